@@ -5,6 +5,7 @@
 #   make lint     ruff and mypy                   make golden  accept what the golden tests see now
 #   make bench    the benchmarks, beside others   make clean   remove what was built, .venv included
 #   make mutate   plant faults in copies, one at a time: which do the tests notice? (MUTATE=words of their names)
+#   make docs     the site, into build/site          (its pages are docs/*.md, and read well as they are)
 #   make replay   BASE=commit: every schedule, C and CUDA text there and here; a refactoring changes none
 
 PY := .venv/bin/python
@@ -17,7 +18,7 @@ MUTATE ?=
 BASE ?= HEAD
 REPLAY ?=
 
-.PHONY: run test lint golden bench fuzz mutate replay clean
+.PHONY: run test lint golden bench docs fuzz mutate replay clean
 
 run:
 	@.ci/setup examples cc
@@ -40,6 +41,11 @@ golden:
 bench:
 	@.ci/setup bench cc
 	@$(PY) -m benchmarks
+
+docs:
+	@.ci/setup docs
+	@NO_MKDOCS_2_WARNING=1 $(PY) -m mkdocs build --strict --quiet
+	@echo "build/site/index.html"
 
 fuzz:
 	@.ci/setup dev cc

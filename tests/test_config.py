@@ -52,6 +52,14 @@ def test_lists_of_words() -> None:
     assert found.compiler_flags == ("-g", "-O1") and found.debug == {"times", "source", "passes"}
 
 
+@pytest.mark.parametrize(("text", "built"), [("", None), ("off", "off"), ("/x/y", Path("/x/y"))])
+def test_where_code_was_built(text: str, built: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("__main__.__file__", "/nowhere/s.py", raising=False)
+    found = from_environment({"LOOPWRIGHT_BUILT": text})
+    assert found.built == found.tools.built == built
+    assert found.built_folder == (built if isinstance(built, Path) else None)
+
+
 @pytest.mark.parametrize(("text", "store"), [("", None), ("off", "off"), ("OFF", "off"), ("/x/y", Path("/x/y"))])
 def test_where_measurements_are_kept(text: str, store: object) -> None:
     found = from_environment({"LOOPWRIGHT_STORE": text, "LOOPWRIGHT_CACHE": "/c"})
@@ -97,7 +105,7 @@ def test_options_end_with_their_block_whatever_ends_it() -> None:
 
 
 def test_an_unknown_option_is_told_with_the_known_ones() -> None:
-    with pytest.raises(TypeError, match=r"no option 'thread': there are cache, cache_size, checks, .*, threads, "):
+    with pytest.raises(TypeError, match=r"no option 'thread': there are built, cache, cache_size, .*, threads, "):
         options(thread=2).__enter__()
 
 

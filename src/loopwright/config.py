@@ -9,19 +9,21 @@ from __future__ import annotations
 import operator
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from threading import Lock
-from typing import Any, Literal, NamedTuple, cast, get_args
+from typing import Any, Literal, NamedTuple, TypedDict, Unpack, cast, get_args
 
 Device = Literal["auto", "cpu", "cuda", "emulated", "interpreter"]
 Checks = Literal["auto", "all"]
 RecipeKind = Literal["auto", "plain"]
 Narrowing = Literal["auto", "wrap", "raise"]
 STORE_NAME = "profile.sqlite3"
+BUILT_SUFFIX = ".loopwright"
 _SIZE = re.compile(r"(?P<number>\d+(\.\d+)?)\s*(?P<prefix>[kmgt]?)(?P<binary>i?)(b|bytes)?")
 DEBUG_TOPICS = ("variants", "times", "schedule", "source", "passes")
 
@@ -31,7 +33,8 @@ class Tools:
     """What code is made with, and where it is kept: options that change neither what results mean nor how loops run.
     cache: folder of compiled code. cache_size: how many bytes it may have, None for any number. compiler,
     compiler_flags: the C compiler and what is added to its flags. compile_timeout_s: after how many seconds a
-    compilation is given up. debug: topics to print; dump: folder for the IR after each pass."""
+    compilation is given up. debug: topics to print; dump: folder for the IR after each pass. built: folder that
+    `loopwright build` made, `off` for none, None for the one beside the script."""
 
     cache: Path = Path()
     cache_size: int | None = 10**9
@@ -40,6 +43,19 @@ class Tools:
     compile_timeout_s: float = 120.0
     debug: frozenset[str] = frozenset()
     dump: Path | None = None
+    built: Path | Literal["off"] | None = None
+
+    @property
+    def built_folder(self) -> Path | None:
+        """The folder of code that was compiled ahead of time: the one that is asked for, else `script.loopwright`
+        beside the `script.py` that runs, where it is there."""
+        if self.built is not None:
+            return self.built if isinstance(self.built, Path) else None
+        script = getattr(sys.modules.get("__main__"), "__file__", None)
+        if not isinstance(script, str) or not script.endswith(".py"):
+            return None
+        folder = script.removesuffix(".py") + BUILT_SUFFIX
+        return Path(folder) if os.path.isdir(folder) else None
 
 
 class Semantics(NamedTuple):
@@ -101,9 +117,40 @@ class Config(Tools):
         return Tools(*(getattr(self, one.name) for one in fields(Tools)))
 
 
+class KernelOptions(TypedDict, total=False):
+    """What `@lw.kernel` takes: fields of Config, as people write them."""
+
+    device: Device
+    threads: int
+    strict: bool
+    deterministic: bool
+    checks: Checks
+    narrowing: Narrowing
+    recipe: RecipeKind
+    variant: str
+    explore: bool
+    store: str | os.PathLike[str] | None
+    tuned: str | os.PathLike[str] | None
+    cache: str | os.PathLike[str]
+    cache_size: str | int | None
+    built: str | os.PathLike[str] | None
+    compiler: str
+    compiler_flags: str | Sequence[str]
+    compile_timeout_s: float
+    debug: str | Iterable[str]
+    dump: str | os.PathLike[str] | None
+
+
+class Options(KernelOptions, total=False):
+    """What `lw.options` and `lw.set_options` take: all fields of Config."""
+
+    schedule: str
+
+
 def from_environment(environment: Mapping[str, str]) -> Config:
     """The Config that LOOPWRIGHT_DEVICE, _THREADS, _STRICT, _DETERMINISTIC, _CHECKS, _NARROWING, _CACHE, _CACHE_SIZE,
-    _CC, _CFLAGS, _COMPILE_TIMEOUT, _DEBUG, _DUMP, _RECIPE, _SCHEDULE, _VARIANT, _EXPLORE, _STORE and _TUNED say.
+    _CC, _CFLAGS, _COMPILE_TIMEOUT, _DEBUG, _DUMP, _BUILT, _RECIPE, _SCHEDULE, _VARIANT, _EXPLORE, _STORE and
+    _TUNED say.
 
     Raises ValueError for a value that an option cannot have."""
 
@@ -126,12 +173,13 @@ def from_environment(environment: Mapping[str, str]) -> Config:
         compile_timeout_s=_seconds("LOOPWRIGHT_COMPILE_TIMEOUT", get("COMPILE_TIMEOUT", "120")),
         debug=debug,
         dump=Path(dump) if dump else None,
+        built=_wherever_we_go(_path_or_off(get("BUILT"))),
         recipe=cast(RecipeKind, get("RECIPE", "auto")),
         schedule=get("SCHEDULE"),
         variant=get("VARIANT"),
         explore=get("EXPLORE", "1").lower() in ("1", "true", "yes", "on"),
-        store=_store(get("STORE")),
-        tuned=_store(get("TUNED")),
+        store=_path_or_off(get("STORE")),
+        tuned=_path_or_off(get("TUNED")),
     )
     return _validated(config)
 
@@ -148,10 +196,15 @@ def _platform_cache(environment: Mapping[str, str]) -> Path:
     return (Path(base) if base else Path.home() / ".cache") / "loopwright"
 
 
-def _store(text: str) -> Path | Literal["off"] | None:
+def _path_or_off(text: str) -> Path | Literal["off"] | None:
     if text.lower() == "off":
         return "off"
     return Path(text) if text else None
+
+
+def _wherever_we_go(path: Path | Literal["off"] | None) -> Path | Literal["off"] | None:
+    """The same folder after a change of the working directory."""
+    return Path(os.path.abspath(path)) if isinstance(path, Path) else path
 
 
 def _whole_number(name: str, text: str) -> int:
@@ -247,6 +300,7 @@ _WANTED: dict[str, tuple[Callable[[Any], Any], str]] = {
     "dump": (_path_or_none, "a path or None is"),
     "store": (_store_path, "a path, 'off' or None is"),
     "tuned": (_store_path, "a path, 'off' or None is"),
+    "built": (_store_path, "a path, 'off' or None is"),
     "cache_size": (
         lambda value: value if value is None
         else parse_size("option cache_size", value) if isinstance(value, str) else _number(value),
@@ -300,12 +354,24 @@ def changed(config: Config, changes: Mapping[str, Any]) -> Config:
 
 
 @contextmanager
-def options(**changes: Any) -> Iterator[Config]:
-    """Change options for a `with` block: device, threads, strict, deterministic, checks, recipe, schedule (and the rest
-    of Config's fields). `recipe="plain"` keeps loops as they are written; `schedule="tile i 32 j 32; parallelize i.o"`
-    takes these steps and no others (docs/schedules.md), and a call for which one is not legal raises ScheduleError.
+def options(**changes: Unpack[Options]) -> Iterator[Config]:
+    """Change options for a `with` block, in this thread or asyncio task: device, threads, strict, deterministic,
+    checks, recipe, schedule, and the rest of Config's fields. `recipe="plain"` keeps loops as they are written;
+    `schedule="tile i 32 j 32; parallelize i.o"` takes these steps and no others (docs/schedules.md), and a call for
+    which one is not legal raises ScheduleError. The block is given the Config in force.
 
-    Raises TypeError for an unknown option, ValueError for a value it cannot have."""
+    Raises TypeError for an unknown option, ValueError for a value it cannot have.
+
+    Examples:
+        >>> import loopwright as lw
+        >>> with lw.options(threads=2, strict=True) as config:
+        ...     print(config.threads, config.strict)
+        2 True
+        >>> with lw.options(threads=0):
+        ...     pass
+        Traceback (most recent call last):
+        ValueError: option threads=0: a whole number of at least 1 is wanted
+    """
     token = CURRENT.set(changed(current(), changes))
     try:
         yield current()
@@ -313,11 +379,20 @@ def options(**changes: Any) -> Iterator[Config]:
         CURRENT.reset(token)
 
 
-def set_options(**changes: Any) -> None:
+def set_options(**changes: Unpack[Options]) -> None:
     """Change options for the process: for every thread, from now on. Inside a `with options(...)` block they change
     there too; blocks that other threads are in keep theirs until they end.
 
-    Raises TypeError for an unknown option, ValueError for a value it cannot have."""
+    Raises TypeError for an unknown option, ValueError for a value it cannot have.
+
+    Examples:
+        >>> import loopwright as lw
+        >>> lw.set_options(explore=False)
+        >>> with lw.options() as config:
+        ...     print(config.explore)
+        False
+        >>> lw.set_options(explore=True)
+    """
     with _CHANGING:
         PROCESS[0] = changed(PROCESS[0], changes)
     found = CURRENT.get()

@@ -60,7 +60,20 @@ class LoopwrightError(Exception):
 
 @dataclass(eq=False)
 class KernelError(LoopwrightError):
-    """A function is outside the language, found before anything ran: what, where, why, and what to write instead."""
+    """A function is outside the language, found before anything ran: what, where, why, and what to write instead.
+
+    Examples:
+        >>> import numpy as np
+        >>> import loopwright as lw
+        >>> @lw.kernel
+        ... def power(a):
+        ...     return np.abs(np.fft.fft(a)) ** 2
+        >>> try:
+        ...     power(np.ones(4))
+        ... except lw.KernelError as error:
+        ...     print(error.what, "|", error.remedy)
+        'np.fft.fft' is outside the language | write its loops out, or call it before and pass the result
+    """
 
     what: str
     at: SourcePlace | None = None
@@ -72,11 +85,35 @@ class KernelError(LoopwrightError):
 
 
 class ArgumentTypeError(LoopwrightError, TypeError):
-    """An argument of a call has a type, dtype or number of axes that the function cannot take."""
+    """An argument of a call has a type, dtype or number of axes that the function cannot take.
+
+    Examples:
+        >>> import numpy as np
+        >>> import loopwright as lw
+        >>> @lw.kernel
+        ... def halve(a):
+        ...     a[:] *= 0.5
+        >>> halve(np.ones(3, np.float16))
+        Traceback (most recent call last):
+        loopwright.errors.ArgumentTypeError: argument 'a': dtype float16 is not supported...
+    """
 
 
 class ArgumentValueError(LoopwrightError, ValueError):
-    """An argument of a call has the right type but cannot be used: read-only where it is written, say."""
+    """An argument of a call has the right type but cannot be used: read-only where it is written, say.
+
+    Examples:
+        >>> import numpy as np
+        >>> import loopwright as lw
+        >>> @lw.kernel
+        ... def halve(a):
+        ...     a[:] *= 0.5
+        >>> a = np.ones(3)
+        >>> a.flags.writeable = False
+        >>> halve(a)
+        Traceback (most recent call last):
+        loopwright.errors.ArgumentValueError: argument 'a': ...read-only...
+    """
 
 
 @dataclass(eq=False)
@@ -84,6 +121,19 @@ class BoundsError(LoopwrightError, IndexError):
     """An index outside its array. `before_run`: found before anything ran, so that every array is untouched.
 
     array: the array's name; axis: which index, from 0; index: its value; size: the array's size there, in elements.
+
+    Examples:
+        >>> import numpy as np
+        >>> import loopwright as lw
+        >>> @lw.kernel
+        ... def gather(x, index, out):
+        ...     for k in range(len(out)):
+        ...         out[k] = x[index[k]]
+        >>> try:
+        ...     gather(np.arange(5.0), np.array([1, 9]), np.zeros(2))
+        ... except IndexError as error:
+        ...     print(error.array, error.axis, error.index, error.size, error.before_run)
+        x 0 9 5 False
     """
 
     array: str
@@ -101,7 +151,22 @@ class BoundsError(LoopwrightError, IndexError):
 
 @dataclass(eq=False)
 class ScheduleError(LoopwrightError, ValueError):
-    """A schedule's text does not parse, names no loop, or asks for a step that is not legal."""
+    """A schedule's text does not parse, names no loop, or asks for a step that is not legal.
+
+    Examples:
+        >>> import numpy as np
+        >>> import loopwright as lw
+        >>> @lw.kernel
+        ... def total(a):
+        ...     s = 0.0
+        ...     for i in range(len(a)):
+        ...         s += a[i]
+        ...     return s
+        >>> with lw.options(schedule="tile i 32 j 32"):
+        ...     total(np.ones(3))
+        Traceback (most recent call last):
+        loopwright.errors.ScheduleError: 'tile i 32 j 32' is not legal: there is no loop 'j' (there are: i)...
+    """
 
     what: str
     text: str = ""

@@ -9,11 +9,11 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from contextvars import copy_context
 from types import FunctionType, MethodType
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from typing import TYPE_CHECKING, Any, TypeVar, Unpack, overload
 
 from loopwright.choice.base import Measured
 from loopwright.choice.experience import KernelExperience
-from loopwright.config import CURRENT, Config, changed, current
+from loopwright.config import CURRENT, Config, KernelOptions, changed, current
 from loopwright.deferred import deferred
 from loopwright.devices.base import Own
 from loopwright.errors import ArgumentTypeError, KernelError, describe
@@ -89,6 +89,29 @@ class LoopKernel(_Called):
     Call it as the function itself: arrays are changed in place, results are Python's. Raises KernelError where the
     function is outside the language, ArgumentTypeError and ArgumentValueError for arguments it cannot take,
     BoundsError for an index outside its array.
+
+    Examples:
+        >>> import numpy as np
+        >>> import loopwright as lw
+        >>> @lw.kernel
+        ... def scale(a, by):
+        ...     for i in range(len(a)):
+        ...         a[i] *= by
+        >>> a = np.arange(4.0)
+        >>> scale(a, 2.0)
+        >>> a
+        array([0., 2., 4., 6.])
+        >>> [(loop.source_name, loop.verdict) for loop in scale.explain(a, 2.0).loops]
+        [('i', 'parallel')]
+        >>> len(scale.explanations())  # one kind of call so far
+        1
+        >>> with lw.options(store="off"):  # measured, and forgotten at the end of the process
+        ...     found = scale.tune(a, 1.0, budget="0s")
+        >>> found.gain  # a budget of 0 measures the default variant alone
+        1.0
+        >>> scale.py_func(a, 0.5)  # Python itself
+        >>> scale.name, scale.line
+        ('scale', 2)
     """
 
     def __init__(self, function: Callable[..., Any], ranges: Ranges | None = None) -> None:
@@ -445,7 +468,9 @@ def kernel(function: Callable[..., Any]) -> LoopKernel:
 
 
 @overload
-def kernel(*, schedule: Ranges | None = None, **options: Any) -> Callable[[Callable[..., Any]], LoopKernel]:
+def kernel(
+    *, schedule: Ranges | None = None, **options: Unpack[KernelOptions]
+) -> Callable[[Callable[..., Any]], LoopKernel]:
     """`@lw.kernel(schedule=lw.tunable(...))`, `@lw.kernel(threads=4, strict=True)`."""
 
 
@@ -457,7 +482,28 @@ def kernel(
     for the one kernel, `@lw.kernel(threads=4, strict=True)`: they hold in its calls, also where others are in force.
 
     Raises KernelError at once for what can be told without a call (a lambda, a generator, no source), and at the
-    first call for what depends on its types; TypeError for an unknown option, ValueError for a value it cannot have."""
+    first call for what depends on its types; TypeError for an unknown option, ValueError for a value it cannot have.
+
+    Examples:
+        >>> import numpy as np
+        >>> import loopwright as lw
+        >>> @lw.kernel
+        ... def smooth(a, b):
+        ...     for i in range(1, len(a) - 1):
+        ...         b[i] = 0.5 * (a[i - 1] + a[i + 1])
+        >>> b = np.zeros(5)
+        >>> smooth(np.arange(5.0) ** 2, b)
+        >>> b
+        array([ 0.,  2.,  5., 10.,  0.])
+        >>> @lw.kernel(threads=4, strict=True)
+        ... def total(a):
+        ...     s = 0.0
+        ...     for x in a:
+        ...         s += x
+        ...     return s
+        >>> total.options
+        {'threads': 4, 'strict': True}
+    """
     if schedule is not None and not isinstance(schedule, search_ranges.Ranges):
         raise TypeError(
             f"schedule is lw.tunable(...), not {schedule!r}: one schedule goes into lw.options(schedule=...)"

@@ -30,7 +30,7 @@ from loopwright.ir.program import FailureSite, Program
 from loopwright.ir.variant import Compilation
 from loopwright.revision import files_of, revision
 from loopwright.toolchain.machine import cache_bytes, cpu_fingerprint
-from loopwright.toolchain.store import discard, find, keep, key_of
+from loopwright.toolchain.store import Stored, discard, find, keep, key_of
 
 if TYPE_CHECKING:
     from loopwright.ir import text
@@ -79,14 +79,18 @@ def fingerprint_of(kernel: Kernel) -> str:
 def recall(source: Source, wanted: Compilation) -> tuple[Ready | None, ResultPlace]:
     """What was made of this function for a CPU; None where the passes have to run, with the Outside of the
     Place, before `remember`."""
-    outside = Outside(source)
-    key = _first_key(source, wanted)
+    ready, place, _ = search(Outside(source), _first_key(source, wanted), wanted.tools.cache)
+    return ready, place
+
+
+def search(outside: Outside, key: str, folder: Path) -> tuple[Ready | None, ResultPlace, Stored | None]:
+    """The result that these answers lead to from a first key on, and the entry that holds it."""
     asked: list[Way] = []
-    while key and (entry := find(wanted.tools.cache, key)) is not None:
+    while key and (entry := find(folder, key)) is not None:
         try:
             content = json.loads(entry.contents[ENTRY])
             if "program" in content:
-                return _ready(content, outside.constants), ResultPlace(key, outside, asked)
+                return _ready(content, outside.constants), ResultPlace(key, outside, asked), entry
             questions = [_way(one) for one in content["questions"]]
             key = _next_key(key, outside, questions)
         except UnknownError:
@@ -95,23 +99,30 @@ def recall(source: Source, wanted: Compilation) -> tuple[Ready | None, ResultPla
             discard(entry)
             break
         asked += questions
-    return None, ResultPlace(key, outside, asked)
+    return None, ResultPlace(key, outside, asked), None
 
 
 def remember(ready: Ready, place: ResultPlace, tools: Tools) -> None:
     """Keep what the passes made with the Outside of this Place, which `recall` gave."""
+    if not revision():  # some of the passes were loaded after the key was made
+        return
+    for key, content in entries(ready, place):
+        _keep(tools, key, content)
+
+
+def entries(ready: Ready, place: ResultPlace) -> list[tuple[str, str]]:
+    """Keys and texts of the entries that lead to this result, and last its own; none where it cannot be told apart."""
     outside = place.outside
     left = sorted(set(outside.asked).difference(place.asked), key=repr)  # in an order of no accident
     content = _content(ready) if place.key and not outside.untold else None
-    if content is None or not revision():  # some of the passes were loaded after the key was made
-        return
+    if content is None:
+        return []
     try:
         key = _next_key(place.key, outside, left) if left else place.key
     except UnknownError:
-        return
-    if left:
-        _keep(tools, place.key, {"questions": left})
-    _keep(tools, key, content)
+        return []
+    questions = [(place.key, json.dumps({"questions": left}))] if left else []
+    return [*questions, (key, json.dumps(content))]
 
 
 # ---- keys -------------------------------------------------------------------------------------------------------
@@ -152,9 +163,7 @@ def _next_key(key: str, outside: Outside, questions: Iterable[Way]) -> str:
 # ---- entries ----------------------------------------------------------------------------------------------------
 
 
-def _keep(tools: Tools, key: str, content: dict[str, Any]) -> None:
-    written = json.dumps(content)
-
+def _keep(tools: Tools, key: str, written: str) -> None:
     def make(entry: Path) -> None:
         (entry / ENTRY).write_text(written)
 
@@ -166,7 +175,7 @@ def _way(value: object) -> Way:
     if not isinstance(value, list):
         raise TypeError("no question")
     kind, way, name = value
-    if kind not in ("name", "attribute", "item") or not isinstance(name, int if kind == "item" else str):
+    if kind not in ("name", "attribute", "item", "given") or isinstance(name, str) != (kind in ("name", "attribute")):
         raise TypeError("no question")
     return (kind, _way(way) if way else (), name)
 

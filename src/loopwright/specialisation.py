@@ -3,7 +3,7 @@ command line want to know of it. It joins the compiler's results and makes none.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
@@ -17,7 +17,7 @@ from loopwright.devices.base import Executable, Returns, returns_of
 from loopwright.devices.cpu import load
 from loopwright.errors import LoopwrightError, ScheduleError, warn_once
 from loopwright.frontend.capture import Source
-from loopwright.frontend.outside import Outside
+from loopwright.frontend.outside import Outside, Way
 from loopwright.ir.captured import CapturedConstant
 from loopwright.ir.program import Program
 from loopwright.ir.signature import Signature
@@ -27,9 +27,10 @@ from loopwright.toolchain.cc import MAKE_ROOM, Artifact, UnwritableError, build,
 from loopwright.toolchain.library import made_and_loaded
 
 if TYPE_CHECKING:
-    from loopwright import compiler
+    from loopwright import built, compiler
     from loopwright.analysis import bounds, reach
     from loopwright.analysis.facts import Facts
+    from loopwright.built import Ahead
     from loopwright.codegen import gpu_writer, openmp
     from loopwright.compiler import Analysed, Reading
     from loopwright.devices import gpus
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from loopwright.search.space import Space
     from loopwright.steps import schedule
 else:  # what a remembered kernel's first call does without
+    built = deferred("loopwright.built")
     compiler = deferred("loopwright.compiler")
     bounds = deferred("loopwright.analysis.bounds")
     reach = deferred("loopwright.analysis.reach")
@@ -56,6 +58,12 @@ else:  # what a remembered kernel's first call does without
     size_programs = deferred("loopwright.ir.size_programs")
     walk = deferred("loopwright.ir.walk")
 
+
+WATCHERS: list[Callable[[Source, Specialisation, Mapping[Way, object]], object]] = []
+"""Told of each function that was compiled for a CPU, and of all that was asked of what is outside of it."""
+
+BUILT = "chosen when it was built ahead of time"
+"""Why a step of such code was taken."""
 
 FreshArrays = Callable[[Sequence[object]], Sequence[tuple[tuple[int, ...], Any, object]]]
 
@@ -325,6 +333,9 @@ def load_compiler() -> None:
 def specialise(source: Source, wanted: Compilation) -> Specialisation:
     """Compile `source` for one kind of call, with no more work than nobody did before. A mistake of ours in what makes
     a program faster is told, and a simpler program runs. Raises KernelError, CompilerError."""
+    may_be_built = wanted.device == "cpu" and wanted.tools.built_folder is not None
+    if may_be_built and (ahead := built.ahead_of_time(source, wanted)) is not None:
+        return _from_ahead(source, wanted, ahead)
     if wanted.device == "interpreter" or find_compiler(wanted.tools) is None:
         return _interpreted(source, wanted)
     if wanted.on_gpu:
@@ -403,4 +414,18 @@ def _on_cpu(source: Source, wanted: Compilation) -> Specialisation:
         return Specialisation(wanted, analyse, None, None, None)
     if is_new:  # last: what the compiler refuses is not worth remembering
         remember(ready, place, wanted.tools)
-    return Specialisation(wanted, analyse, ready, artifact, executable)
+    made = Specialisation(wanted, analyse, ready, artifact, executable)
+    for told in WATCHERS:
+        told(source, made, place.outside.asked)
+    return made
+
+
+def _from_ahead(source: Source, wanted: Compilation, ahead: Ahead) -> Specialisation:
+    """What is told of its loops are the steps that they were given where they were compiled."""
+
+    def analyse() -> Analysed:
+        found = _analysed(source, wanted._replace(schedule=ahead.schedule or wanted.schedule), ahead.place.outside)
+        decisions = tuple(replace(one, why=one.why and BUILT) for one in found.recipe.decisions)
+        return replace(found, recipe=replace(found.recipe, decisions=decisions))
+
+    return Specialisation(wanted, analyse, ahead.ready, ahead.artifact, ahead.executable)

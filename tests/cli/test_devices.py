@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import platform
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -57,6 +59,23 @@ def test_a_complete_machine_misses_nothing(machine: pytest.MonkeyPatch, tmp_path
     assert found["runs on"].value == "cpu"
     assert found["options"].value == "device=auto threads=2 strict=no checks=auto"
     assert found["cache folder"].value.endswith("none (not made yet)")
+    assert found["versions"].value.startswith("Loopwright 0.1.0, Python 3.")
+    assert found["system"].value == platform.platform()
+
+
+def test_a_cache_that_changes_while_it_is_counted(machine: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Other processes remove files and folders meanwhile."""
+    (tmp_path / "there").write_text("abc")
+    (tmp_path / "gone").write_text("abc")
+    found = os.stat
+
+    def stat(path: str, **how: object) -> os.stat_result:
+        if str(path).endswith("gone"):
+            raise FileNotFoundError(path)
+        return found(path, **how)  # type: ignore[arg-type]
+
+    machine.setattr(devices.os, "stat", stat)
+    assert by_name(Config(cache=tmp_path))["cache folder"].value == f"{tmp_path} (3 bytes in 1 file)"
 
 
 def test_without_a_gpu_it_says_why(machine: pytest.MonkeyPatch) -> None:
@@ -91,7 +110,7 @@ def test_the_option_for_the_interpreter_is_named(machine: pytest.MonkeyPatch) ->
 def test_the_cache_folder_is_measured(machine: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "objects").mkdir()
     (tmp_path / "objects" / "x").write_bytes(b"0" * 2048)
-    assert by_name(Config(cache=tmp_path))["cache folder"].value == f"{tmp_path} (2 KiB in 1 files)"
+    assert by_name(Config(cache=tmp_path))["cache folder"].value == f"{tmp_path} (2 KiB in 1 file)"
 
 
 def test_the_table_has_what_is_missing_on_its_own_line() -> None:

@@ -137,6 +137,35 @@ EXAMPLES = {
 """A statement with each of them; '' for what no plain function can have."""
 
 
+def test_functions_of_numpy_that_no_kernel_calls() -> None:
+    """Each of them is refused by the front end too."""
+    text = """\
+        import numpy, numpy as np
+        from numba import njit
+        @njit
+        def a(x): return np.abs(np.fft.fft(x))
+        @njit
+        def b(x): return numpy.linalg.svd(x)[1]
+        @njit
+        def c(x, fft): return np.linalg.solve(x, fft.fft(x)) + np.sort(x)
+        """
+    assert verdicts(text) == {
+        "a": ["4: 'np.fft.fft' is outside the language"],
+        "b": ["6: 'numpy.linalg.svd' is outside the language"],
+        "c": [],
+    }
+
+    def a(x):
+        return np.abs(np.fft.fft(x))
+
+    def b(x):
+        return np.linalg.svd(x)[1]
+
+    for function in (a, b):
+        with pytest.raises(lw.KernelError, match="is outside the language"):
+            lw.kernel(function)(np.ones((2, 2)))
+
+
 def test_what_is_told_from_the_text_is_refused_by_the_front_end(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert set(EXAMPLES) == {kind.__name__ for kind in WHEREVER_IT_STANDS}
     monkeypatch.syspath_prepend(tmp_path)

@@ -78,5 +78,9 @@ def matches(wanted: str, printed: str) -> bool:
 
 
 def links(text: str) -> list[str]:
-    """The targets of a page's links within the project."""
+    """The targets of a page's links within the project; code is none."""
+    lines = text.splitlines()
+    for block in blocks(text):
+        lines[block.line - 1 : block.end - 1] = [""] * len(block.lines)
+    text = re.sub(r"`[^`\n]*`", "", "\n".join(lines))
     return [target for target in _LINK.findall(text) if not target.startswith(("http:", "https:", "mailto:"))]

@@ -10,6 +10,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+import yaml
 
 from docs.blocks import MARK, Block, blocks, expected, links, matches, program
 from loopwright.cli.main import app
@@ -17,7 +18,7 @@ from loopwright.steps.catalogue import STEPS
 from loopwright.steps.schedule import parse_schedule, print_schedule
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [*(ROOT / name for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md")), *sorted(ROOT.glob("docs/*.md"))]
 WITH_PROGRAMS = [page for page in PAGES if "```python" in page.read_text(encoding="utf-8")]
 
 
@@ -45,7 +46,7 @@ def test_its_links_lead_somewhere(page: Path) -> None:
 def test_its_commands_exist(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
     shell = "\n".join("\n".join(block.lines) for block in blocks(text) if block.language in ("", "sh"))
-    shell += "\n".join(re.findall(r"`([^`\n]+)`", text))
+    shell += "\n" + "\n".join(re.findall(r"`([^`\n]+)`", text))
     targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
     commands = {command.name for command in (*app.registered_commands, *app.registered_groups)}
     assert set(re.findall(r"^make ([a-z]+)", shell, re.MULTILINE)) <= targets
@@ -88,10 +89,28 @@ def test_the_table_of_steps_is_the_catalogue() -> None:
 
 
 def test_there_are_pages() -> None:
-    names = ["README.md", "glossary.md", "gpu.md", "guide.md", "internals.md", "language.md", "numba.md"]
-    names += ["safety.md", "schedules.md", "store.md", "tuning.md"]
+    names = ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "api.md", "build.md", "debugging.md", "first-hour.md"]
+    names += ["gallery.md", "glossary.md", "gpu.md", "guide.md", "index.md", "internals.md", "language.md", "numba.md"]
+    names += ["performance.md", "safety.md", "schedules.md", "store.md", "support.md", "tuning.md"]
     assert [page.name for page in PAGES] == names
-    assert [page.name for page in PAGES if page not in WITH_PROGRAMS] == ["glossary.md", "internals.md"]
+    without = ["CHANGELOG.md", "CONTRIBUTING.md", "api.md", "build.md", "gallery.md", "glossary.md", "internals.md"]
+    without += ["support.md"]
+    assert [page.name for page in PAGES if page not in WITH_PROGRAMS] == without
+
+
+def test_every_page_is_found_from_the_first_one() -> None:
+    first = links((ROOT / "docs" / "index.md").read_text(encoding="utf-8"))
+    pages = {page.name for page in PAGES if page.parent.name == "docs"} - {"index.md"}
+    assert pages == {Path(one).name for one in first}
+
+
+def test_the_site_has_every_page() -> None:
+    """`make docs` builds it, and fails where a link or an anchor leads nowhere."""
+    nav = yaml.safe_load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))["nav"]
+    listed = [
+        page for part in nav for pages in part.values() for page in ([pages] if isinstance(pages, str) else pages)
+    ]
+    assert sorted(listed) == sorted(page.name for page in PAGES if page.name != "README.md")
 
 
 def test_the_glossary_names_files_that_there_are() -> None:
@@ -119,7 +138,7 @@ print(x + 1)
 ```sh
 make run
 ```
-See [that](docs/that.md#part) and [this](https://example.org).
+See [that](docs/that.md#part) and [this](https://example.org), not `a[0](x)`.
 """
 
 

@@ -62,3 +62,26 @@ def test_cells_of_a_notebook_share_a_name_only():
     second = define("def f(a):\n    return 2\n", file="<cell 2>")
     assert ast.unparse(parse(first)[1].tree.body[0]) == "return 1"
     assert ast.unparse(parse(second)[1].tree.body[0]) == "return 2"
+
+
+CELL = """\
+import numpy as np
+
+def other():
+    return np.argmax([1])
+
+def f(a):
+    return np.argmax(a)
+"""
+
+
+def test_a_cell_that_is_compiled_statement_by_statement():
+    """As IPython does: Python calls the methods of a module that the same text imports in another way."""
+    define(CELL, file="<cell 3>")
+    names: dict[str, object] = {}
+    for statement in ast.parse(CELL).body:
+        exec(compile(ast.Module([statement], []), "<cell 3>", "exec"), names)
+    assert parse(names["f"])[1].tree.lineno == 6
+    define(CELL.replace("argmax(a)", "argmin(a)"), file="<cell 3>")
+    with pytest.raises(KernelError, match="the file was changed"):
+        parse(names["f"])

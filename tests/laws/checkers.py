@@ -13,7 +13,7 @@ from laws.tree import PACKAGE, SourceFile, absolute, functions, modules_imported
 ORDER = (
     "revision", "errors", "random", "deferred", "config", "ir", "frontend", "analysis", "steps", "recipe", "codegen",
     "toolchain", "devices", "memory", "profile", "cost", "search", "predict", "placement", "remap", "choice", "runtime",
-    "compiler", "remembered", "specialisation", "tuning", "report", "answers", "tracebacks", "kernel", "numba",
+    "compiler", "remembered", "built", "specialisation", "tuning", "report", "answers", "tracebacks", "kernel", "numba",
     "__init__", "cli",
 )  # fmt: skip
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import platform
+from contextlib import suppress
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +19,7 @@ from loopwright.devices.cpu import Cache, Cpu, describe_cpu
 from loopwright.devices.cuda import find_gpus
 from loopwright.devices.cuda import why_none as why_none_cuda
 from loopwright.devices.launcher import launcher_kind
+from loopwright.report.words import count
 from loopwright.toolchain.cc import Compiler, find_compiler, why_none
 from loopwright.toolchain.store import why_unusable
 
@@ -47,7 +51,12 @@ def device_rows(config: Config) -> list[Row]:
         Row("runs on", _runs_on(config, compiler)),
         Row("options", " ".join(f"{name}={shown(getattr(config, name))}" for name in _OPTIONS)),
         Row("cache folder", _folder(config.cache), why_unusable(config.cache)),
-        Row("versions", f"Python {platform.python_version()}, NumPy {np.__version__}"),
+        Row(
+            "versions",
+            f"Loopwright {version('loopwright')}, Python {platform.python_version()}, NumPy {np.__version__}, "
+            f"islpy {version('islpy')}",
+        ),
+        Row("system", platform.platform()),
     ]
 
 
@@ -119,8 +128,12 @@ def _runs_on(config: Config, compiler: Compiler | None) -> str:
 def _folder(path: Path) -> str:
     if not path.is_dir():
         return f"{path} (not made yet)"
-    sizes = [file.stat().st_size for file in path.rglob("*") if file.is_file()]
-    return f"{path} ({size_text(sum(sizes))} in {len(sizes)} files)"
+    sizes: list[int] = []
+    for folder, _, files in os.walk(path):  # other processes make and remove files meanwhile
+        for name in files:
+            with suppress(OSError):
+                sizes.append(os.stat(os.path.join(folder, name)).st_size)
+    return f"{path} ({size_text(sum(sizes))} in {count(len(sizes), 'file')})"
 
 
 def size_text(size_bytes: int) -> str:

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from loopwright.cli import cache, db
+from loopwright.cli.build import build_script
 from loopwright.cli.config import config_table
 from loopwright.cli.devices import device_rows, device_table
 from loopwright.cli.explain import explain_script
@@ -61,6 +62,21 @@ def _tune(
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="--budget") from None
     raise typer.Exit(tune_script(existing_script(script), arguments or [], seconds))
+
+
+@app.command("build", context_settings=_PASSES_REST)
+def _build(
+    script: Script,
+    arguments: Rest = None,
+    out: Annotated[Path | None, typer.Option(help="The folder, instead of SCRIPT's name with .loopwright.")] = None,
+    processor: Annotated[
+        str, typer.Option(help="portable, native (as this machine), or x86-64-v2, -v3, -v4.")
+    ] = "portable",
+) -> None:
+    """Run a script, and put the compiled code of its kernels into a folder, for machines without a compiler: for the
+    kinds of calls that the script makes. The folder is used where it lies beside the script, or where LOOPWRIGHT_BUILT
+    names it."""
+    raise typer.Exit(build_script(existing_script(script), arguments or [], out, processor))
 
 
 @app.command("explain", context_settings=_PASSES_REST)

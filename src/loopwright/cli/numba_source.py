@@ -9,6 +9,7 @@ import tokenize
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from loopwright.frontend.refusals import NUMPY as REFUSED_OF_LINALG
 from loopwright.frontend.refusals import WHEREVER_IT_STANDS
 from loopwright.numba.absent import ABSENT, instead_of
 
@@ -52,6 +53,8 @@ class NumbaSource:
     tree: ast.Module
     imports: tuple[ast.Import | ast.ImportFrom, ...]
     names: dict[str, str] = field(default_factory=dict)
+    numpy: frozenset[str] = frozenset()
+    """The names that NumPy has in it."""
 
     # ---- functions ------------------------------------------------------------------------------------------------
 
@@ -96,6 +99,17 @@ class NumbaSource:
                     yield TextRefusal(getattr(one, "lineno", node.lineno), what, remedy or why)
                 elif isinstance(one, ast.Name | ast.Attribute) and (absent := self._absent(one)) is not None:
                     yield TextRefusal(one.lineno, f"'{ast.unparse(one)}' means nothing here", _instead(absent))
+                elif isinstance(one, ast.Call) and (remedy := self._instead_of_numpy(one.func)):
+                    yield TextRefusal(one.lineno, f"'{ast.unparse(one.func)}' is outside the language", remedy)
+
+    def _instead_of_numpy(self, node: ast.expr) -> str:
+        """What to do about a function of NumPy's that no kernel calls, whatever it is given; '' where that is open."""
+        path = ast.unparse(node).split(".") if isinstance(node, ast.Attribute) else []
+        if not path or path[0] not in self.numpy:
+            return ""
+        if path[1] == "fft":
+            return "write its loops out, or call it before and pass the result"
+        return REFUSED_OF_LINALG.get(path[2], "") if path[1] == "linalg" and len(path) == 3 else ""
 
     def _absent(self, node: ast.expr) -> str | None:
         meant = self.meaning(node)
@@ -170,7 +184,14 @@ def read_source(content: bytes) -> NumbaSource:
                 names[alias.asname or alias.name] = _MOVED.get(full, full)
             elif alias.name.split(".")[0] == "numba":
                 names[alias.asname or "numba"] = alias.name if alias.asname else "numba"
-    return NumbaSource(text, encoding, tree, imports, names)
+    numpy = {
+        alias.asname or "numpy"
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Import)
+        for alias in node.names
+        if alias.name == "numpy"
+    }
+    return NumbaSource(text, encoding, tree, imports, names, frozenset(numpy))
 
 
 def in_lines(text: str) -> list[str]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
-import functools
 import os
 import platform
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,10 +26,10 @@ SYSTEM = Path("/sys/devices/system/cpu")
 PATIENCE = "2000"
 
 
-def load(artifact: Artifact, program: Program) -> Executable:
-    """The program's functions in this process. Raises CompilerError where the library cannot be loaded, and
-    FileNotFoundError where it is not in the store any more."""
-    _load_openmp()
+def load(artifact: Artifact, program: Program, openmp: Callable[[], object] | None = None) -> Executable:
+    """The program's functions in this process. openmp: what loads another libgomp, for a system that has none. Raises
+    CompilerError where the library cannot be loaded, and FileNotFoundError where it is not in the store any more."""
+    patient_openmp(_openmp_of_the_system, *filter(None, (openmp,)))
     try:
         library = load_library(artifact.path)
         entry = _address(library, program.entry)
@@ -43,18 +43,29 @@ def load(artifact: Artifact, program: Program) -> Executable:
     return Executable(program, library, entry, guard)
 
 
-@functools.cache
-def _load_openmp() -> None:
-    """libgomp before anything needs it, with its threads less patient: it reads the environment only when loaded.
-    What the user has set stays; where there is no libgomp, nothing happens."""
-    if "GOMP_SPINCOUNT" in os.environ or "OMP_WAIT_POLICY" in os.environ:
+_loaded_openmp: list[object] = []
+
+
+def _openmp_of_the_system() -> object:
+    return ctypes.CDLL("libgomp.so.1")
+
+
+def patient_openmp(*load_one: Callable[[], object]) -> None:
+    """libgomp before anything needs it, with its threads less patient: it reads the environment only when loaded. Of
+    several ways to load it the first one that works is taken, once; where none does, nothing happens. What the user has
+    set stays."""
+    if _loaded_openmp:
         return
-    os.environ["GOMP_SPINCOUNT"] = PATIENCE
+    patience = {} if "GOMP_SPINCOUNT" in os.environ or "OMP_WAIT_POLICY" in os.environ else {"GOMP_SPINCOUNT": PATIENCE}
+    os.environ.update(patience)
     try:
-        with contextlib.suppress(OSError):
-            ctypes.CDLL("libgomp.so.1")
+        for load_it in load_one:
+            with contextlib.suppress(OSError):
+                _loaded_openmp.append(load_it())
+                return
     finally:
-        del os.environ["GOMP_SPINCOUNT"]
+        for name in patience:
+            del os.environ[name]
 
 
 def _address(library: ctypes.CDLL, name: str) -> int:

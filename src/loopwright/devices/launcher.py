@@ -10,6 +10,7 @@ import sys
 import sysconfig
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -21,15 +22,17 @@ from loopwright.config import Tools
 from loopwright.deferred import deferred
 from loopwright.devices.base import Launcher
 from loopwright.errors import CompilerError, warn_once
-from loopwright.toolchain.cc import build_with, find_compiler
+from loopwright.toolchain.cc import Artifact, Compiler, build_with, find_compiler
 from loopwright.toolchain.library import made_and_loaded
 from loopwright.toolchain.store import opened
 from loopwright.toolchain.trust import name_to_load
 
 if TYPE_CHECKING:
     from loopwright.devices import by_ctypes
+    from loopwright.toolchain import build_folder
 else:
     by_ctypes = deferred("loopwright.devices.by_ctypes")
+    build_folder = deferred("loopwright.toolchain.build_folder")
 
 MODULE = "loopwright_launcher"
 PARTS = tuple(
@@ -78,16 +81,24 @@ def launcher_kind(config: Tools) -> tuple[Kind, str]:
 
 def _made(config: Tools, meanwhile: Callable[[], object]) -> Loaded:
     fallback = cast(Launcher, by_ctypes)
+    with suppress(ImportError, OSError):
+        if config.built_folder is not None and (path := build_folder.launcher_in_force(config)) is not None:
+            return Loaded(_imported(path), "extension", "")
     compiler = find_compiler(config)
     if compiler is None:
         return Loaded(fallback, "ctypes", "no C compiler")
     try:
-        salt = (sys.version, sys.base_prefix, *importlib.machinery.EXTENSION_SUFFIXES, np.__version__)
-        make = partial(build_with, compiler, _source(), (), config, salt, partial(_when_making, meanwhile))
+        make = partial(make_launcher, compiler, config, meanwhile)
         _, launcher = made_and_loaded(make, lambda artifact: _imported(artifact.path))
         return Loaded(launcher, "extension", "")
     except (CompilerError, ImportError, OSError) as error:
         return Loaded(fallback, "ctypes", str(error))
+
+
+def make_launcher(compiler: Compiler, config: Tools, meanwhile: Callable[[], object] = int) -> Artifact:
+    """The library, from the store where it is there. Raises CompilerError."""
+    salt = (sys.version, sys.base_prefix, *importlib.machinery.EXTENSION_SUFFIXES, np.__version__)
+    return build_with(compiler, _source(), (), config, salt, partial(_when_making, meanwhile))
 
 
 def _source() -> str:

@@ -43,7 +43,7 @@ def expanded(source: Source, more: Hidden) -> Source:
 def again(source: Source, old: Source) -> Source:
     """The same for a function that was captured again."""
     own = {one.name for one in source.parameters}
-    more = tuple(one for one in old.parameters if one.name not in own and one.name.startswith(_MARKS))
+    more = tuple(one for one in old.parameters if one.name not in own and one.name.startswith(MARKS))
     names = {one.name for one in more}
     return replace(
         source,
@@ -55,4 +55,5 @@ def again(source: Source, old: Source) -> Source:
 
 
 GLOBAL = "global."
-_MARKS = ("np.random.", "print.", GLOBAL)
+MARKS = ("np.random.", "print.", GLOBAL)
+"""How the names of hidden parameters begin."""

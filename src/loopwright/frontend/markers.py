@@ -14,7 +14,23 @@ Helper = TypeVar("Helper", bound=Callable[..., Any])
 class prange:
     """`range`, with the promise that the iterations of the loop may run in any order and at once.
 
-    Plain Python iterates it as `range`. Takes start, stop and step as `range` does."""
+    Plain Python iterates it as `range`. Takes start, stop and step as `range` does. It is for loops that only data can
+    tell to be parallel; where the order is proven to matter, the loop runs in order all the same.
+
+    Examples:
+        >>> import numpy as np
+        >>> import loopwright as lw
+        >>> @lw.kernel
+        ... def permuted(order, a, out):
+        ...     for i in lw.prange(len(order)):  # no number is in `order` twice
+        ...         out[order[i]] = a[i]
+        >>> out = np.empty(3)
+        >>> permuted(np.array([2, 0, 1]), np.array([1.0, 2.0, 3.0]), out)
+        >>> out
+        array([2., 3., 1.])
+        >>> list(lw.prange(2, 8, 3))
+        [2, 5]
+    """
 
     __slots__ = ("_range",)
 
@@ -48,6 +64,25 @@ def has_no_effect(helper: Helper) -> Helper:
 
 
 def function(helper: Helper) -> Helper:
-    """Mark a helper that kernels call: it is inlined where it is called, and stays an ordinary function."""
+    """Mark a helper that kernels call: it is inlined where it is called, and stays an ordinary function. Kernels call
+    unmarked functions too; the mark is for readers.
+
+    Examples:
+        >>> import numpy as np
+        >>> import loopwright as lw
+        >>> @lw.function
+        ... def clamp(x, low, high):
+        ...     return min(max(x, low), high)
+        >>> @lw.kernel
+        ... def clamp_all(a):
+        ...     for i in range(len(a)):
+        ...         a[i] = clamp(a[i], 0.25, 0.75)
+        >>> a = np.array([0.1, 0.5, 0.9])
+        >>> clamp_all(a)
+        >>> a
+        array([0.25, 0.5 , 0.75])
+        >>> clamp(9, 0, 1)
+        1
+    """
     setattr(helper, "__loopwright_function__", True)  # noqa: B010 - mypy refuses the plain assignment
     return helper

@@ -8,15 +8,25 @@ same text and the same kind of call, reading gives the same kernel. It decides n
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
-from types import FunctionType, ModuleType
+from collections.abc import Iterable, Iterator
+from pathlib import PurePath
+from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from loopwright.deferred import deferred
 from loopwright.errors import KernelError
 from loopwright.frontend.capture import Source, capture
 from loopwright.frontend.watched import Found, attribute_of
 from loopwright.ir.captured import ABSENT, CapturedConstant
+
+if TYPE_CHECKING:
+    from loopwright.frontend import packed, structured
+    from loopwright.frontend.structured import Structure
+else:
+    packed = deferred("loopwright.frontend.packed")
+    structured = deferred("loopwright.frontend.structured")
 
 # The way to something: () is the kernel's function; ("name", way of a function, name) what a free name of it means,
 # ("attribute", way of an object, name), and ("item", way of a tuple, number). The first two are questions.
@@ -31,10 +41,11 @@ class UnknownError(Exception):
 
 class Outside:
     """One kernel's view of what is outside. `asked`: the questions so far, in order, each with its answer (None where
-    nothing was found). `relied`: the facts behind all answers; as long as they hold, so do these."""
+    nothing was found). `relied`: the facts behind all answers; as long as they hold, so do these. portable: marks are
+    the same wherever the files of the functions are."""
 
-    def __init__(self, source: Source) -> None:
-        self.source = source
+    def __init__(self, source: Source, portable: bool = False) -> None:
+        self.source, self._portable = source, portable
         self.asked: dict[Way, Found | None] = {}
         self.relied: dict[tuple[str, int, object], CapturedConstant] = {}
         self.untold: str = ""  # what was asked of something that no way leads to, '' where there is none
@@ -43,6 +54,9 @@ class Outside:
         self._sources: dict[object, Source] = {}
         self._ways: dict[int, Way] = {id(source.function): KERNEL}
         self._ordinals: dict[int, int] = {id(source.function): 0}
+        self._given = tuple(given_values(source.structures.values()))
+        for number, value in enumerate(self._given):
+            self._find_ways(value, ("given", KERNEL, number))
         self._rely((CapturedConstant("code", source.function, "", source.code),))  # each call has its defaults
 
     # ---- asking -----------------------------------------------------------------------------------------------
@@ -133,6 +147,10 @@ class Outside:
             raise LookupError(way)
         if way == KERNEL:
             return self.source.function
+        if way[0] == "given":
+            if not isinstance(way[2], int) or way[2] >= len(self._given):
+                raise LookupError(way)
+            return self._given[way[2]]
         if way[0] == "item":
             items, number = self._reached(way[1]), way[2]
             if not isinstance(items, tuple) or not isinstance(number, int):
@@ -179,7 +197,21 @@ class Outside:
         if isinstance(value, ModuleType) and sys.modules.get(value.__name__) is value:
             return ("module", value.__name__)
         known = _name_in_world(value)
+        if known is None and self._portable and (isinstance(value, type) or not callable(value)):
+            return self._mark_object(value)
         return known if known is not None else self._mark_function(value)
+
+    def _mark_object(self, value: object) -> Mark:
+        """Of an object or a class, what it is; what it holds are other questions. The elements of an array are none:
+        each call has it as an argument."""
+        if isinstance(value, np.ndarray):
+            return ("array", value.dtype.str, repr(value.dtype), value.ndim)
+        number = self._ordinals.setdefault(id(value), len(self._ordinals))
+        kind = value if isinstance(value, type) else type(value)
+        defaults = getattr(kind, "_field_defaults", {})  # of a named tuple, which is made by its fields
+        fields = [(name, name in defaults and self._mark(defaults[name])) for name in getattr(kind, "_fields", ())]
+        bases = [(one.__module__, one.__qualname__) for one in kind.__mro__]
+        return ("class" if kind is value else "object", number, *bases, *fields)
 
     def _mark_function(self, value: object) -> Mark:
         function = plain_function(value)
@@ -192,19 +224,52 @@ class Outside:
         number = self._ordinals.setdefault(id(function), len(self._ordinals))
         defaults = [self._mark(one.default) for one in source.parameters if one.has_default]
         names = [getattr(one, name, None) for one in (type(value), value) for name in ("__module__", "__name__")]
-        return ("function", number, *map(repr, names), *text_of(source), *defaults)
+        return ("function", number, *map(repr, names), *text_of(source, self._portable), *defaults)
+
+    def structures(self) -> str:
+        """A text that differs between arguments that hold others in other ways. Raises UnknownError."""
+        try:
+            held = [(name, self._structure(one)) for name, one in self.source.structures.items()]
+        except UnknownError:
+            raise
+        except Exception as error:
+            raise UnknownError("an argument") from error
+        return repr(held)
+
+    def _structure(self, one: Structure) -> Mark | None:
+        if one is None:
+            return None
+        match one:
+            case structured.Given(value):
+                return ("given", self._mark(value))
+            case structured.Held(parts, kind, names):
+                return ("held", kind.__module__, kind.__qualname__, names, *map(self._structure, parts))
+            case packed.Packed():
+                return ("packed", repr(one))
 
 
 Mark = tuple[object, ...]
 
 
-def text_of(source: Source) -> tuple[object, ...]:
-    """All that the text of a function says, and where it stands: its lines whole, so that columns are right too."""
+def given_values(structures: Iterable[Structure]) -> Iterator[object]:
+    """The functions and types that are arguments, or held by some."""
+    for one in filter(None, structures):
+        match one:
+            case structured.Given(value):
+                yield value
+            case structured.Held(parts):
+                yield from given_values(parts)
+
+
+def text_of(source: Source, portable: bool = False) -> tuple[object, ...]:
+    """All that the text of a function says, and where it stands: its lines whole, so that columns are right too.
+    portable: of the folder of its file, nothing is said."""
     tree, code = source.definition.tree, source.function.__code__
     first = min([tree.lineno, *(decorator.lineno for decorator in tree.decorator_list)])
     lines = source.definition.lines[first - 1 : tree.end_lineno]
     parameters = tuple((one.name, one.has_default, one.keyword_only) for one in source.parameters)
-    return (source.file, source.name, tree.name, first, "".join(lines), code.co_flags, code.co_freevars, parameters)
+    file = PurePath(source.file).name if portable else source.file
+    return (file, source.name, tree.name, first, "".join(lines), code.co_flags, code.co_freevars, parameters)
 
 
 def plain_function(value: object) -> object:
@@ -229,6 +294,10 @@ def _name_in_world(value: object) -> Mark | None:
     if isinstance(value, np.ufunc):
         ufunc = getattr(value, "__name__", "")
         return ("known", "numpy", ufunc) if getattr(np, ufunc, None) is value else None
+    if isinstance(value, MethodType | BuiltinFunctionType):
+        draws = value.__name__  # of NumPy's global generator
+        if getattr(np.random, draws, None) is value:
+            return ("known", "numpy.random", draws)
     module, name = getattr(value, "__module__", None), getattr(value, "__qualname__", None)
     if not isinstance(module, str) or not isinstance(name, str) or module.split(".")[0] not in _WORLD:
         return None

@@ -145,11 +145,35 @@ def _compile_file(lines: tuple[str, ...], file: str, flags: int) -> CodeType | N
     return compiled
 
 
+@lru_cache(maxsize=64)
+def _compile_statement(lines: tuple[str, ...], file: str, flags: int, line: int) -> CodeType | None:
+    """The statement at the top level that holds a line, by itself. Notebooks compile each so: a name that another
+    statement imports is then a name like any other, and its methods are called in another way."""
+    tree = _parse_file(lines)
+    for one in tree.body if tree is not None else ():
+        first = min([one.lineno, *(decorator.lineno for decorator in getattr(one, "decorator_list", ()))])
+        if first <= line <= (one.end_lineno or one.lineno):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                compiled = compile(ast.Module([one], []), file, "exec", flags, dont_inherit=True)
+            assert isinstance(compiled, CodeType)
+            return compiled
+    return None
+
+
 def _same_code(lines: tuple[str, ...], code: CodeType) -> bool:
     """Whether the text still says what was loaded: it compiles to the very same code."""
-    whole = _compile_file(lines, code.co_filename, code.co_flags & _FUTURE)
+    flags = code.co_flags & _FUTURE
+    whole = _compile_file(lines, code.co_filename, flags)
     if whole is None:  # text of a notebook that is more than Python: what was found by name and line must do
         return True
+    if _holds(whole, code):
+        return True
+    alone = _compile_statement(lines, code.co_filename, flags, code.co_firstlineno)
+    return alone is not None and _holds(alone, code)
+
+
+def _holds(whole: CodeType, code: CodeType) -> bool:
     pending = [whole]
     while pending:
         now = pending.pop()

@@ -22,7 +22,15 @@ class Variant:
     """One way to run a kernel. device: `cpu`, `cuda`, `emulated` or, in tests, `simulated` (maybe with a number, such
     as `simulated1`). schedule: its steps as text, or RECIPE or PLAIN. threads: of a CPU; 0 on a GPU.
 
-    Its text is `cpu 2: tile i 32 j 32; parallelize i.o`, without the number on a GPU; `parse` reads it back."""
+    Its text is `cpu 2: tile i 32 j 32; parallelize i.o`, without the number on a GPU; `parse` reads it back.
+
+    Examples:
+        >>> import loopwright as lw
+        >>> lw.Variant.parse("cpu 2: tile i 32 j 32; parallelize i.o").schedule
+        'tile i 32 j 32; parallelize i.o'
+        >>> str(lw.Variant("cuda"))
+        'cuda: recipe'
+    """
 
     device: str
     schedule: str = RECIPE

@@ -56,11 +56,22 @@ def device_array(source: Any) -> DeviceArray:
 
     source: anything with elements that kernels know (shape and dtype stay; the layout is C). The GPU is the first one,
     or the emulated one under `lw.options(device="emulated")`. Raises DeviceError where there is no GPU,
-    DeviceMemoryError where it has no room, ArgumentTypeError for another kind of array."""
+    DeviceMemoryError where it has no room, ArgumentTypeError for another kind of array.
+
+    Examples:
+        >>> import numpy as np
+        >>> import loopwright as lw
+        >>> with lw.options(device="emulated"):  # on a machine with a GPU this line is not needed
+        ...     a = lw.device_array(np.arange(3.0))
+        >>> a.copy_from(np.ones(3))
+        >>> a.numpy(), a.shape, a.dtype
+        (array([1., 1., 1.]), (3,), dtype('float64'))
+    """
     where: Where = "emulated" if current().device == "emulated" else "cuda"
     gpu = gpus.gpu_of(where)
     if gpu is None:
-        raise DeviceError(gpus.why_no_gpu())
+        remedy = "lw.options(device='emulated') does on the CPU what a GPU would do, slowly"
+        raise DeviceError(f"{gpus.why_no_gpu()}\n  try: {remedy}")
     array = as_numpy(np.asarray(source), "source")
     if array.dtype.names is None and from_dtype(array.dtype) is None:
         raise refusal("source", f"dtype {array.dtype} is not supported", "")

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from types import FunctionType
-from typing import Any, NoReturn
+from typing import Any, NoReturn, overload
 
 from loopwright.errors import KernelError
 from loopwright.kernel import LoopKernel, kernel_with
@@ -31,12 +31,39 @@ class RefusedKernel:
         return f"<refused kernel {getattr(self.py_func, '__name__', '?')}>"
 
 
-def njit(
-    signature_or_function: Any = None, locals: Mapping[str, object] | None = None, **options: Any
-) -> LoopKernel | Callable[..., Any]:
-    """`@njit`, `@njit()`, `@njit(parallel=True)`, `@njit("float64(float64[:])")`, `@njit([...])`: a kernel.
+@overload
+def njit(signature_or_function: Callable[..., Any]) -> LoopKernel:
+    """`@njit`."""
 
-    Raises TypeError for an option that Numba does not know, and a signature that is none or does not fit."""
+
+@overload
+def njit(
+    signature_or_function: str | Sequence[object] | CallSignature | None = None,
+    locals: Mapping[str, object] | None = None,
+    **options: Any,
+) -> Callable[[Callable[..., Any]], LoopKernel]:
+    """`@njit()`, `@njit(parallel=True)`, `@njit("float64(float64[:])")`, `@njit([...])`."""
+
+
+def njit(signature_or_function: Any = None, locals: Mapping[str, object] | None = None, **options: Any) -> Any:
+    """`@njit`, `@njit()`, `@njit(parallel=True)`, `@njit("float64(float64[:])")`, `@njit([...])`: a kernel. `jit` is
+    the same. A function that is outside the language raises where it is called.
+
+    Raises TypeError for an option that Numba does not know, and a signature that is none or does not fit.
+
+    Examples:
+        >>> import numpy as np
+        >>> from loopwright.numba import njit, prange
+        >>> @njit(parallel=True, fastmath=True)
+        ... def row_sums(a):
+        ...     out = np.zeros(len(a))
+        ...     for i in prange(a.shape[0]):
+        ...         for j in range(a.shape[1]):
+        ...             out[i] += a[i, j]
+        ...     return out
+        >>> row_sums(np.arange(6.0).reshape(2, 3))
+        array([ 3., 12.])
+    """
     if locals:
         options["locals"] = locals
     own = own_options(options)

@@ -84,7 +84,19 @@ class GuVectorized:
 
 def guvectorize(signatures_or_layout: Any, layout: str | None = None, **options: Any) -> Any:
     """`@guvectorize(["void(float64[:], int64, float64[:])"], "(n),()->(n)")`, or with the layout only: see
-    GuVectorized. Without signatures, what is written is passed too."""
+    GuVectorized. Without signatures, what is written is passed too.
+
+    Examples:
+        >>> import numpy as np
+        >>> from loopwright.numba import guvectorize
+        >>> @guvectorize(["void(int64[:], int64, int64[:])"], "(n),()->(n)")
+        ... def shifted(x, by, out):
+        ...     for i in range(len(x)):
+        ...         out[i] = x[i] + by
+        >>> shifted(np.arange(4).reshape(2, 2), np.array([10, 20]))
+        array([[10, 11],
+               [22, 23]])
+    """
     own = own_options(options)
     signatures = [] if layout is None else signatures_of(signatures_or_layout)
     axes = signatures_or_layout if layout is None else layout

@@ -30,11 +30,16 @@ SAID: dict[str, str] = {
     "no_cfunc_wrapper": "there are no wrappers",
     "pipeline_class": "the passes are Loopwright's own",
     "link": "nothing is linked to kernels",
+    "no_rewrites": "the passes are Loopwright's own",
+    "_nrt": "arrays are NumPy's own",
+    "_dbg_extend_lifetimes": "LOOPWRIGHT_DEBUG and `loopwright show` tell what was made",
+    "_dbg_optnone": "LOOPWRIGHT_DEBUG and `loopwright show` tell what was made",
 }
 _AS_IT_IS: dict[str, tuple[object, ...]] = {
     "boundscheck": (True, None), "error_model": ("numpy",), "inline": ("always",), "locals": ({}, None),
     "debug": (False,), "forceobj": (False,), "forceinline": (True, False), "writable_args": ((), None),
     "identity": (None,), "no_cpython_wrapper": (False,), "no_cfunc_wrapper": (False,), "link": ((), None),
+    "no_rewrites": (False,), "_nrt": (True,), "_dbg_extend_lifetimes": (False,), "_dbg_optnone": (False,),
 }  # fmt: skip
 MEANT = ("parallel", "fastmath", "target")
 

@@ -60,7 +60,17 @@ class Vectorized:
 
 
 def vectorize(function_or_signatures: Any = None, **options: Any) -> Any:
-    """`@vectorize`, `@vectorize(["float64(float64, float64)"], target="parallel")`: see Vectorized."""
+    """`@vectorize`, `@vectorize(["float64(float64, float64)"], target="parallel")`: see Vectorized.
+
+    Examples:
+        >>> import numpy as np
+        >>> from loopwright.numba import vectorize
+        >>> @vectorize(["float64(float64, float64)"])
+        ... def clipped(x, limit):
+        ...     return min(x, limit)
+        >>> clipped(np.arange(4), 1.5)
+        array([0. , 1. , 1.5, 1.5])
+    """
     own = own_options(options)
     if callable(function_or_signatures) and not isinstance(function_or_signatures, NumbaType):
         return Vectorized(python_function(function_or_signatures), (), own)

@@ -84,7 +84,14 @@ class Ranges:
 def tunable(schedule: str) -> Ranges:
     """A schedule to tune: for `@lw.kernel(schedule=lw.tunable("tile i {16,32} j {16..128 by 16}; parallelize i.o"))`.
     Calls run as without it, until a choice is made; tuning looks at these schedules and no others. Raises
-    ScheduleError."""
+    ScheduleError.
+
+    Examples:
+        >>> import loopwright as lw
+        >>> ranges = lw.tunable("tile i {16,32} j {16..64 by 16}; parallelize i.o")
+        >>> [(one.name, one.among) for one in ranges.tunables]
+        [('tile i', (16, 32)), ('tile j', (16, 32, 48, 64))]
+    """
     return Ranges(schedule)
 
 

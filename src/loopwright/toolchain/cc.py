@@ -19,7 +19,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
 
@@ -123,7 +123,10 @@ def why_none(config: Tools) -> str:
         return f"{search.unwritable}: kernels run in the slow interpreter. {MAKE_ROOM}"
     tried = "; ".join(search.failures)
     install = "xcode-select --install" if sys.platform == "darwin" else "apt install gcc (or dnf install gcc)"
-    return f"no working C compiler was found ({tried}): kernels run in the slow interpreter. To install one: {install}"
+    text = f"no working C compiler was found ({tried}): kernels run in the slow interpreter. To install one: {install}"
+    if config.built_folder is None:
+        return text
+    return f"{text}. What was built ahead of time ({config.built_folder}) has no code for such a call"
 
 
 def build(text: str, flags: Sequence[str], config: Tools) -> Artifact:
@@ -141,7 +144,14 @@ def build(text: str, flags: Sequence[str], config: Tools) -> Artifact:
             f"{compiler.command[0]} has no OpenMP: kernels run on one thread. To get it: "
             + ("brew install libomp" if sys.platform == "darwin" else "apt install libomp-dev, or use gcc"),
         )
-    return build_with(compiler, text, (*compiler.openmp, *flags, *config.compiler_flags), config)
+    return build_with(
+        for_flags(compiler, config.compiler_flags), text, (*compiler.openmp, *flags, *config.compiler_flags), config
+    )
+
+
+def for_flags(compiler: Compiler, flags: Sequence[str]) -> Compiler:
+    """The same, without its flags for this CPU where these ask for another one."""
+    return replace(compiler, tuning=()) if any(flag.startswith("-march=") for flag in flags) else compiler
 
 
 def build_with(
