@@ -318,7 +318,7 @@ class _Slicer:
             assert isinstance(stmt, For)
             scalar = self.new(f"{self.loop.name}.t")
             self.entries.append(PathEntry("trips", text, arrays, stmt.at, scalar))
-            first, value = self._total(_trips(stmt))
+            first, value = self._total(trips_of(stmt))
             yield from (*first, Assign(scalar, value))
         elif arrays:
             self.entries.append(PathEntry("trips", text, arrays, stmt.at, reason=reason))
@@ -438,8 +438,8 @@ def _zero(type_: Scalar) -> Const:
     return Const(False if type_ == BOOL else 0.0 if type_.is_float else 0, type_)
 
 
-def _trips(loop: For) -> Expr:
-    """How often a loop with a constant step runs."""
+def trips_of(loop: For) -> Expr:
+    """How often a loop with a constant step runs, 0 where its bounds are the other way round."""
     assert isinstance(loop.step, Const)
     step = int(loop.step.value)
     span = minus(loop.upper, loop.lower) if step > 0 else minus(loop.lower, loop.upper)
