@@ -316,7 +316,7 @@ class _Slicer:
         text = user_text(bounds[0]) if isinstance(stmt, While) else _range(stmt)
         if arrays and not reason:
             assert isinstance(stmt, For)
-            scalar = self.new(f"{self.loop.name}.t")
+            scalar = self.new(f"{self.loop.name}.v")
             self.entries.append(PathEntry("trips", text, arrays, stmt.at, scalar))
             first, value = self._total(trips_of(stmt))
             yield from (*first, Assign(scalar, value))

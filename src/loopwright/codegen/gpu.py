@@ -9,9 +9,11 @@ CPU runs it.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
 from loopwright.analysis.facts import Facts
+from loopwright.codegen.counting_sort import write_sorted
 from loopwright.codegen.gpu_writer import GpuWriter, NotOnGpu, any_may_fail
 from loopwright.codegen.grid import write_grid
 from loopwright.codegen.merge_path import write_balanced
@@ -32,6 +34,7 @@ from loopwright.ir.nodes import (
     Kernel,
     Load,
     Return,
+    Run,
     Stmt,
     Var,
     While,
@@ -40,6 +43,9 @@ from loopwright.ir.program import DeviceText, Program
 from loopwright.ir.queries import has
 from loopwright.ir.walk import own_expressions, statements, with_own_expressions
 from loopwright.steps.grids import is_bound, is_host, launches, not_on_gpu
+
+WRITERS: dict[Run, Callable[[For, GpuWriter], None]] = {"balanced": write_balanced, "sorted": write_sorted}
+"""Of loops that are no grid of threads for iterations."""
 
 
 def generate_gpu(kernel: Kernel, facts: Facts, strict: bool) -> Program:
@@ -107,7 +113,7 @@ def _host_body(body: Body, w: GpuWriter) -> None:
 def _host_statement(stmt: Stmt, w: GpuWriter) -> None:
     if is_bound(stmt):
         assert isinstance(stmt, For)
-        (write_balanced if stmt.run == "balanced" else write_grid)(stmt, w)
+        WRITERS.get(stmt.run, write_grid)(stmt, w)
         return
     if isinstance(stmt, Allocate):
         _allocate(stmt, w)
