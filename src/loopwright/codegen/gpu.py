@@ -16,6 +16,7 @@ from loopwright.analysis.facts import Facts
 from loopwright.codegen.counting_sort import write_sorted
 from loopwright.codegen.gpu_writer import GpuWriter, NotOnGpu, any_may_fail
 from loopwright.codegen.grid import write_grid
+from loopwright.codegen.lasting_orders import lasting_orders
 from loopwright.codegen.merge_path import write_balanced
 from loopwright.codegen.one_thread import stop_after_failure, write_fill, write_one_thread
 from loopwright.codegen.openmp import HEADER, entry_function, guard_function
@@ -40,9 +41,10 @@ from loopwright.ir.nodes import (
     While,
 )
 from loopwright.ir.program import DeviceText, Program
-from loopwright.ir.queries import has
+from loopwright.ir.queries import arrays_stored, has
 from loopwright.ir.walk import own_expressions, statements, with_own_expressions
 from loopwright.steps.grids import is_bound, is_host, launches, not_on_gpu
+from loopwright.steps.redirect import sorted_keys
 
 WRITERS: dict[Run, Callable[[For, GpuWriter], None]] = {"balanced": write_balanced, "sorted": write_sorted}
 """Of loops that are no grid of threads for iterations."""
@@ -56,6 +58,7 @@ def generate_gpu(kernel: Kernel, facts: Facts, strict: bool) -> Program:
     if (rejection := not_on_gpu(kernel, facts)) is not None:
         raise NotOnGpu(rejection.reason)
     w = GpuWriter(kernel, facts, strict)
+    w.orders = lasting_orders(kernel)
     w.decided = unroll_on_device(w.given)
     w.write_loop = partial(_host_loop, w=w)
     for name in w.locals:
@@ -70,10 +73,13 @@ def generate_gpu(kernel: Kernel, facts: Facts, strict: bool) -> Program:
     w.finish(main)
     guard = "lw_guard" if facts.guard.c_text else ""
     given = {"gpu": "call->gpu", "lw_failed": "call->device_failure", "lw_small": _small(w), "watch": "call->watch"}
+    given |= {"lw_kept": "call->kept"}
     given |= {"lw_stopped": "call->gpu->stopped", "lw_ticket": "call->gpu->ticket(call->gpu)"}
     functions = (*w.finished, *([guard_function(facts)] if guard else []), entry_function(w, given))
     waits = w.waits and (any_may_fail(w) or not _returns_early(kernel.body))
-    device = DeviceText("\n".join(w.device) + "\n", tuple(w.kernels), strict, w.checks, waits, tuple(w.functions))
+    kept = tuple(_positions(kernel, one.arguments) for one in w.orders)
+    text = "\n".join(w.device) + "\n"
+    device = DeviceText(text, tuple(w.kernels), strict, w.checks, waits, tuple(w.functions), kept)
     return Program(
         print_unit(TranslationUnit(HEADER, functions)),
         "lw_entry",
@@ -83,6 +89,10 @@ def generate_gpu(kernel: Kernel, facts: Facts, strict: bool) -> Program:
         ("-ffp-contract=off",),
         device=device,
     )
+
+
+def _positions(kernel: Kernel, names: frozenset[str]) -> tuple[int, ...]:
+    return tuple(sorted({param.argument for param in kernel.params if param.name in names}))
 
 
 def _returns_early(body: Body) -> bool:
@@ -102,12 +112,29 @@ def _host_body(body: Body, w: GpuWriter) -> None:
             group.clear()
 
     for stmt in body:
+        if (number := _finds_order(stmt, w)) is not None:
+            flush()
+            with w.branch(f"!{w.use('lw_kept')}[{number}].known"):
+                _host_statement(stmt, w) if launches(stmt) else write_one_thread((stmt,), w)
+            if isinstance(stmt, For) and stmt.run == "sorted":
+                kept = f"{w.use('lw_kept')}[{number}]"
+                w.line(f"{kept}.found += !{kept}.known, {kept}.known = 1;")
+            continue
         if not launches(stmt) and not is_host(stmt):
             group.append(stmt)
             continue
         flush()
         _host_statement(stmt, w)
     flush()
+
+
+def _finds_order(stmt: Stmt, w: GpuWriter) -> int | None:
+    """The number of the lasting order that a statement serves to find, and nothing else."""
+    for number, one in enumerate(w.orders):
+        sorts = isinstance(stmt, For) and stmt.run == "sorted" and sorted_keys(stmt).keys == one.keys
+        if sorts or (isinstance(stmt, For) and arrays_stored((stmt,)) == {one.keys}):
+            return number
+    return None
 
 
 def _host_statement(stmt: Stmt, w: GpuWriter) -> None:
@@ -190,6 +217,11 @@ def _allocate(stmt: Allocate, w: GpuWriter) -> None:
     with w.otherwise():
         w.fail(memory, condition=f"{overflow} || {count} > (INT64_MAX / {size})")
     w.line(f"{w.use('lw_small')} &= {count} < INT32_MAX / 2;")
+    kept = next((k for k, one in enumerate(w.orders) if one.order == stmt.array), None)
+    if kept is not None:
+        w.line(f"{pointer} = lw_keep({gpu}, &{w.use('lw_kept')}[{kept}], {count});")
+        w.fail(memory, count, condition=f"!{pointer}")
+        return
     w.only(pointer, f"gpu->release({gpu}, {pointer});")
     w.line(f"{pointer} = gpu->allocate(gpu, {count} * {size} + 1);")
     w.fail(memory, count, condition=f"!{pointer}")
