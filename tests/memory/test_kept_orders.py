@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterator
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 
 import loopwright as lw
+from loopwright.devices.gpus import gpu_of
 from loopwright.memory.gpu_call import GpuExecutable
 from loopwright.memory.kept_orders import KeptOrders
 
@@ -122,3 +124,23 @@ def test_inside_a_loop_over_time_it_is_found_once() -> None:
     np.testing.assert_array_equal(a, wanted)
     executable = kernel.specialisations()[0].executable
     assert isinstance(executable, GpuExecutable) and executable.orders.found == 1
+
+
+def test_what_is_forgotten_is_found_again() -> None:
+    """As before each share of a call in parts, which has other iterations."""
+    call = Calls()
+    call(), call()
+    call._orders.forget()
+    assert [call(), call()] == [False, True]
+
+
+def test_memory_is_given_back_with_the_program() -> None:
+    gpu = gpu_of("emulated")
+    assert gpu is not None
+    call = Calls(3000)
+    call()
+    del call.arrays
+    before = gpu.free_bytes()
+    call.kernel._dispatch.forget()
+    gc.collect()
+    assert gpu.free_bytes() >= before + 8 * 3000

@@ -51,6 +51,12 @@ class KeptOrders:
         yield
         self._keys = list(keys)
 
+    def forget(self) -> None:
+        """No order holds: the next program that runs finds its own."""
+        self._keys = [None] * len(self._keys)
+        for slot in self._slots:
+            slot.known = 0
+
     @property
     def found(self) -> int:
         """How often an order was found so far, of all of them together."""
