@@ -28,7 +28,7 @@ def lasting(text: str) -> tuple[frozenset[str], ...]:
 
 def test_what_an_order_depends_on() -> None:
     (one,) = lasting_orders(after(WORK, "redirect i; split i.a 8; bind i.a.o block.x; bind i.a thread.x"))
-    assert one == LastingOrder("i.k", "i.d", frozenset({"t"}))
+    assert one == LastingOrder("i.k", "i.b", "i.d", frozenset({"t"}))
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from loopwright.analysis.facts import Facts
 from loopwright.codegen.counting_sort import write_sorted
 from loopwright.codegen.gpu_writer import GpuWriter, NotOnGpu, any_may_fail
 from loopwright.codegen.grid import write_grid
-from loopwright.codegen.lasting_orders import lasting_orders
+from loopwright.codegen.lasting_orders import lasting_orders, sorts_of
 from loopwright.codegen.merge_path import write_balanced
 from loopwright.codegen.one_thread import stop_after_failure, write_fill, write_one_thread
 from loopwright.codegen.openmp import HEADER, entry_function, guard_function
@@ -44,7 +44,6 @@ from loopwright.ir.program import DeviceText, Program
 from loopwright.ir.queries import arrays_stored, has
 from loopwright.ir.walk import own_expressions, statements, with_own_expressions
 from loopwright.steps.grids import is_bound, is_host, launches, not_on_gpu
-from loopwright.steps.redirect import sorted_keys
 
 WRITERS: dict[Run, Callable[[For, GpuWriter], None]] = {"balanced": write_balanced, "sorted": write_sorted}
 """Of loops that are no grid of threads for iterations."""
@@ -58,7 +57,7 @@ def generate_gpu(kernel: Kernel, facts: Facts, strict: bool) -> Program:
     if (rejection := not_on_gpu(kernel, facts)) is not None:
         raise NotOnGpu(rejection.reason)
     w = GpuWriter(kernel, facts, strict)
-    w.orders = lasting_orders(kernel)
+    w.orders, w.begins = lasting_orders(kernel), {one.begins for one in sorts_of(kernel)}
     w.decided = unroll_on_device(w.given)
     w.write_loop = partial(_host_loop, w=w)
     for name in w.locals:
@@ -115,7 +114,10 @@ def _host_body(body: Body, w: GpuWriter) -> None:
         if (number := _finds_order(stmt, w)) is not None:
             flush()
             with w.branch(f"!{w.use('lw_kept')}[{number}].known"):
-                _host_statement(stmt, w) if launches(stmt) else write_one_thread((stmt,), w)
+                if launches(stmt) or is_host(stmt):
+                    _host_statement(stmt, w)
+                else:
+                    write_one_thread((stmt,), w)
             if isinstance(stmt, For) and stmt.run == "sorted":
                 kept = f"{w.use('lw_kept')}[{number}]"
                 w.line(f"{kept}.found += !{kept}.known, {kept}.known = 1;")
@@ -131,9 +133,13 @@ def _host_body(body: Body, w: GpuWriter) -> None:
 def _finds_order(stmt: Stmt, w: GpuWriter) -> int | None:
     """The number of the lasting order that a statement serves to find, and nothing else."""
     for number, one in enumerate(w.orders):
-        sorts = isinstance(stmt, For) and stmt.run == "sorted" and sorted_keys(stmt).keys == one.keys
-        if sorts or (isinstance(stmt, For) and arrays_stored((stmt,)) == {one.keys}):
-            return number
+        match stmt:
+            case Allocate() if stmt.array in (one.keys, one.begins):
+                return number
+            case For() if one.begins in arrays_stored((stmt,)) or arrays_stored((stmt,)) == {one.keys}:
+                return number
+            case _:
+                pass
     return None
 
 
@@ -227,7 +233,7 @@ def _allocate(stmt: Allocate, w: GpuWriter) -> None:
     w.fail(memory, count, condition=f"!{pointer}")
     if pointer not in w.function.buffers:
         w.function.buffers.append(pointer)
-    if stmt.fill is None:
+    if stmt.fill is None or stmt.array in w.begins:
         return
     if not stmt.fill.value and str(stmt.fill.value) != "-0.0":
         w.launched(f"gpu->clear(gpu, {pointer}, {count} * {size})")

@@ -102,6 +102,7 @@ class GpuWriter(Writer):
         self.within: frozenset[Within] = frozenset()  # indices that were tested before the kernel
         self.threads: dict[Run, For] = {}  # the loops over threads that text is being written in
         self.orders: tuple[LastingOrder, ...] = ()  # of iterations, which outlast calls
+        self.begins = set[str]()  # arrays that sorting fills by itself
         self.lowering = Lowering()  # of the nest whose text is being written
         self.types |= {"gpu": "lw_gpu *", "lw_failed": "lw_failure *", "lw_small": "int64_t", "lw_slots": "char *"}
         self.types |= {"lw_kept": "lw_kept *"}

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from loopwright.ir.nodes import Assign, Body, For, Kernel, Stmt, Store
+from loopwright.ir.nodes import Assign, Body, For, Kernel, Stmt
 from loopwright.ir.queries import arrays_loaded, arrays_stored, names_assigned, names_in, names_read
 from loopwright.ir.walk import bodies, statements
 from loopwright.steps.redirect import SortedKeys, sorted_keys
@@ -16,9 +16,10 @@ from loopwright.steps.redirect import SortedKeys, sorted_keys
 @dataclass(frozen=True, slots=True)
 class LastingOrder:
     """An order that holds as long as these arguments stay as they are, arrays and scalars, and as there are as many
-    iterations. keys, order: names of arrays."""
+    iterations. keys, begins, order: names of arrays."""
 
     keys: str
+    begins: str
     order: str
     arguments: frozenset[str]
 
@@ -26,12 +27,13 @@ class LastingOrder:
 def lasting_orders(kernel: Kernel) -> tuple[LastingOrder, ...]:
     """The orders of a kernel that nothing but its arguments decides, as it writes none of the arrays that do, and no
     loop around changes anything about them."""
-    found: list[LastingOrder] = []
-    for loop in statements(kernel.body, For):
-        inside = loop.run == "sorted" and not isinstance(loop.body[0], Store)
-        order = _lasting(kernel, sorted_keys(loop)) if inside else None
-        found += [] if order is None else [order]
-    return tuple(found)
+    return tuple(found for about in sorts_of(kernel) if (found := _lasting(kernel, about)) is not None)
+
+
+def sorts_of(kernel: Kernel) -> tuple[SortedKeys, ...]:
+    """What the sorted loops of a kernel are about."""
+    outer = (loop for loop in statements(kernel.body, For) if loop.run == "sorted" and isinstance(loop.body[0], For))
+    return tuple(map(sorted_keys, outer))
 
 
 def _lasting(kernel: Kernel, about: SortedKeys) -> LastingOrder | None:
@@ -47,7 +49,7 @@ def _lasting(kernel: Kernel, about: SortedKeys) -> LastingOrder | None:
     arguments = arrays | (names - own - names_assigned(kernel.body))
     if arrays & arrays_stored(kernel.body) or not arguments <= {param.name for param in kernel.params}:
         return None  # a loop around, or what the kernel computes, decides too
-    return LastingOrder(about.keys, about.order, frozenset(arguments))
+    return LastingOrder(about.keys, about.begins, about.order, frozenset(arguments))
 
 
 def _finds_keys(body: Body, keys: str) -> Stmt | None:

@@ -48,9 +48,9 @@ class Redirect(Step):
     var i.v: int64
     var i.j: int64
     i.n = max(n, 0)
+    allocate i.d: int64[i.n]
     allocate i.k: uint8[i.n]
     allocate i.b: int64[257] = 0
-    allocate i.d: int64[i.n]
     for i.a in 0 .. i.n:
         i.v = 0
         i.v = max(int64(b[i.a] if i.a >= 0 and i.a < size(b, 0) else 0.0), 0)
@@ -163,9 +163,9 @@ class _Redirected:
         iteration = Load(order, (variable(thread),), INT64)
         return (
             *counted,
+            Allocate(order, INT64, (length,), None),
             Allocate(keys, UINT8, (length,), None),
             Allocate(begins, INT64, (number(CLASSES + 1),), Const(0, INT64)),
-            Allocate(order, INT64, (length,), None),
             _over(first, length, (Assign(loop.name, self._number(variable(first))), *path.body, found)),
             _sorted(sorting, length, keys, order, begins, new),
             replace(
