@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchmarks.gpu import calls, counts, images, layers, polybench, products, sparse, streams, sums
+from benchmarks.gpu import calls, counts, images, irregular, layers, polybench, products, sparse, streams, sums
 from benchmarks.gpu.trial import Part
 
 PARTS: tuple[Part, ...] = (
@@ -13,6 +13,7 @@ PARTS: tuple[Part, ...] = (
     sparse.PART,
     images.PART,
     layers.PART,
+    irregular.PART,
     calls.HOST,
     calls.CALLS,
     polybench.PART,

@@ -6,7 +6,7 @@ import functools
 import inspect
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from contextvars import copy_context
 from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack, overload
@@ -18,9 +18,9 @@ from loopwright.deferred import deferred
 from loopwright.devices.base import Own
 from loopwright.errors import ArgumentTypeError, KernelError, describe
 from loopwright.frontend.capture import Source, capture
-from loopwright.ir.signature import Shape
+from loopwright.ir.signature import Shape, Signature
 from loopwright.ir.variant import Compilation
-from loopwright.runtime.dispatch import Dispatch, known_kinds
+from loopwright.runtime.dispatch import Dispatch, Prepared, known_kinds
 from loopwright.runtime.specialise import as_arguments, signature_of
 from loopwright.specialisation import Specialisation, load_compiler, specialise
 
@@ -30,8 +30,9 @@ if TYPE_CHECKING:
     from loopwright.frontend.hidden import Hidden
     from loopwright.frontend.structured import Structure
     from loopwright.profile import journal
-    from loopwright.report import explanation, kernel_summary, stored_choices, tune_progress, tune_report
+    from loopwright.report import explanation, kernel_summary, path_reports, stored_choices, tune_progress, tune_report
     from loopwright.report.explanation import Explanation, Explanations
+    from loopwright.report.irregular import IrregularReport
     from loopwright.report.tune_report import TuneReport
     from loopwright.runtime.in_use import Run
     from loopwright.search import ranges as search_ranges
@@ -49,6 +50,7 @@ else:  # what calls do without
     journal = deferred("loopwright.profile.journal")
     explanation = deferred("loopwright.report.explanation")
     kernel_summary = deferred("loopwright.report.kernel_summary")
+    path_reports = deferred("loopwright.report.path_reports")
     stored_choices = deferred("loopwright.report.stored_choices")
     tune_progress = deferred("loopwright.report.tune_progress")
     tune_report = deferred("loopwright.report.tune_report")
@@ -286,6 +288,15 @@ class LoopKernel(_Called):
         ]
         return explanation.Explanations(own + [told for other in self._others() for told in other.explanations()])
 
+    def irregular(self, *args: Any, **kwargs: Any) -> IrregularReport:
+        """What data decides about the iterations of each loop in a call with these arguments, and what that costs the
+        warps of a GPU: as they stand, and sorted by what they do. It looks at every iteration, on the CPU, with what
+        stands before the loop, and changes no argument."""
+        if (other := self._serving(args, kwargs, compiles=True)) is not None:
+            return other[0].irregular(*other[1])
+        prepared = self._dispatch.prepare(args, kwargs)
+        return _irregular(prepared)
+
     def specialise(self, *args: Any, **kwargs: Any) -> Specialisation:
         """Compile for a call with these arguments, without running it."""
         if (other := self._serving(args, kwargs, compiles=True)) is not None:
@@ -330,6 +341,19 @@ class LoopKernel(_Called):
         """From now on keep every call that is made in a recording."""
         written = sorted(self._dispatch.written)
         self._dispatch.record(lambda prepared: recording.of(self._dispatch.parameters, written, prepared))
+        self._call = self._called
+
+    def look_at_calls(self, told: Callable[[IrregularReport], object]) -> None:
+        """From now on tell what `irregular` says of the first call of each kind, before it is made."""
+        seen: set[tuple[Signature, str]] = set()
+
+        def look(prepared: Prepared) -> AbstractContextManager[None]:
+            if (kind := (prepared.signature, prepared.config.device)) not in seen:
+                seen.add(kind)
+                told(_irregular(prepared))
+            return nullcontext()
+
+        self._dispatch.record(look)
         self._call = self._called
 
     def space(self, *args: Any, device: Device | None = None, most: int | None = None, **kwargs: Any) -> Space:
@@ -452,6 +476,9 @@ class KernelWithOptions(LoopKernel):
     def explanations(self) -> Explanations:
         return self._here(super().explanations)
 
+    def irregular(self, *args: Any, **kwargs: Any) -> IrregularReport:
+        return self._here(super().irregular, *args, **kwargs)
+
     def specialise(self, *args: Any, **kwargs: Any) -> Specialisation:
         return self._here(super().specialise, *args, **kwargs)
 
@@ -518,6 +545,11 @@ def kernel(
 def kernel_with(function: Callable[..., Any], schedule: Ranges | None, options: Mapping[str, Any]) -> LoopKernel:
     """The kernel of a function with options of its own, maybe none."""
     return KernelWithOptions(function, schedule, options) if options else LoopKernel(function, schedule)
+
+
+def _irregular(prepared: Prepared) -> IrregularReport:
+    found = _own(prepared.compiled).analysed
+    return path_reports.irregular(found.written, found.facts, prepared.arguments)
 
 
 def _own(compiled: object) -> Specialisation:

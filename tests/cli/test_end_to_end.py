@@ -134,3 +134,46 @@ def test_the_installed_command() -> None:
     command = Path(sys.executable).parent / "loopwright"
     ran = subprocess.run([command, "--version"], capture_output=True, text=True, check=True, timeout=60)
     assert ran.stdout.startswith("loopwright 0.")
+
+
+IRREGULAR = """\
+import numpy as np
+import loopwright as lw
+
+@lw.kernel
+def work(t, out):
+    for i in range(out.shape[0]):
+        for k in range(t[i]):
+            out[i] += 1.0
+
+@lw.kernel
+def other(a):
+    for i in range(a.shape[0]):
+        a[i] = 2.0
+
+t, out = np.array([3, 1, 2]), np.zeros(3)
+for _ in range(2):
+    work(t, out)
+t[0] = 9
+work(t.astype(np.int32), out)
+other(out)
+print(out.sum())
+"""
+
+
+def test_show_irregular_looks_at_each_kind_of_call_before_it_is_made(tmp_path: Path) -> None:
+    path = tmp_path / "script.py"
+    path.write_text(IRREGULAR)
+    result = RUNNER.invoke(app, ["show", f"{path}:work", "--irregular"])
+    assert result.exit_code == 0, result.output
+    assert result.stdout.count("# work (script.py:5)") == 2 and "other" not in result.stdout
+    assert "range(t[i]): 2 iterations on average, 3 at most; 3 for all warps; sorted 3; at least 3" in result.stdout
+    assert "range(t[i]): 4 iterations on average, 9 at most" in result.stdout
+    assert result.stderr.endswith("6.0\n")
+    both = RUNNER.invoke(app, ["show", str(path), "--irregular", "--ir"])
+    assert "kernel other(" in both.stdout and "data decides nothing about its iterations" in both.stdout
+
+
+def test_show_irregular_needs_the_data_of_calls(script: str) -> None:
+    result = RUNNER.invoke(app, ["show", script, "--irregular", "--args", "float64[:], float"])
+    assert result.exit_code != 0 and "looks at the data of calls" in result.stderr

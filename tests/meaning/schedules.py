@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from loopwright.analysis.facts import Facts, Known, SizeGuard
+from loopwright.analysis.isl_schedule import TOO_HARD
 from loopwright.ir.interp import prepare
 from loopwright.ir.nodes import For, Kernel
 from loopwright.ir.verify import verify
@@ -63,7 +64,9 @@ def random_step(
         some = kind.instances(kernel, facts, strict)
         if some:
             step = choices.pick(some)
-            assert step.illegal(kernel, facts, strict) is None, f"{step} is an instance and not legal"
+            again = step.illegal(kernel, facts, strict)
+            # How much work isl has depends a little on what it was asked before: near the limit it may be too much.
+            assert again is None or again.reason == TOO_HARD, f"{step} is an instance and not legal"
             return step
     words = [word for what in WORDS.get(kind.name, ()) for word in _words(choices, kernel, what)]
     if kind.name not in WORDS or choices.chance(4):

@@ -26,6 +26,7 @@ from loopwright.memory.gpu_call import (
     parts_of,
     raise_failure,
 )
+from loopwright.memory.kept_orders import KeptOrders
 
 SITES = (
     FailureSite("bounds", "a", 1, None),
@@ -42,6 +43,7 @@ class Code:
     ) -> None:
         self.gpu = EmulatedGpu(1 << 20)
         self.failures = self.gpu.allocate(FAILURE_BYTES)
+        self.orders = KeptOrders(self.gpu, ())
         self.told = 0
         no_failure(self.gpu, self.failures, 0)
         self._fault = fault
@@ -83,9 +85,9 @@ def numbers(at: int | None, count: int) -> list[int]:
 # ---- the struct -----------------------------------------------------------------------------------------------------
 
 
-def test_a_call_is_laid_out_as_any_other_with_two_more() -> None:
+def test_a_call_is_laid_out_as_any_other_with_three_more() -> None:
     assert GpuCall.gpu.offset == ctypes.sizeof(CallStruct)
-    assert [name for name, *_ in GpuCall._fields_][-2:] == ["gpu", "device_failure"]
+    assert [name for name, *_ in GpuCall._fields_][-3:] == ["gpu", "device_failure", "kept"]
 
 
 def test_arguments_and_where_they_are() -> None:

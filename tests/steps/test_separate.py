@@ -36,6 +36,14 @@ def test_every_iteration_runs_once(text: str, outer: str, length: int) -> None:
     assert list(loops(changed)) == ["i", "k", "i.1", "k.1"]
 
 
+@pytest.mark.parametrize("jump", ["continue k", "break k"])
+def test_what_ends_an_inner_loop_ends_that_of_its_own_copy(jump: str) -> None:
+    text = DOWN.replace("c[i, k] = 1.0", f"if c[k, i] > 2.0:\n                {jump}\n            c[i, k] = 1.0")
+    text = text.replace("c[k, i]", "a[k]")
+    check_same(text, "separate i k 2")
+    check_same(text, "split k 3; separate i k.o 2") if jump == "continue k" else None
+
+
 def test_then_each_of_them_is_shared_out_in_its_own_way() -> None:
     check_same(WHOLE, "split i 4; separate i k 2; bind i.o block.x; bind i thread.y; bind k thread.x 4; split k.1 4; "
                     "bind k.1.o thread.y 4; bind k.1 thread.x")  # fmt: skip

@@ -124,7 +124,8 @@ def _verdict(scene: _LoopQuestions, loop: For | While) -> LoopFacts:
     done = {reduction.target for reduction in reductions}
     reductions += [_flag_reduction(loop, name) for name in scalars.flags if name not in done]
     obstacles = [*_form_obstacles(scene, loop), *_scalar_obstacles(scene, loop, scalars, reductions)]
-    if isinstance(loop, For) and all(obstacle.verdict != "sequential" for obstacle in obstacles):
+    independent = isinstance(loop, For) and loop.asserted == "independent"
+    if isinstance(loop, For) and not independent and all(obstacle.verdict != "sequential" for obstacle in obstacles):
         obstacles += _array_obstacles(scene, loop, local, reductions)
     worst = min(obstacles, key=lambda obstacle: obstacle.verdict != "sequential", default=None)
     private = (*scalars.private, *local)

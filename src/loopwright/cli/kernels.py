@@ -9,8 +9,9 @@ from typing import Protocol
 
 from loopwright.analysis.facts import Facts
 from loopwright.ir.nodes import Kernel
-from loopwright.kernel import WATCHERS
+from loopwright.kernel import WATCHERS, LoopKernel
 from loopwright.report.explanation import Explanation
+from loopwright.report.irregular import IrregularReport
 from loopwright.search.ranges import Ranges
 from loopwright.search.space import Space
 
@@ -45,6 +46,10 @@ class Recorded(Protocol):
     def specialise(self, *arguments: object) -> Specialised: ...
 
 
+Looked = tuple[Recorded, IrregularReport]
+"""A kernel, and what data decides in a call of it."""
+
+
 @contextmanager
 def recording() -> Iterator[list[Recorded]]:
     """A list of every kernel that is made inside the `with` block, which keeps them alive; sorted at its end."""
@@ -55,6 +60,21 @@ def recording() -> Iterator[list[Recorded]]:
     finally:
         WATCHERS.remove(kernels.append)
         kernels.sort(key=lambda kernel: (kernel.file, kernel.line))
+
+
+@contextmanager
+def looking_at_calls() -> Iterator[list[Looked]]:
+    """A list of what data decides in calls of kernels that are made inside the `with` block, the first of each kind."""
+    reports: list[Looked] = []
+
+    def look(kernel: LoopKernel) -> None:
+        kernel.look_at_calls(lambda report: reports.append((kernel, report)))
+
+    WATCHERS.append(look)
+    try:
+        yield reports
+    finally:
+        WATCHERS.remove(look)
 
 
 def named(kernels: Sequence[Recorded], name: str) -> list[Recorded]:

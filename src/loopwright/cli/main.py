@@ -108,6 +108,9 @@ def _show(
     facts: Annotated[bool, typer.Option("--facts", help="What was proven of it.")] = False,
     c: Annotated[bool, typer.Option("--c", help="The C that was generated.")] = False,
     space: Annotated[bool, typer.Option("--space", help="What tuning may choose from: numbers and values.")] = False,
+    irregular: Annotated[
+        bool, typer.Option("--irregular", help="What data decides in each call, and what that costs a GPU's warps.")
+    ] = False,
     args: Annotated[str | None, typer.Option(help="Types of a call, such as 'float64[:, :], int'.")] = None,
     steps: Annotated[
         str | None, typer.Option(help="A schedule instead of ours: 'tile i 32 j 32; vectorize j'.")
@@ -116,7 +119,7 @@ def _show(
     """Print what became of a kernel, for each kind of call that the script makes, or for the types in --args; with
     --steps, what would become of it."""
     path, name = split_target(target)
-    asked = [kind for kind, wanted in zip(KINDS, (ir, facts, c, space), strict=True) if wanted]
+    asked = [kind for kind, wanted in zip(KINDS, (ir, facts, c, space, irregular), strict=True) if wanted]
     raise typer.Exit(show(existing_script(path), name, asked or ["ir"], args, arguments or [], steps))
 
 

@@ -1,18 +1,19 @@
-"""`loopwright show script.py:kernel`: the IR, the facts, the generated C or the space of a kernel, for each kind of
-call."""
+"""`loopwright show script.py:kernel`: the IR, the facts, the generated C, the space of a kernel, or what data decides
+in it, for each kind of call."""
 
 from __future__ import annotations
 
 import contextlib
 import sys
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import typer
 from rich.console import RenderableType
 
 from loopwright.cli.example_arguments import TypesError, example_arguments
-from loopwright.cli.kernels import Recorded, Specialised, named, recording, where
+from loopwright.cli.kernels import Looked, Recorded, Specialised, looking_at_calls, named, recording, where
 from loopwright.cli.refuse import refuse
 from loopwright.cli.script import run_script
 from loopwright.cli.terminal import terminal
@@ -23,7 +24,7 @@ from loopwright.report.facts_text import facts_text
 from loopwright.report.space_table import space_table
 from loopwright.search.ranges import Ranges
 
-KINDS = ("ir", "facts", "c", "space")
+KINDS = ("ir", "facts", "c", "space", "irregular")
 NOT_MAIN = "__loopwright__"
 
 
@@ -44,7 +45,11 @@ def show(
     """With `types` the script is imported and the kernel specialised to them; without, the script runs and the calls
     that it makes are shown. With `steps`, what this schedule makes of the kernel as it was written. What the script
     prints goes to stderr. Refuses what does not exist."""
-    with contextlib.redirect_stdout(sys.stderr), recording() as every:
+    looking = "irregular" in kinds
+    if looking and types is not None:
+        refuse("--irregular looks at the data of calls, which types alone do not have", "it without --args")
+    looked: AbstractContextManager[list[Looked]] = looking_at_calls() if looking else contextlib.nullcontext([])
+    with contextlib.redirect_stdout(sys.stderr), recording() as every, looked as reports:
         ended = run_script(path, arguments, "__main__" if types is None else NOT_MAIN)
     found = named(every, name)
     if not found and ended.status:
@@ -57,7 +62,9 @@ def show(
             f"{', '.join(map(where, found))}: the script ended without calling it",
             "--args, the types of a call: --args 'float64[:, :], int'",
         )
-    print("\n\n".join(_text(one, kind, ranges) for one, ranges in shown for kind in kinds))
+    texts = [_text(one, kind, ranges) for one, ranges in shown for kind in kinds if kind != "irregular"]
+    texts += [f"# {where(kernel)}\n{report}" for kernel, report in reports if kernel in found]
+    print("\n\n".join(texts))
     return ended.status
 
 

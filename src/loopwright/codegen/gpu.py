@@ -9,11 +9,14 @@ CPU runs it.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
 from loopwright.analysis.facts import Facts
+from loopwright.codegen.counting_sort import write_sorted
 from loopwright.codegen.gpu_writer import GpuWriter, NotOnGpu, any_may_fail
 from loopwright.codegen.grid import write_grid
+from loopwright.codegen.lasting_orders import lasting_orders, sorts_of
 from loopwright.codegen.merge_path import write_balanced
 from loopwright.codegen.one_thread import stop_after_failure, write_fill, write_one_thread
 from loopwright.codegen.openmp import HEADER, entry_function, guard_function
@@ -32,14 +35,18 @@ from loopwright.ir.nodes import (
     Kernel,
     Load,
     Return,
+    Run,
     Stmt,
     Var,
     While,
 )
 from loopwright.ir.program import DeviceText, Program
-from loopwright.ir.queries import has
+from loopwright.ir.queries import arrays_stored, has
 from loopwright.ir.walk import own_expressions, statements, with_own_expressions
 from loopwright.steps.grids import is_bound, is_host, launches, not_on_gpu
+
+WRITERS: dict[Run, Callable[[For, GpuWriter], None]] = {"balanced": write_balanced, "sorted": write_sorted}
+"""Of loops that are no grid of threads for iterations."""
 
 
 def generate_gpu(kernel: Kernel, facts: Facts, strict: bool) -> Program:
@@ -50,6 +57,7 @@ def generate_gpu(kernel: Kernel, facts: Facts, strict: bool) -> Program:
     if (rejection := not_on_gpu(kernel, facts)) is not None:
         raise NotOnGpu(rejection.reason)
     w = GpuWriter(kernel, facts, strict)
+    w.orders, w.begins = lasting_orders(kernel), {one.begins for one in sorts_of(kernel)}
     w.decided = unroll_on_device(w.given)
     w.write_loop = partial(_host_loop, w=w)
     for name in w.locals:
@@ -64,10 +72,13 @@ def generate_gpu(kernel: Kernel, facts: Facts, strict: bool) -> Program:
     w.finish(main)
     guard = "lw_guard" if facts.guard.c_text else ""
     given = {"gpu": "call->gpu", "lw_failed": "call->device_failure", "lw_small": _small(w), "watch": "call->watch"}
+    given |= {"lw_kept": "call->kept"}
     given |= {"lw_stopped": "call->gpu->stopped", "lw_ticket": "call->gpu->ticket(call->gpu)"}
     functions = (*w.finished, *([guard_function(facts)] if guard else []), entry_function(w, given))
     waits = w.waits and (any_may_fail(w) or not _returns_early(kernel.body))
-    device = DeviceText("\n".join(w.device) + "\n", tuple(w.kernels), strict, w.checks, waits, tuple(w.functions))
+    kept = tuple(_positions(kernel, one.arguments) for one in w.orders)
+    text = "\n".join(w.device) + "\n"
+    device = DeviceText(text, tuple(w.kernels), strict, w.checks, waits, tuple(w.functions), kept)
     return Program(
         print_unit(TranslationUnit(HEADER, functions)),
         "lw_entry",
@@ -77,6 +88,10 @@ def generate_gpu(kernel: Kernel, facts: Facts, strict: bool) -> Program:
         ("-ffp-contract=off",),
         device=device,
     )
+
+
+def _positions(kernel: Kernel, names: frozenset[str]) -> tuple[int, ...]:
+    return tuple(sorted({param.argument for param in kernel.params if param.name in names}))
 
 
 def _returns_early(body: Body) -> bool:
@@ -96,6 +111,17 @@ def _host_body(body: Body, w: GpuWriter) -> None:
             group.clear()
 
     for stmt in body:
+        if (number := _finds_order(stmt, w)) is not None:
+            flush()
+            with w.branch(f"!{w.use('lw_kept')}[{number}].known"):
+                if launches(stmt) or is_host(stmt):
+                    _host_statement(stmt, w)
+                else:
+                    write_one_thread((stmt,), w)
+            if isinstance(stmt, For) and stmt.run == "sorted":
+                kept = f"{w.use('lw_kept')}[{number}]"
+                w.line(f"{kept}.found += !{kept}.known, {kept}.known = 1;")
+            continue
         if not launches(stmt) and not is_host(stmt):
             group.append(stmt)
             continue
@@ -104,10 +130,23 @@ def _host_body(body: Body, w: GpuWriter) -> None:
     flush()
 
 
+def _finds_order(stmt: Stmt, w: GpuWriter) -> int | None:
+    """The number of the lasting order that a statement serves to find, and nothing else."""
+    for number, one in enumerate(w.orders):
+        match stmt:
+            case Allocate() if stmt.array in (one.keys, one.begins):
+                return number
+            case For() if one.begins in arrays_stored((stmt,)) or arrays_stored((stmt,)) == {one.keys}:
+                return number
+            case _:
+                pass
+    return None
+
+
 def _host_statement(stmt: Stmt, w: GpuWriter) -> None:
     if is_bound(stmt):
         assert isinstance(stmt, For)
-        (write_balanced if stmt.run == "balanced" else write_grid)(stmt, w)
+        WRITERS.get(stmt.run, write_grid)(stmt, w)
         return
     if isinstance(stmt, Allocate):
         _allocate(stmt, w)
@@ -184,12 +223,17 @@ def _allocate(stmt: Allocate, w: GpuWriter) -> None:
     with w.otherwise():
         w.fail(memory, condition=f"{overflow} || {count} > (INT64_MAX / {size})")
     w.line(f"{w.use('lw_small')} &= {count} < INT32_MAX / 2;")
+    kept = next((k for k, one in enumerate(w.orders) if one.order == stmt.array), None)
+    if kept is not None:
+        w.line(f"{pointer} = lw_keep({gpu}, &{w.use('lw_kept')}[{kept}], {count});")
+        w.fail(memory, count, condition=f"!{pointer}")
+        return
     w.only(pointer, f"gpu->release({gpu}, {pointer});")
     w.line(f"{pointer} = gpu->allocate(gpu, {count} * {size} + 1);")
     w.fail(memory, count, condition=f"!{pointer}")
     if pointer not in w.function.buffers:
         w.function.buffers.append(pointer)
-    if stmt.fill is None:
+    if stmt.fill is None or stmt.array in w.begins:
         return
     if not stmt.fill.value and str(stmt.fill.value) != "-0.0":
         w.launched(f"gpu->clear(gpu, {pointer}, {count} * {size})")

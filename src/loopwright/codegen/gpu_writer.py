@@ -16,6 +16,7 @@ from loopwright.analysis.reductions import addend, updates_of
 from loopwright.codegen.arrays import ArrayText
 from loopwright.codegen.c_text import VALUE_TYPE, literal
 from loopwright.codegen.function import Function, Writer
+from loopwright.codegen.lasting_orders import LastingOrder
 from loopwright.codegen.loops import write_sequential
 from loopwright.codegen.lowered import Alignment, AtomicUpdates, FullTiles, InRegisters, Lowering, Within
 from loopwright.codegen.print_cuda import print_kernel
@@ -100,8 +101,11 @@ class GpuWriter(Writer):
         self.checks = False
         self.within: frozenset[Within] = frozenset()  # indices that were tested before the kernel
         self.threads: dict[Run, For] = {}  # the loops over threads that text is being written in
+        self.orders: tuple[LastingOrder, ...] = ()  # of iterations, which outlast calls
+        self.begins = set[str]()  # arrays that sorting fills by itself
         self.lowering = Lowering()  # of the nest whose text is being written
         self.types |= {"gpu": "lw_gpu *", "lw_failed": "lw_failure *", "lw_small": "int64_t", "lw_slots": "char *"}
+        self.types |= {"lw_kept": "lw_kept *"}
         self.types |= {"lw_stopped": "const volatile int64_t *", "lw_ticket": "int64_t"}
         self.types |= {f"{what}_{axis}": "int64_t" for what in ("lw_lower", "lw_base", "lw_end") for axis in AXES}
 

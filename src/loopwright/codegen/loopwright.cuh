@@ -37,6 +37,7 @@ typedef unsigned long long uint64_t;
 /* An element that nobody reads again soon: it leaves caches first. */
 #define LW_PASSING(element) __ldcs(&(element))
 #define LW_ALIGNED(array, bytes) ((uint64_t)(array) % (bytes) == 0)
+#define LW_ONES(word) __popc(word)
 
 /* The thread ends here; barriers no longer wait for it. The clobber keeps accesses that follow in the text behind it. */
 static __device__ __forceinline__ void lw_stop() {
@@ -125,6 +126,7 @@ static __device__ __forceinline__ void lw_write(T *array, int64_t index, const l
 
 #define LW_OPAQUE(value) __asm__("" : "+r"(value))
 #define LW_PASSING(element) (element)
+#define LW_ONES(word) __builtin_popcount(word)
 
 #endif /* LW_EMULATED */
 
@@ -376,3 +378,114 @@ template <class T> LW_PURE T lw_cube(T a) {
   }
 LW_FLOAT(double, float64, )
 LW_FLOAT(float, float32, f)
+
+/* ---- sorting by keys of 8 bits: codegen/counting_sort.py ----------------------------------------------------------
+
+   Blocks of 256 threads, a thread for each key, and for ROUNDS items in steps of a warp: each warp has neighbouring
+   items. */
+
+#define LW_WHOLE_WARP 0xffffffffu
+
+/* Which lanes have an item with the same key; none for a lane without an item. All lanes of the warp come here. */
+LW_PURE uint32_t lw_peers(bool item, int32_t key) {
+  uint32_t peers = (uint32_t)__ballot_sync(LW_WHOLE_WARP, item);
+  for (int bit = 0; bit < 8; ++bit) {
+    const uint32_t set = (uint32_t)__ballot_sync(LW_WHOLE_WARP, key >> bit & 1);
+    peers &= key >> bit & 1 ? set : ~set;
+  }
+  return item ? peers : 0;
+}
+
+/* How many of them stand before a lane. */
+LW_PURE int32_t lw_before(uint32_t peers, int32_t lane) { return LW_ONES(peers & ((1u << lane) - 1)); }
+
+/* The sum of the values of this thread and all before it in the block, and in `total` that of all 256. */
+template <class Sums>
+LW_PURE int64_t lw_sum_in_block(int64_t value, int64_t &total, Sums &sums) {
+  const int32_t lane = (int32_t)threadIdx.x % 32, warp = (int32_t)threadIdx.x / 32;
+  for (int distance = 1; distance < 32; distance *= 2) {
+    const int64_t other = __shfl_up_sync(LW_WHOLE_WARP, value, distance);
+    value += lane >= distance ? other : 0;
+  }
+  if (lane == 31) sums[warp] = value;
+  __syncthreads();
+  total = 0;
+  for (int k = 0; k < 8; ++k) {
+    value += k < warp ? sums[k] : 0;
+    total += sums[k];
+  }
+  __syncthreads();
+  return value;
+}
+
+/* table[key * blocks + block]: how many items of the block have the key. */
+template <int ROUNDS, class Keys, class Table, class Seen>
+LW_PURE void lw_sort_counts(const Keys &keys, Table &table, int64_t items, int64_t blocks, Seen &seen) {
+  const int32_t lane = (int32_t)threadIdx.x % 32, warp = (int32_t)threadIdx.x / 32;
+  const int64_t first = ((int64_t)blockIdx.x * 8 + warp) * (32 * ROUNDS) + lane;
+  seen[threadIdx.x] = 0;
+  __syncthreads();
+  for (int k = 0; k < ROUNDS; ++k) {
+    const int64_t item = first + 32 * k;
+    const int32_t key = item < items ? (int32_t)keys[item] : 0;
+    const uint32_t peers = lw_peers(item < items, key);
+    if (peers && !lw_before(peers, lane)) atomicAdd(LW_ADDRESS(seen, key), (int32_t)LW_ONES(peers));
+  }
+  __syncthreads();
+  table[(int64_t)threadIdx.x * blocks + blockIdx.x] = seen[threadIdx.x];
+}
+
+/* Of the row of a key: in each place what stands before it, and in `totals` the sum. A block has a row. */
+template <int ROUNDS, class Table, class Totals, class Sums>
+LW_PURE void lw_sort_sums(Table &table, Totals &totals, int64_t blocks, Sums &sums) {
+  const int64_t row = (int64_t)blockIdx.x * blocks;
+  int64_t before = 0;
+  for (int64_t start = 0; start < blocks; start += 256) {
+    const int64_t at = start + threadIdx.x, own = at < blocks ? (int64_t)table[row + at] : 0;
+    int64_t total;
+    const int64_t sum = lw_sum_in_block(own, total, sums);
+    if (at < blocks) table[row + at] = before + sum - own;
+    before += total;
+  }
+  if (threadIdx.x == 0) totals[blockIdx.x] = before;
+}
+
+/* order[place] = item, for each item of the block. mine: for each warp and key, what the warps before it in the block
+   have, and then also what it has put away itself; begins: for each key, where those of the block begin. */
+template <int ROUNDS, class Keys, class Table, class Totals, class Order, class Mine, class Begins, class Sums>
+LW_PURE void lw_sort_places(const Keys &keys, const Table &table, const Totals &totals, Order &order, int64_t items,
+                            int64_t blocks, Mine &mine, Begins &begins, Sums &sums) {
+  const int32_t lane = (int32_t)threadIdx.x % 32, warp = (int32_t)threadIdx.x / 32;
+  const int64_t first = ((int64_t)blockIdx.x * 8 + warp) * (32 * ROUNDS) + lane;
+  int32_t found[ROUNDS];
+  const int64_t own = totals[threadIdx.x];
+  int64_t all;
+  const int64_t upto = lw_sum_in_block(own, all, sums);
+  begins[threadIdx.x] = upto - own + table[(int64_t)threadIdx.x * blocks + blockIdx.x];
+  for (int k = 0; k < 8; ++k) mine[256 * k + threadIdx.x] = 0;
+  __syncthreads();
+  for (int k = 0; k < ROUNDS; ++k) {
+    const int64_t item = first + 32 * k;
+    found[k] = item < items ? (int32_t)keys[item] : 0;
+    const uint32_t peers = lw_peers(item < items, found[k]);
+    if (peers && !lw_before(peers, lane)) mine[256 * warp + found[k]] += (int32_t)LW_ONES(peers);
+    __syncwarp();
+  }
+  __syncthreads();
+  int32_t sum = 0;
+  for (int k = 0; k < 8; ++k) {
+    const int32_t count = mine[256 * k + threadIdx.x];
+    mine[256 * k + threadIdx.x] = sum;
+    sum += count;
+  }
+  __syncthreads();
+  for (int k = 0; k < ROUNDS; ++k) {
+    const int64_t item = first + 32 * k;
+    const uint32_t peers = lw_peers(item < items, found[k]);
+    const int32_t before = lw_before(peers, lane), there = mine[256 * warp + found[k]];
+    __syncwarp();
+    if (peers && !before) mine[256 * warp + found[k]] = there + (int32_t)LW_ONES(peers);
+    __syncwarp();
+    if (item < items) order[begins[found[k]] + there + before] = item;
+  }
+}

@@ -49,6 +49,14 @@ struct lw_gpu {
   int64_t patience; /* units that a thread of a launch may take that does not ask; LW_ABREAST as many do so at once */
 };
 
+/* The order in which a loop runs its iterations (codegen/counting_sort.py): device memory that outlasts calls, how many
+   bytes and iterations it is for, whether it is still that of the arguments that decide about it, and how often it was
+   found. */
+typedef struct {
+  void *memory;
+  int64_t room, length, known, found;
+} lw_kept;
+
 typedef struct {
   char *const *data;              /* per argument position, then per result array; NULL for scalars */
   const int64_t *const *shape;    /* likewise, in elements */
@@ -58,8 +66,9 @@ typedef struct {
   int64_t threads;                /* how many threads may be used, at least 1 */
   lw_failure *failure;
   lw_watch *watch;                /* NULL: nobody will want to stop it */
-  lw_gpu *gpu;                    /* the last two only in programs for a GPU: `data` is device memory then */
+  lw_gpu *gpu;                    /* the last three only in programs for a GPU: `data` is device memory then */
   lw_failure *device_failure;     /* in device memory */
+  lw_kept *kept;                  /* per loop that is sorted, as far as its order is kept */
 } lw_call;
 
 #define LW_HUGE (INT64_C(2) << 20)  /* a large page */
@@ -68,6 +77,20 @@ typedef struct {
 #define LW_ALIGNED(array, bytes) ((uintptr_t)(array) % (bytes) == 0)
 #define LW_PART static __attribute__((noinline, unused))
 #define LW_PURE static inline __attribute__((always_inline, unused))
+
+/* Memory for an order of so many iterations: what is known of another number of them is of no use. NULL: none. */
+LW_PURE void *lw_keep(lw_gpu *gpu, lw_kept *kept, int64_t length) {
+  const int64_t bytes = length > INT64_MAX / 16 ? INT64_MAX : 8 * length + 8;
+  if (kept->length != length) kept->known = 0;
+  if (kept->room < bytes) {
+    if (kept->memory) gpu->release(gpu, kept->memory);
+    kept->memory = gpu->allocate(gpu, bytes);
+    kept->room = kept->memory ? bytes : 0;
+    kept->known = 0;
+  }
+  kept->length = length;
+  return kept->memory;
+}
 
 /* Functions of libmvec, which gcc takes where it vectorises a loop: within 4 units in the last place. The names of their
    own keep gcc from making one call of sin and cos, for which libmvec has nothing. */

@@ -15,6 +15,7 @@ typedef union { int64_t i; uint64_t u; double d; float f; } lw_slot;
 typedef struct { int64_t site, index, size; } lw_failure; /* site < 0: none */
 
 typedef struct lw_gpu lw_gpu; /* what only GPUs' programs look at */
+typedef struct lw_kept lw_kept;
 
 typedef struct {
   char *const *data;              /* per argument position, then per result array; NULL for scalars */
@@ -25,8 +26,9 @@ typedef struct {
   int64_t threads;                /* how many threads may be used, at least 1 */
   lw_failure *failure;
   lw_watch *watch;                /* NULL: nobody will want to stop it */
-  lw_gpu *gpu;                    /* the last two only in programs for a GPU: `data` is device memory then */
+  lw_gpu *gpu;                    /* the last three only in programs for a GPU: `data` is device memory then */
   lw_failure *device_failure;     /* in device memory */
+  lw_kept *kept;                  /* per loop that is sorted, as far as its order is kept */
 } lw_call;
 
 _Static_assert(sizeof(npy_intp) == sizeof(int64_t), "a 64-bit machine");

@@ -237,11 +237,13 @@ Expr = Const | Var | Dim | Load | Unary | Binary | Compare | Logical | Select | 
 
 Run = Literal[
     "sequential", "parallel", "vector", "block.x", "block.y", "block.z", "thread.x", "thread.y", "thread.z",
-    "balanced", "entries",
+    "balanced", "entries", "sorted",
 ]  # fmt: skip
 """One after the other; on several CPU threads; in vector lanes; one iteration for each block of a GPU grid; shared out
 among the threads of a block. A `balanced` loop over rows holds one loop over their `entries`: each block of a grid
-takes an equal part of rows and entries together."""
+takes an equal part of rows and entries together. A `sorted` loop, of one iteration, and those in
+it sort by counting: a GPU does it with kernels of its own (steps/redirect.py)."""
+Asserted = bool | Literal["independent"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,16 +290,18 @@ class Allocate:
 class For:
     """`for name in range(lower, upper, step)`: the bounds are int64, evaluated once, before the first
     iteration; a step of 0 is caught by a Checked. `asserted`: the user wrote prange, or the step that made the loop
-    (`scan`) has found that its iterations need no order. `run` is how code is to be generated for it (set by steps,
-    never by the front end); `threads`: among how many threads of a block its iterations are shared out, 0 for as many
-    as it has iterations; of `balanced` the threads of a block, of `entries` how many rows and entries a block takes."""
+    (`scan`) has found that its iterations need no order; "independent": it has found (`redirect`) that none of them
+    touches an element that another one writes, though the text of the loop does not tell. `run` is how code is to be
+    generated for it (set by steps, never by the front end); `threads`: among how many threads of a block its iterations
+    are shared out, 0 for as many as it has iterations; of `balanced` the threads of a block, of `entries` how many rows
+    and entries a block takes."""
 
     name: str
     lower: Expr
     upper: Expr
     step: Expr
     body: Body
-    asserted: bool = False
+    asserted: Asserted = False
     run: Run = "sequential"
     threads: int = 0
     at: Location | None = _at()

@@ -12,6 +12,7 @@ from typing import NoReturn, TypeVar, cast, get_args
 from loopwright.ir.nodes import (
     Allocate,
     ArrayParam,
+    Asserted,
     Assign,
     Binary,
     Block,
@@ -290,7 +291,7 @@ class _Parser:
         self.expect("..")
         upper = self.expr()
         step = self.expr() if self.skip("step") else Const(1, INT64)
-        asserted = self.skip("asserted")
+        asserted: Asserted = "independent" if self.skip("independent") else self.skip("asserted")
         run = cast(Run, self.take("name") if self.at(*get_args(Run)) else "sequential")
         threads = self.whole() if self.peek().kind == "number" else 0
         return For(name, lower, upper, step, self.body(), asserted, run, threads)

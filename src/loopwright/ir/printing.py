@@ -215,7 +215,8 @@ def _made(name: str, made: Allocate | ResultArray) -> str:
 
 def _for_head(loop: For) -> str:
     step = "" if loop.step == Const(1, INT64) else f" step {print_expr(loop.step)}"
-    how = (" asserted" if loop.asserted else "") + ("" if loop.run == "sequential" else f" {loop.run}")
+    asserted = "independent" if loop.asserted == "independent" else "asserted"
+    how = (f" {asserted}" if loop.asserted else "") + ("" if loop.run == "sequential" else f" {loop.run}")
     how += f" {loop.threads}" if loop.threads else ""
     return f"for {print_name(loop.name)} in {print_expr(loop.lower)} .. {print_expr(loop.upper)}{step}{how}:"
 

@@ -1,9 +1,26 @@
 """Questions asked of trees: which names a body assigns and reads, which arrays it stores to, loads and makes, and
-whether anything of a kind stands in it. Whoever needs the nodes themselves goes through them with `ir/walk.py`."""
+whether anything of a kind stands in it; which names a kernel has. Whoever needs the nodes themselves goes through them
+with `ir/walk.py`."""
 
 from __future__ import annotations
 
-from loopwright.ir.nodes import Allocate, Assign, Body, Dim, Expr, Load, Stmt, Store, Var
+from collections.abc import Iterable
+
+from loopwright.ir.nodes import (
+    Allocate,
+    Assign,
+    Block,
+    Body,
+    Dim,
+    Expr,
+    For,
+    Kernel,
+    Load,
+    Stmt,
+    Store,
+    Var,
+    While,
+)
 from loopwright.ir.types import Scalar
 from loopwright.ir.walk import expressions, statements, subexpressions
 
@@ -56,3 +73,27 @@ def contains(body: Body, *kinds: type[Stmt]) -> bool:
 def has(expr: Expr, *kinds: type[Expr]) -> bool:
     """Whether an expression is of one of these kinds, or holds such a one."""
     return next(subexpressions(expr, *kinds), None) is not None
+
+
+def names_of(kernel: Kernel) -> set[str]:
+    """Every name that a new loop, array or scalar must not have."""
+    names = {param.name for param in kernel.params} | {result.name for result in kernel.results}
+    for stmt in statements(kernel.body):
+        match stmt:
+            case Assign() | For() | While() | Block():
+                names.add(stmt.name)
+            case Allocate():
+                names.add(stmt.array)
+            case _:
+                pass
+    return names
+
+
+def fresh(wanted: str, taken: Iterable[str]) -> str:
+    """The wanted name, or with the first number that makes it new: `i.o`, `i.o.1`, `i.o.2`."""
+    taken = set(taken)
+    name, count = wanted, 0
+    while name in taken:
+        count += 1
+        name = f"{wanted}.{count}"
+    return name

@@ -20,6 +20,7 @@ The words are Python's where Python has them. What Python does not have:
     var total: float64           the type of a scalar local
     for i in 0 .. n step 2 asserted parallel:    `asserted`: prange, or by `scan`; then how the loop runs
     for i in 0 .. n thread.x 32:                 ... shared out among 32 threads of a block of a GPU grid
+    for i in 0 .. n independent parallel:        `independent`: by `redirect`
     for i in 0 .. n balanced 256:                ... rows: blocks of 256 threads take equal parts of these, and of
     for k in p[i] .. p[i + 1] entries 2048:      their entries: 2048 in all
     while x < n named w:         a while loop has a name, as a for loop has

@@ -17,6 +17,7 @@ from loopwright.devices.by_ctypes import CallStruct, FailureStruct, Slot, fill_s
 from loopwright.devices.gpu import Gpu, Module
 from loopwright.errors import DeviceError, DeviceMemoryError
 from loopwright.ir.boxes import Box, Reach
+from loopwright.memory.kept_orders import KeptOrders
 from loopwright.memory.placing import ArrayPart, Placed, part_of
 
 NO_FAILURE = (-1, 0, 0)
@@ -26,15 +27,17 @@ FAILURE_BYTES = 32  # of lw_failure on the device: it knows where else to tell o
 class GpuCall(ctypes.Structure):
     """struct lw_call of codegen/loopwright.h, with what only a GPU's programs have."""
 
-    _fields_ = (*CallStruct._fields_, ("gpu", ctypes.c_void_p), ("device_failure", ctypes.c_void_p))
+    _fields_ = (
+        *CallStruct._fields_, ("gpu", ctypes.c_void_p), ("device_failure", ctypes.c_void_p), ("kept", ctypes.c_void_p)
+    )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
 class GpuExecutable(Executable):
     """A loaded program whose arrays are on a GPU. written: positions of arguments that it may write to; reach: which
     part of each array it is about, by position. `failures`: the address of an lw_failure there, and `told` that of the
-    same on the host, or 0. entry_maker: what calls it. find_parts: what runs a call in parts, made when first asked
-    for; None where that cannot be."""
+    same on the host, or 0. entry_maker: what calls it. orders: those of iterations that outlast calls. find_parts: what
+    runs a call in parts, made when first asked for; None where that cannot be."""
 
     takes_device_arrays: ClassVar[bool] = True
 
@@ -45,6 +48,7 @@ class GpuExecutable(Executable):
     failures: int
     told: int
     entry_maker: Callable[..., base.Entry]
+    orders: KeptOrders
     find_parts: Callable[[], InParts | None] = lambda: None
     lock: AbstractContextManager[bool] = field(default_factory=threading.RLock, compare=False, repr=False)
 
@@ -102,6 +106,7 @@ class GpuCallStruct:
             executable.gpu.watch,
             executable.module.table,
             executable.failures,
+            executable.orders.address,
         )
 
     def slot(self, position: int) -> Slot:

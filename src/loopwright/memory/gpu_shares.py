@@ -90,6 +90,7 @@ class SharesOnGpu:
         for number, value in enumerate((iterations.start, iterations.stop)):
             fill_slot(self.struct.slot(self.call.found.first + number), value)
         self.struct.failure.site = -1
+        self.executable.orders.forget()  # each share has other iterations
         failed = self.function(ctypes.byref(self.struct.call))
         if failed or self.executable.may_end_early:
             try:

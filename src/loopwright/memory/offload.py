@@ -34,6 +34,7 @@ from loopwright.memory.gpu_call import (
     parts_of,
     raise_failure,
 )
+from loopwright.memory.kept_orders import KeptOrders
 from loopwright.memory.on_device import OnDevice, dense, is_lent, is_on_device
 from loopwright.memory.overlap import extent
 from loopwright.memory.placing import ArrayPart, Placed, bring_back, give_back, room_for, send, values_of
@@ -64,6 +65,7 @@ def on_gpu(
         failures,
         told,
         OffloadEntry,
+        KeptOrders(gpu, () if host.program.device is None else host.program.device.kept),
         find_parts,
     )
 
@@ -248,10 +250,13 @@ class OffloadEntry(by_ctypes.Entry):
             waits = has_to or bool(self._values)
             has_to |= waits and not executable.waits
             sampled = None if waits else self.sampled
-            with NOT_TIMED if sampled is None else sampled.around(stream, time.perf_counter_ns()):
+            with (
+                NOT_TIMED if sampled is None else sampled.around(stream, time.perf_counter_ns()),
+                executable.orders.of_call(everything, stream),
+            ):
                 failed = 1 if fault is not None else self._entry(ctypes.byref(call.call))
-            if has_to or failed:
-                raise_failure(failed, call, executable, fault)
+                if has_to or failed:
+                    raise_failure(failed, call, executable, fault)
             self._bring_back(placed, parts)
             return waits
         except BoundsLeft as left:
@@ -353,6 +358,8 @@ class Again:
         self._reference = ctypes.byref(call.call)
         self._numbers = [k for k, value in enumerate(arguments) if not isinstance(value, np.ndarray)]
         self._module, self._lock = executable.module, executable.lock
+        device = executable.program.device
+        self._orders = executable.orders if device is not None and device.kept else None
         self._waits = bool(entry.returns_something)
         self._has_to_wait = self._waits and not executable.waits
 
@@ -370,15 +377,11 @@ class Again:
                 return NOT_DONE
             self._call.failure.site = -1
             late_ns = self._module.late_ns
-            if (failed := self._started(started)) or self._has_to_wait:
-                try:
-                    raise_failure(failed, self._call, self._executable, None)
-                except BoundsLeft as left:
-                    self._entry.failed(left.error, started)
-                    raise left.error from None
-                except LoopwrightError as error:
-                    self._entry.failed(error, started)
-                    raise
+            if self._orders is None:
+                self._make(started)
+            else:
+                with self._orders.of_call(arguments, self._stream):
+                    self._make(started)
             late_ns = self._module.late_ns - late_ns
             if late_ns and self._entry.sampled is not None:
                 self._entry.sampled.forget()
@@ -388,6 +391,17 @@ class Again:
         if self._entry.sampled is not None:  # somebody watches
             self._entry.tell()
         return result
+
+    def _make(self, now_ns: int) -> None:
+        if (failed := self._started(now_ns)) or self._has_to_wait:
+            try:
+                raise_failure(failed, self._call, self._executable, None)
+            except BoundsLeft as left:
+                self._entry.failed(left.error, now_ns)
+                raise left.error from None
+            except LoopwrightError as error:
+                self._entry.failed(error, now_ns)
+                raise
 
     def _started(self, now_ns: int) -> int:
         sampled = self._entry.sampled

@@ -36,6 +36,7 @@ from loopwright.recipe.grid_sums import shared_sums
 from loopwright.recipe.grid_tiles import BLOCKS, Bound, contraction, transposed
 from loopwright.recipe.grid_totals import totals
 from loopwright.recipe.interchange import depends
+from loopwright.recipe.order_of_keys import in_order_of_keys
 from loopwright.recipe.partial_schedule import Chain, NotTaken, PartialSchedule, ReasonedStep
 from loopwright.recipe.privatisation import in_copies
 from loopwright.recipe.recipe import Recipe
@@ -99,6 +100,7 @@ def _recipe(kernel: Kernel, facts: Facts, strict: bool, simple: bool, choices: C
         # First of all, as these look at a kernel as a whole: what they make is for all others what the user wrote.
         in_copies(partial)
         in_fronts(partial)
+        in_order_of_keys(partial)
     if not kernel.overlap:
         for nest in partial.chains():
             parted_by_kind(partial, nest)

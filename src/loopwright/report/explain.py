@@ -176,7 +176,7 @@ def _loop(stmt: For | While, facts: LoopFacts, iterations: Mapping[str, str], de
         conflict=None if facts.conflict is None else _conflict(facts.conflict),
         trip_count=facts.trip_count,
         iterations=iterations.get(stmt.name),
-        asserted=isinstance(stmt, For) and stmt.asserted,
+        asserted=isinstance(stmt, For) and bool(stmt.asserted),
         run=stmt.run if isinstance(stmt, For) else "sequential",
     )
 

@@ -211,6 +211,8 @@ def _how_it_runs(loop: LoopReport, by: ServedBy) -> str:
             return f"shared out among the threads of a block (axis {loop.run[-1]})"
         case "balanced":
             return "in blocks that take equal parts of its iterations and of their entries together"
+        case "sorted":
+            return "sorts iterations by what data makes them do"
         case "entries":
             return "shared out among the threads of a block, whatever the iterations around it"
 

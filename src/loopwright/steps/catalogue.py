@@ -17,6 +17,7 @@ from loopwright.steps.pack import Pack
 from loopwright.steps.parallelize import Parallelize
 from loopwright.steps.partition import Partition
 from loopwright.steps.promote import Promote
+from loopwright.steps.redirect import Redirect
 from loopwright.steps.reduce import Reduce
 from loopwright.steps.reorder import Reorder
 from loopwright.steps.reschedule import Reschedule
@@ -36,6 +37,6 @@ from loopwright.steps.vectorize import Vectorize
 
 STEPS: tuple[type[Step], ...] = (
     Split, Tile, Align, Reorder, Fuse, Fission, Cut, Partition, Reverse, Shift, Skew, Guard, Complete, Overrun,
-    Separate, Specialize, Promote, Demote, Expand, Pack, Stage, Reduce, Scan, Unroll, UnrollAndJam, Reschedule,
-    Vectorize, Parallelize, Balance, Bind,
+    Separate, Specialize, Promote, Demote, Expand, Pack, Stage, Reduce, Scan, Redirect, Unroll, UnrollAndJam,
+    Reschedule, Vectorize, Parallelize, Balance, Bind,
 )  # fmt: skip

@@ -8,7 +8,7 @@ values in, gives copies of loops names of their own, and copies the nodes that s
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
@@ -34,6 +34,8 @@ from loopwright.ir.nodes import (
     Var,
     While,
 )
+from loopwright.ir.queries import fresh as fresh
+from loopwright.ir.queries import names_of as names_of
 from loopwright.ir.types import INT64
 from loopwright.ir.walk import (
     bodies,
@@ -42,7 +44,6 @@ from loopwright.ir.walk import (
     own_expressions,
     rewrite_body,
     rewrite_expr,
-    statements,
     unless_same,
     with_bodies,
     with_children,
@@ -52,30 +53,6 @@ from loopwright.ir.walk import (
 Node = TypeVar("Node", bound=Expr | Stmt)
 
 # ---- trees -----------------------------------------------------------------------------------------------------
-
-
-def names_of(kernel: Kernel) -> set[str]:
-    """Every name that a new loop, array or scalar must not have."""
-    names = {param.name for param in kernel.params} | {result.name for result in kernel.results}
-    for stmt in statements(kernel.body):
-        match stmt:
-            case Assign() | For() | While() | Block():
-                names.add(stmt.name)
-            case Allocate():
-                names.add(stmt.array)
-            case _:
-                pass
-    return names
-
-
-def fresh(wanted: str, taken: Iterable[str]) -> str:
-    """The wanted name, or with the first number that makes it new: `i.o`, `i.o.1`, `i.o.2`."""
-    taken = set(taken)
-    name, count = wanted, 0
-    while name in taken:
-        count += 1
-        name = f"{wanted}.{count}"
-    return name
 
 
 def with_statement(kernel: Kernel, old: Stmt, new: Body) -> Kernel:
@@ -100,11 +77,20 @@ def again(body: Body, taken: set[str]) -> Body:
         if isinstance(stmt, For):
             name = fresh(f"{stmt.name}.1", taken)
             taken.add(name)
-            inner = (Assign(stmt.name, variable(name)), *again(stmt.body, taken))
+            inner = (Assign(stmt.name, variable(name)), *again(_jumping(stmt.body, stmt.name, name), taken))
             result.append(replace(stmt, name=name, body=inner))
         else:
             result.append(stmt)
     return tuple(result)
+
+
+def _jumping(body: Body, old: str, new: str) -> Body:
+    """The body of a loop that has another name now: what ends it, or an iteration of it, names the new one."""
+
+    def renamed(stmt: Stmt) -> Body:
+        return (replace(stmt, loop=new),) if isinstance(stmt, Break | Continue) and stmt.loop == old else (stmt,)
+
+    return rewrite_body(body, renamed)
 
 
 # ---- finishing -------------------------------------------------------------------------------------------------

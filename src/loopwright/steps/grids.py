@@ -86,7 +86,7 @@ def _refusal(asked: _Grids) -> Rejection | None:
 
 def is_bound(stmt: Stmt) -> bool:
     """Whether a statement is a loop that blocks or threads share."""
-    return isinstance(stmt, For) and stmt.run in (*BLOCKS, *THREADS, "balanced")
+    return isinstance(stmt, For) and stmt.run in (*BLOCKS, *THREADS, "balanced", "sorted")
 
 
 def launches(stmt: Stmt) -> bool:
@@ -142,7 +142,7 @@ class _Grids:
                 continue
             if is_bound(stmt):
                 assert isinstance(stmt, For)
-                if stmt.run != "balanced":
+                if stmt.run not in ("balanced", "sorted"):
                     self._grid(stmt)
                 continue
             if isinstance(stmt, While) and has(stmt.condition, Load):

@@ -120,7 +120,7 @@ def in_order(kernel: Kernel, band: Sequence[For], order: Sequence[Stop]) -> tupl
         loop, outer = by_name[stop.loop]
         step = number(step_of(loop) * (stop.size or 1))
         # a user's promise that iterations may run in any order is one for fixed values of the loops around
-        asserted = loop.asserted and outer <= fixed
+        asserted = loop.asserted if outer <= fixed else False
         new = replace(loop, name=stop.name, lower=lower, upper=upper, step=step, asserted=asserted, body=())
         result.append(new)
         if not stop.size:
@@ -190,8 +190,9 @@ def unfit(kernel: Kernel, loops: Sequence[For]) -> Rejection | None:
 
 
 def balanced(loop: For) -> Rejection | None:
-    """Why a loop over rows, or one over their entries, stays as it is: blocks share them as a pair."""
-    if loop.run in ("balanced", "entries"):
+    """Why a loop over rows, or one over their entries, stays as it is: blocks share them as a pair. Loops that sort
+    belong together too."""
+    if loop.run in ("balanced", "entries", "sorted"):
         return Rejection(f"'{loop.name}' is marked {loop.run} already: such marks come last in a schedule")
     return None
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Self, TypeVar
 
 from loopwright.analysis.facts import Facts, LoopFacts
-from loopwright.ir.nodes import Kernel
+from loopwright.ir.nodes import Asserted, Kernel
 from loopwright.ir.walk import loops
 from loopwright.steps.grammar import parsed, printed
 
@@ -67,7 +67,7 @@ def legal(steps: Iterable[S], kernel: Kernel, facts: Facts, strict: bool) -> tup
     return tuple(step for step in steps if step.illegal(kernel, facts, strict) is None)
 
 
-def order_needed(loop: LoopFacts, asserted: bool, strict: bool) -> Rejection | None:
+def order_needed(loop: LoopFacts, asserted: Asserted, strict: bool) -> Rejection | None:
     """Why the iterations of a loop have to run one after the other, or None where they need not."""
     match loop.verdict:
         case "parallel":
