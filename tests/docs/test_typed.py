@@ -70,7 +70,7 @@ def test_what_a_type_checker_reveals(tmp_path: Path) -> None:
     assert [text.partition("[")[0] for text in revealed] == [
         *[KERNEL] * 5,
         "loopwright.report.explanation.Explanation",
-        "loopwright.tuning.tune.Tuned",
+        "loopwright.report.tune_report.TuneReport",
         "float",
         "numpy.ndarray",
         "int",

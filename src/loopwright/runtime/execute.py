@@ -85,7 +85,7 @@ class CallArguments(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Repeated:
-    """A call that was made before with the same arrays on a GPU, under this very Config, while these hold. written:
+    """A call that was made before with the same arrays on a GPU, under an equal Config, while these hold. written:
     positions of each `lw.device_array` that it may write."""
 
     config: Config
@@ -139,7 +139,9 @@ class Executor:
     def again(self, tokens: tuple[Hashable, ...], args: Arguments) -> object:
         """Repeat a call with the same arrays on a GPU; NOT_DONE, and nothing done, where that cannot be."""
         repeated = self._repeated.get(tokens)
-        if repeated is None or repeated.config is not current() or not repeated.constants.hold():
+        if repeated is None or not repeated.constants.hold():
+            return NOT_DONE
+        if repeated.config is not (now := current()) and repeated.config != now:  # an options block makes one each time
             return NOT_DONE
         if not repeated.written:
             return repeated.again.run(args)
