@@ -70,5 +70,7 @@ def test_memory_of_local_arrays_is_given_back_on_every_way_out() -> None:
     text = host_text(
         "kernel k(n: int64) -> int64:\n    allocate t: int64[n]\n    if n > 3:\n        return 1\n    return t[0]\n"
     )
-    assert text.count("free(t_);") == 1 and text.index("lw_leave: free(t_);") > text.rindex("goto lw_leave;")
+    assert text.count("lw_give_back(t_);") == 1 and text.index("lw_leave: lw_give_back(t_);") > text.rindex(
+        "goto lw_leave;"
+    )
     assert not re.search(r"return [^l]", text[text.index("LW_PART int lw_kernel") : text.index("lw_leave:")])

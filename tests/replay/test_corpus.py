@@ -92,6 +92,7 @@ def test_what_cannot_be_made_says_so(tmp_path: Path) -> None:
         "loopwright.h",
         "loopwright.cuh",
         "reserved.h",
+        "room.h",
     }
     collect(tmp_path / "some", groups, ["good/a-b/plain"])
     assert {path.name.split(".")[0] for path in (tmp_path / "some" / "good" / "a-b").iterdir()} == {"plain"}

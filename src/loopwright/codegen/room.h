@@ -4,14 +4,14 @@
 #define LW_KEEP_MOST (INT64_C(2) << 20)
 #define LW_ROOMS 4
 
-typedef struct { int64_t bytes, unused[7]; } lw_block; /* what stands before the elements */
+typedef struct { int64_t bytes, unused[7]; } lw_room_head; /* what stands before the elements */
 
-static lw_block *lw_rooms[LW_ROOMS];
+static lw_room_head *lw_rooms[LW_ROOMS];
 
 /* A block that was kept, and is large enough but not much too large; NULL where there is none. */
-LW_PART lw_block *lw_kept_block(int64_t bytes) {
+LW_PART lw_room_head *lw_kept_room(int64_t bytes) {
   for (int k = 0; k < LW_ROOMS; ++k) {
-    lw_block *none = NULL, *found = __atomic_exchange_n(&lw_rooms[k], NULL, __ATOMIC_ACQUIRE);
+    lw_room_head *none = NULL, *found = __atomic_exchange_n(&lw_rooms[k], NULL, __ATOMIC_ACQUIRE);
     if (found && found->bytes >= bytes && found->bytes / 4 <= bytes) return found;
     if (found && !__atomic_compare_exchange_n(&lw_rooms[k], &none, found, 0, __ATOMIC_RELEASE, __ATOMIC_RELAXED)) free(found);
   }
@@ -21,7 +21,7 @@ LW_PART lw_block *lw_kept_block(int64_t bytes) {
 /* Keeps the block in a free place, or in that of the one that was kept for longest. */
 LW_PART void lw_give_back(void *elements) {
   if (!elements) return;
-  lw_block *block = (lw_block *)elements - 1, *before = block;
+  lw_room_head *block = (lw_room_head *)elements - 1, *before = block;
   for (int k = 0; before && k < LW_ROOMS && block->bytes >= LW_KEEP_LEAST && block->bytes <= LW_KEEP_MOST; ++k)
     before = __atomic_exchange_n(&lw_rooms[k], before, __ATOMIC_ACQ_REL);
   free(before);
@@ -33,10 +33,10 @@ LW_PART void *lw_room(void *old, int64_t *capacity, int64_t bytes) {
   if (old && *capacity >= bytes) return old;
   lw_give_back(old);
   *capacity = bytes = bytes > 0 ? bytes : 1;
-  void *block = bytes >= LW_KEEP_LEAST && bytes <= LW_KEEP_MOST ? lw_kept_block(bytes) : NULL;
-  if (block) return (lw_block *)block + 1;
+  void *block = bytes >= LW_KEEP_LEAST && bytes <= LW_KEEP_MOST ? lw_kept_room(bytes) : NULL;
+  if (block) return (lw_room_head *)block + 1;
   if (bytes > INT64_MAX - LW_HUGE) return NULL;
-  size_t whole = (size_t)bytes + sizeof(lw_block);
+  size_t whole = (size_t)bytes + sizeof(lw_room_head);
 #ifdef MADV_HUGEPAGE
   if (bytes >= LW_LARGE) {
     if (posix_memalign(&block, LW_HUGE, whole)) return NULL;
@@ -45,8 +45,8 @@ LW_PART void *lw_room(void *old, int64_t *capacity, int64_t bytes) {
 #endif
   if (!block) block = malloc(whole);
   if (!block) return NULL;
-  ((lw_block *)block)->bytes = bytes;
-  return (lw_block *)block + 1;
+  ((lw_room_head *)block)->bytes = bytes;
+  return (lw_room_head *)block + 1;
 }
 
 __attribute__((destructor)) static void lw_forget_rooms(void) {

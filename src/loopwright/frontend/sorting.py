@@ -35,11 +35,15 @@ def _sort_method(a: Any, axis: Any = -1) -> None:
 
 
 def _sort_in_place(a: Any) -> None:
-    """Short runs by insertion, then merged: from `a` into `other` and back. Where there are many, by their digits."""
     n = _numbers_first(a)
-    if a.itemsize > 1 and n >= _BY_DIGITS:
+    if a.itemsize == 1 or n < _BY_DIGITS:
+        _sort_by_comparisons(a, n)
+    else:
         _sort_by_digits(a, n)
-        return
+
+
+def _sort_by_comparisons(a: Any, n: Any) -> None:
+    """Short runs by insertion, then merged: from `a` into `other` and back."""
     run = 16
     for start in range(0, n, run):
         for k in range(start + 1, min(start + run, n)):
@@ -147,7 +151,7 @@ def _argsort_rows(a: Any, axis: Any = -1, kind: Any = None) -> Any:
 
 
 def _argsort(a: Any, axis: Any = -1, kind: Any = None) -> Any:
-    """As `_sort_in_place`, of a copy with the place of each element."""
+    """The place of each element in order; what is no number comes last."""
     order, other_order = np.empty(len(a), np.int64), np.empty(len(a), np.int64)
     keys, other_keys = np.empty_like(a), np.empty_like(a)
     n = 0
@@ -161,9 +165,14 @@ def _argsort(a: Any, axis: Any = -1, kind: Any = None) -> Any:
         if a[k] != a[k]:
             order[behind] = k
             behind += 1
-    if a.itemsize > 1 and n >= _BY_DIGITS:
+    if a.itemsize == 1 or n < _BY_DIGITS:
+        _order_by_comparisons(keys, order, other_keys, other_order, n)
+    else:
         _order_by_digits(keys, order, other_keys, other_order, n)
-        return order
+    return order
+
+
+def _order_by_comparisons(keys: Any, order: Any, other_keys: Any, other_order: Any, n: Any) -> None:
     run = 16
     for start in range(0, n, run):
         for k in range(start + 1, min(start + run, n)):
@@ -179,7 +188,6 @@ def _argsort(a: Any, axis: Any = -1, kind: Any = None) -> Any:
         _merge_places(keys, order, other_keys, other_order, run, n)
         _merge_places(other_keys, other_order, keys, order, 2 * run, n)
         run *= 4
-    return order
 
 
 def _order_by_digits(keys: Any, order: Any, moved: Any, moved_order: Any, n: Any) -> None:

@@ -79,6 +79,9 @@ PHRASES: Mapping[str, Callable[[Words], str]] = {
     "pack": lambda w: f"copies what {w[1]} needs of {w[0]} into one piece",
     "stage": lambda w: f"keeps a tile of {w[0]} in fast memory while {w[1]} runs",
     "reduce": lambda w: f"adds up {w[0]} in {w[1]} partial results",
+    "redirect": lambda w: (
+        f"runs the iterations of {w[0]} in the order of what they do, so that like ones stand together"
+    ),
     "scan": lambda w: f"computes the running results of {w[0]} in {w[1]} pieces",
     "unroll": lambda w: f"writes out {w[1] if len(w) > 1 else 'all'} iterations of {w[0]}",
     "unroll_and_jam": lambda w: f"does {w[1]} iterations of {w[0]} side by side",
@@ -94,6 +97,6 @@ SHORT: Mapping[str, str] = {
     "tile": "blocks", "split": "pieces", "pack": "packed copies", "stage": "staged tiles", "promote": "registers",
     "unroll_and_jam": "iterations side by side", "reschedule": "new order", "skew": "slanted", "balance": "balanced",
     "scan": "running results", "reduce": "partial results", "fuse": "fused", "fission": "loops apart",
-    "reorder": "reordered",
+    "reorder": "reordered", "redirect": "iterations sorted",
 }  # fmt: skip
 """What a variant is called by, for steps that say much of it."""
