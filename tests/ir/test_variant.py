@@ -59,7 +59,8 @@ def test_what_options_ask_for(options: dict[str, str], variant: Variant) -> None
 MATTERS = {
     "strict": True, "deterministic": True, "checks": "all", "narrowing": "raise", "device": "cuda", "recipe": "plain",
     "schedule": "tile i 4", "variant": "cpu: plain", "cache": Path("x"), "cache_size": None, "compiler": "gcc",
-    "compiler_flags": ("-O0",), "compile_timeout_s": 1.0, "debug": frozenset({"times"}), "dump": Path("x"), "built": "off",
+    "compiler_flags": ("-O0",), "compile_timeout_s": 1.0, "debug": frozenset({"times"}), "dump": Path("x"),
+    "built": "off",
 }  # fmt: skip
 INDIFFERENT = {"threads": 5, "explore": False, "store": "off", "tuned": "off"}
 

@@ -79,9 +79,7 @@ PHRASES: Mapping[str, Callable[[Words], str]] = {
     "pack": lambda w: f"copies what {w[1]} needs of {w[0]} into one piece",
     "stage": lambda w: f"keeps a tile of {w[0]} in fast memory while {w[1]} runs",
     "reduce": lambda w: f"adds up {w[0]} in {w[1]} partial results",
-    "redirect": lambda w: (
-        f"runs the iterations of {w[0]} in the order of what they do, like ones together"
-    ),
+    "redirect": lambda w: f"runs the iterations of {w[0]} in the order of what they do, like ones together",
     "scan": lambda w: f"computes the running results of {w[0]} in {w[1]} pieces",
     "unroll": lambda w: f"writes out {w[1] if len(w) > 1 else 'all'} iterations of {w[0]}",
     "unroll_and_jam": lambda w: f"does {w[1]} iterations of {w[0]} side by side",
