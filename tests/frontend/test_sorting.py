@@ -131,3 +131,21 @@ def test_unlucky_pivots_end_in_a_sort(monkeypatch):
         sorting._put_in_place(items, size // 2)
     killer = np.array(values)
     assert compiled_order(killer, 50.0)[2] == np.median(killer)
+
+
+@pytest.mark.parametrize("name", ["sort", "argsort", "unique"])
+def test_few_elements_need_no_condition_on_sizes(name: str) -> None:
+    def ordered_by(a: Any) -> Any:
+        return np.sort(a)
+
+    def places(a: Any) -> Any:
+        return np.argsort(a)
+
+    def unique(a: Any) -> Any:
+        return np.unique(a)
+
+    kernel = lw.kernel({"sort": ordered_by, "argsort": places, "unique": unique}[name])
+    for size in (0, 1, 30):
+        a = np.arange(float(size))[::-1].copy()
+        kernel(a)
+        assert "nothing is chosen for sizes that fail" not in str(kernel.explain(a))

@@ -36,7 +36,8 @@ def _sort_method(a: Any, axis: Any = -1) -> None:
 
 def _sort_in_place(a: Any) -> None:
     n = _numbers_first(a)
-    if a.itemsize == 1 or n < _BY_DIGITS:
+    is_long = a.itemsize > 1 and n >= _BY_DIGITS
+    if not is_long:
         _sort_by_comparisons(a, n)
     else:
         _sort_by_digits(a, n)
@@ -165,7 +166,8 @@ def _argsort(a: Any, axis: Any = -1, kind: Any = None) -> Any:
         if a[k] != a[k]:
             order[behind] = k
             behind += 1
-    if a.itemsize == 1 or n < _BY_DIGITS:
+    is_long = a.itemsize > 1 and n >= _BY_DIGITS
+    if not is_long:
         _order_by_comparisons(keys, order, other_keys, other_order, n)
     else:
         _order_by_digits(keys, order, other_keys, other_order, n)
