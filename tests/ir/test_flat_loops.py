@@ -19,6 +19,7 @@ HEAD = """kernel k(a: float64[3] C, b: float64[1] C, c: float64[3] C) -> python 
     var s: float64
     var t: int64
     s = 0.0
+    t = 5
     allocate d: float64[size(a, 0) * size(a, 1) * size(a, 2)] = 1.0
 """
 FLAT = "    for k in 0 .. size(a, 0) * size(a, 1) * size(a, 2):\n"
@@ -45,6 +46,7 @@ NESTS = {
     "a test of it": ("t = checked(k, k < size(a, 0) * size(a, 1) * size(a, 2), index)\n"
                      f"s = s * 0.5 + {ELEMENT.replace('k ', 't ')}", 3),
     "the next element": (f"if k % size(a, 2) > 1:\n    continue k\ns = s * 0.5 + {ELEMENT}", 3),
+    "the number before": (f"s = s * 0.5 + {ELEMENT} * float64(t)\nt = k", 3),
     "in a loop inside": (f"for i in 0 .. 2:\n    s = s * 0.5 + {ELEMENT} * float64(i)", 4),
 }  # fmt: skip
 NONE = {

@@ -120,12 +120,13 @@ def _sure(expr: Expr, loop: For) -> Expr:
 
 
 def _alias(body: Body, loop: For, outside: Counter[str]) -> str | None:
-    """A scalar that is the loop's number, where the loop alone uses it."""
+    """A scalar that is the loop's number, where the loop alone uses it, and only behind its assignment: before that it
+    would be the number of the iteration before."""
     assigned = Counter(one.name for one in statements(body, Assign))
-    for stmt in body:
+    for place, stmt in enumerate(body):
         if isinstance(stmt, Assign) and stmt.value == Var(loop.name, INT64) and assigned[stmt.name] == 1:
-            inside = sum(one.name == stmt.name for one in expressions(body, Var))
-            if inside == outside[stmt.name]:
+            behind = sum(one.name == stmt.name for one in expressions(body[place + 1 :], Var))
+            if behind == outside[stmt.name]:
                 return stmt.name
     return None
 
