@@ -67,3 +67,8 @@ def always_read(condition: Expr) -> list[Load]:
 def eager(expr: Expr) -> Expr:
     """The same without short cuts: its C text does not jump."""
     return rewrite_expr(expr, lambda one: Binary(one.op, one.left, one.right) if isinstance(one, Logical) else one)
+
+
+def both(path: Expr | None, condition: Expr) -> Expr:
+    """Whether a condition holds where control comes to it; path: None where it always does."""
+    return condition if path is None else Binary("and", path, condition)

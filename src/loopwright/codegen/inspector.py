@@ -8,13 +8,12 @@ from collections.abc import Callable
 
 from loopwright.codegen.decisions import Inspection
 from loopwright.codegen.function import Writer
-from loopwright.codegen.if_conversion import eager
+from loopwright.codegen.if_conversion import both, eager
 from loopwright.codegen.index_tests import HIGH, LOW, freed, texts_of_tests
 from loopwright.codegen.loop_versions import FEWEST
 from loopwright.ir.code import Lanes
 from loopwright.ir.nodes import (
     Assign,
-    Binary,
     Body,
     Cast,
     Checked,
@@ -108,8 +107,8 @@ class _Inspector:
                 self.w.line(f"{element} = {self._text(stmt.value)};")
             if isinstance(stmt, If) and self._matters(stmt):
                 holds = self._kept(stmt.condition)
-                self.body(stmt.then, _both(path, holds))
-                self.body(stmt.otherwise, _both(path, Unary("not", holds)))
+                self.body(stmt.then, both(path, holds))
+                self.body(stmt.otherwise, both(path, Unary("not", holds)))
 
     def _matters(self, stmt: If) -> bool:
         """Whether a condition tells something that the inspector asks."""
@@ -146,12 +145,12 @@ class _Inspector:
         match expr:
             case Logical():
                 self._note(expr.left, path)
-                self._note(expr.right, _both(path, expr.left if expr.op == "and" else Unary("not", expr.left)))
+                self._note(expr.right, both(path, expr.left if expr.op == "and" else Unary("not", expr.left)))
                 return
             case Select():
                 self._note(expr.condition, path)
-                self._note(expr.then, _both(path, expr.condition))
-                self._note(expr.otherwise, _both(path, Unary("not", expr.condition)))
+                self._note(expr.then, both(path, expr.condition))
+                self._note(expr.otherwise, both(path, Unary("not", expr.condition)))
                 return
             case Checked() if self._is_asked(expr):
                 self._note(expr.condition, path)
@@ -170,7 +169,7 @@ class _Inspector:
                 self._fails(Compare("ge", Cast(index, UINT64), size), path)
 
     def _fails(self, condition: Expr, path: Expr | None) -> None:
-        self.w.line(f"lw_fails |= {self._text(_both(path, condition))};")
+        self.w.line(f"lw_fails |= {self._text(both(path, condition))};")
 
     def _text(self, expr: Expr) -> str:
         """C text without short cuts and checks: everything in it can be evaluated at any time."""
@@ -182,7 +181,3 @@ class _Inspector:
             text = w.text(form)
         w.fitting = before
         return text
-
-
-def _both(path: Expr | None, condition: Expr) -> Expr:
-    return condition if path is None else Binary("and", path, condition)

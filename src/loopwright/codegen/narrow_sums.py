@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from loopwright.codegen.c_text import VALUE_TYPE
 from loopwright.codegen.decisions import CodegenInput, IndexTest, LoopLowering, NarrowSums, VectorLanes
 from loopwright.codegen.function import Writer
-from loopwright.codegen.if_conversion import eager
+from loopwright.codegen.if_conversion import both, eager
 from loopwright.codegen.index_tests import HIGH, LOW, texts_of_tests
 from loopwright.codegen.inspection import tests_of
 from loopwright.codegen.loop_versions import is_plain
@@ -165,8 +165,8 @@ class _WithoutJumps:
         for stmt in body:
             if isinstance(stmt, If):
                 holds = self._kept(stmt.condition)
-                self.body(stmt.then, _both(path, holds))
-                self.body(stmt.otherwise, _both(path, Unary("not", holds)))
+                self.body(stmt.then, both(path, holds))
+                self.body(stmt.otherwise, both(path, Unary("not", holds)))
                 continue
             assert isinstance(stmt, Assign)
             added = _added(stmt)
@@ -181,7 +181,3 @@ class _WithoutJumps:
         self.w.line(f"const bool {name} = {self.w.text(eager(condition))};")
         self.w.function.renamed[name] = name
         return Var(name, BOOL)
-
-
-def _both(path: Expr | None, condition: Expr) -> Expr:
-    return condition if path is None else Binary("and", path, condition)
