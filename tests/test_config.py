@@ -117,6 +117,9 @@ def test_an_unknown_option_is_told_with_the_known_ones() -> None:
         ("strict", 1, "option strict=1: True or False is wanted"),
         ("deterministic", "yes", "option deterministic='yes': True or False is wanted"),
         ("explore", None, "option explore=None: True or False is wanted"),
+        ("remap", True, "option remap=True: 'auto', 'off' or steps such as 'redirect i' are wanted"),
+        ("remap", "on", "option remap='on': 'auto', 'off' or steps such as 'redirect i' are wanted"),
+        ("remap", "redirect i; split i 4", "option remap='redirect i; split i 4': 'auto', 'off' or steps"),
         ("device", None, "option device=None: choose one of"),
         ("store", "on", "option store='on': a path, 'off' or None is wanted"),
         ("cache", None, "option cache=None: a path is wanted"),
@@ -268,3 +271,11 @@ def test_a_wrong_option_of_the_process_changes_nothing(process_options) -> None:
     with pytest.raises(ValueError, match="option threads=0"):
         set_options(strict=True, threads=0)
     assert PROCESS[0] is before
+
+
+def test_steps_of_remap_have_one_text() -> None:
+    with options(remap=" redirect  i ;redirect j") as config:
+        assert config.remap == "redirect i; redirect j"
+    assert from_environment({"LOOPWRIGHT_REMAP": "off"}).remap == "off"
+    with pytest.raises(ValueError, match="option remap='sometimes'"):
+        from_environment({"LOOPWRIGHT_REMAP": "sometimes"})

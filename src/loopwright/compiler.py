@@ -106,7 +106,11 @@ def analysed_further(source: Source, reading: Reading, wanted: Compilation) -> A
 
 def _total(wanted: Compilation) -> int:
     """How much work isl may have with a kernel; each step that a user asks for may take some more."""
-    return (FOR_GPU if wanted.on_gpu else TOTAL) + FOR_STEP * (wanted.steps.count(";") + 1 if wanted.steps else 0)
+    return (FOR_GPU if wanted.on_gpu else TOTAL) + FOR_STEP * _step_count(wanted.steps or wanted.first)
+
+
+def _step_count(steps: str) -> int:
+    return steps.count(";") + 1 if steps else 0
 
 
 def _read(source: Source, wanted: Compilation, outside: Outside | None) -> Reading:
@@ -165,7 +169,9 @@ def scheduled(kernel: Kernel, facts: Facts, wanted: Compilation) -> Recipe:
             check_grids(after, proven, steps)
         return Recipe(tuple(ReasonedStep(step, ASKED_FOR) for step in steps), after, proven)
     if wanted.on_gpu:
-        return recipe_gpu.gpu_recipe(kernel, facts, strict)
+        first = parse_schedule(wanted.first) if wanted.first else ()
+        apply_schedule(kernel, facts, first, strict)  # what is wrong with them is told at the user's line
+        return recipe_gpu.gpu_recipe(kernel, facts, strict, first=first)
     return recipe(kernel, facts, strict, None if wanted.schedule == PLAIN else target_of_machine(wanted.tools))
 
 

@@ -81,9 +81,11 @@ class Config(Tools):
     schedule: steps to take instead of the recipe, as text (docs/schedules.md); without effect under checks=`all`.
     variant: the one that serves every call, as text, such as `cpu 2: recipe` (docs/tuning.md): it decides device,
     threads and schedule. explore: whether kernels that run for long may try other variants meanwhile, in at most 5 % of
-    their time. store: the file of measurements (docs/store.md), `off` for none, None for the one in the cache
-    folder. tuned: a file of tuned results to start from, `off` for none, None for the one beside the source file, such
-    as `heat.tuned.jsonl` for `heat.py`."""
+    their time. remap: whether a GPU takes the iterations of loops in the order of what data makes them do
+    (docs/gpu.md): `auto` where that is predicted to pay and does, `off` never, or `redirect LOOP`, one or more of these
+    steps, always: schedules then begin with them. store: the file of measurements (docs/store.md), `off` for none, None
+    for the one in the cache folder. tuned: a file of tuned results to start from, `off` for none, None for the one
+    beside the source file, such as `heat.tuned.jsonl` for `heat.py`."""
 
     device: Device = "auto"
     threads: int = 1
@@ -95,6 +97,7 @@ class Config(Tools):
     schedule: str = ""
     variant: str = ""
     explore: bool = True
+    remap: str = "auto"
     store: Path | Literal["off"] | None = None
     tuned: Path | Literal["off"] | None = None
 
@@ -129,6 +132,7 @@ class KernelOptions(TypedDict, total=False):
     recipe: RecipeKind
     variant: str
     explore: bool
+    remap: str
     store: str | os.PathLike[str] | None
     tuned: str | os.PathLike[str] | None
     cache: str | os.PathLike[str]
@@ -149,8 +153,8 @@ class Options(KernelOptions, total=False):
 
 def from_environment(environment: Mapping[str, str]) -> Config:
     """The Config that LOOPWRIGHT_DEVICE, _THREADS, _STRICT, _DETERMINISTIC, _CHECKS, _NARROWING, _CACHE, _CACHE_SIZE,
-    _CC, _CFLAGS, _COMPILE_TIMEOUT, _DEBUG, _DUMP, _BUILT, _RECIPE, _SCHEDULE, _VARIANT, _EXPLORE, _STORE and
-    _TUNED say.
+    _CC, _CFLAGS, _COMPILE_TIMEOUT, _DEBUG, _DUMP, _BUILT, _RECIPE, _SCHEDULE, _VARIANT, _EXPLORE, _REMAP, _STORE
+    and _TUNED say.
 
     Raises ValueError for a value that an option cannot have."""
 
@@ -178,6 +182,7 @@ def from_environment(environment: Mapping[str, str]) -> Config:
         schedule=get("SCHEDULE"),
         variant=get("VARIANT"),
         explore=get("EXPLORE", "1").lower() in ("1", "true", "yes", "on"),
+        remap=_as_wanted("remap", get("REMAP", "auto")),
         store=_path_or_off(get("STORE")),
         tuned=_path_or_off(get("TUNED")),
     )
@@ -287,6 +292,17 @@ def _text(value: Any) -> str:
     return value
 
 
+def _remap(value: Any) -> str:
+    """A word, or steps with one blank between words. Raises TypeError where a text is neither."""
+    words = _text(value).split()
+    if words in (["auto"], ["off"]):
+        return words[0]
+    steps = [step.split() for step in " ".join(words).split(";")]
+    if not all(len(step) == 2 and step[0] == "redirect" for step in steps):
+        raise TypeError
+    return "; ".join(map(" ".join, steps))
+
+
 def _words(value: Any) -> tuple[str, ...]:
     return tuple(value.split()) if isinstance(value, str) else tuple(map(_text, value))
 
@@ -311,6 +327,7 @@ _WANTED: dict[str, tuple[Callable[[Any], Any], str]] = {
     "compile_timeout_s": (_seconds_wanted, "a number above 0 is"),
     "schedule": (_text, "steps as text are"),
     "variant": (_text, "a text such as 'cpu 2: recipe' is"),
+    "remap": (_remap, "'auto', 'off' or steps such as 'redirect i' are"),
     "debug": (lambda value: frozenset(_words(value)), "topics are"),
 }  # fmt: skip
 """What makes a value of an option of what somebody has written, and what is told where that fails."""

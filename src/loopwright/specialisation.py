@@ -347,7 +347,8 @@ def specialise(source: Source, wanted: Compilation) -> Specialisation:
             if not _is_mistake(error, wanted):
                 raise
             why = _told(source, error, "a GPU", "It runs on the CPU")
-        steps = RECIPE if "bind " in wanted.schedule else wanted.schedule  # blocks and threads are no use there
+        # Blocks and threads are no use there, nor is a sort that one thread makes.
+        steps = RECIPE if "bind " in wanted.schedule or wanted.first else wanted.schedule
         return replace(specialise(source, wanted._replace(device="cpu", schedule=steps)), why_not_gpu=why)
     try:
         return _on_cpu(source, wanted)
@@ -385,7 +386,7 @@ def _interpreted(source: Source, wanted: Compilation) -> Specialisation:
     be said at once where it is not legal."""
     reading = compiler.read(source, wanted)
     analyse: Callable[[], Analysed] = partial(compiler.analysed_further, source, reading, wanted)
-    if wanted.steps or _shows_passes(wanted):
+    if wanted.steps or wanted.first or _shows_passes(wanted):
         analyse = _Known(analyse())
     return Specialisation(wanted, analyse, None, None, None, reading=reading)
 

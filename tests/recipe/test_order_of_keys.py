@@ -9,7 +9,7 @@ import pytest
 
 import loopwright as lw
 from loopwright.recipe.gpu import gpu_recipe
-from loopwright.recipe.order_of_keys import ORDER
+from loopwright.recipe.order_of_keys import ORDER, redirections
 from loopwright.recipe.recipe import Recipe
 from loopwright.recipe.tunable import Choices
 from loopwright.steps.schedule import print_schedule
@@ -99,3 +99,31 @@ def test_tuning_may_choose_it() -> None:
     space = lw.kernel(trips).space(*call(5), device="cuda")
     found = {dict(family.leads)[ORDER.name]: family.schedule for family in space.families}
     assert set(found) == {0, 1} and found[1].startswith("redirect i; ")
+
+
+def test_the_option_has_the_recipe_begin_with_a_step() -> None:
+    kernel, arguments = lw.kernel(trips), call(500)
+    expected = call(500)
+    trips(*expected)
+    with lw.options(device="emulated", remap="redirect i"):
+        kernel(*arguments)
+        np.testing.assert_array_equal(arguments[2], expected[2])
+        assert str(kernel.explain(*arguments).schedule).startswith("redirect i; split")
+        with lw.options(remap="off"):
+            assert "redirect" not in str(kernel.explain(*arguments).schedule)
+    with lw.options(device="cpu", remap="redirect i"):
+        assert "redirect" not in str(kernel.explain(*arguments).schedule)
+
+
+def test_a_step_of_the_option_that_is_not_legal_is_refused() -> None:
+    with (
+        lw.options(device="emulated", remap="redirect i"),
+        pytest.raises(lw.ScheduleError, match="data decides neither a branch nor how long"),
+    ):
+        lw.kernel(regular)(*call(5))
+
+
+def test_which_loops_could_be_put_in_order() -> None:
+    for function, wanted in ((trips, "redirect i"), (in_time, "redirect i"), (regular, "")):
+        found = lw.kernel(function).specialise(*call(5)).analysed
+        assert print_schedule(redirections(found.written, found.facts, True)) == wanted

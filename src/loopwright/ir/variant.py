@@ -13,6 +13,9 @@ RECIPE = "recipe"
 
 GPUS = ("cuda", "emulated")
 
+THEN_RECIPE = f"; {RECIPE}"
+"""At the end of a schedule: what the recipe takes after the steps before it."""
+
 PLAIN = "plain"
 """In place of a schedule: loops as they are written, only marked for how they run."""
 
@@ -20,7 +23,8 @@ PLAIN = "plain"
 @dataclass(frozen=True, slots=True)
 class Variant:
     """One way to run a kernel. device: `cpu`, `cuda`, `emulated` or, in tests, `simulated` (maybe with a number, such
-    as `simulated1`). schedule: its steps as text, or RECIPE or PLAIN. threads: of a CPU; 0 on a GPU.
+    as `simulated1`). schedule: its steps as text, or RECIPE or PLAIN; steps and then
+    THEN_RECIPE are some that the recipe begins with. threads: of a CPU; 0 on a GPU.
 
     Its text is `cpu 2: tile i 32 j 32; parallelize i.o`, without the number on a GPU; `parse` reads it back.
 
@@ -44,6 +48,11 @@ class Variant:
     def on_gpu(self) -> bool:
         return self.device in GPUS
 
+    @property
+    def remap(self) -> str:
+        """The steps that the recipe begins with, '' where it does not."""
+        return self.schedule.removesuffix(THEN_RECIPE) if self.schedule.endswith(THEN_RECIPE) else ""
+
     def __str__(self) -> str:
         return f"{self.device} {self.threads}: {self.schedule}" if self.threads else f"{self.device}: {self.schedule}"
 
@@ -65,6 +74,8 @@ def default_variant(config: Config) -> Variant:
     found = Variant.parse(config.variant) if config.variant else None
     device = config.device if found is None else found.device
     schedule = config.schedule or (PLAIN if config.recipe == "plain" else RECIPE)
+    if schedule == RECIPE and device in GPUS and config.remap not in ("auto", "off"):
+        schedule = config.remap + THEN_RECIPE
     if device == "auto" or (device in GPUS and config.checks == "all"):
         device = "cpu"
     threads = config.threads if found is None else found.threads or config.threads
@@ -89,7 +100,12 @@ class Compilation(NamedTuple):
     @property
     def steps(self) -> str:
         """The schedule that is asked for, '' where a recipe finds one."""
-        return "" if self.schedule in (RECIPE, PLAIN) else self.schedule
+        return "" if self.schedule in (RECIPE, PLAIN) or self.first else self.schedule
+
+    @property
+    def first(self) -> str:
+        """The steps that the recipe begins with, '' where it does not."""
+        return Variant(self.device, self.schedule).remap
 
 
 def compilation_of(signature: Signature, config: Config, variant: Variant | None = None) -> Compilation:

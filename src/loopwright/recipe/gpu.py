@@ -36,7 +36,7 @@ from loopwright.recipe.grid_sums import shared_sums
 from loopwright.recipe.grid_tiles import BLOCKS, Bound, contraction, transposed
 from loopwright.recipe.grid_totals import totals
 from loopwright.recipe.interchange import depends
-from loopwright.recipe.order_of_keys import in_order_of_keys
+from loopwright.recipe.order_of_keys import in_order_of_keys, in_order_that_is_asked_for
 from loopwright.recipe.partial_schedule import Chain, NotTaken, PartialSchedule, ReasonedStep
 from loopwright.recipe.privatisation import in_copies
 from loopwright.recipe.recipe import Recipe
@@ -53,6 +53,7 @@ from loopwright.steps.extent import stretch_of, trip_of
 from loopwright.steps.grids import unrunnable
 from loopwright.steps.guard import Guard
 from loopwright.steps.reorder import Reorder
+from loopwright.steps.schedule import Schedule
 from loopwright.steps.split import Split
 
 BALANCED = Tunable(
@@ -82,20 +83,25 @@ WAY = Tunable(
 )
 
 
-def gpu_recipe(kernel: Kernel, facts: Facts, strict: bool, choices: Choices | None = None) -> Recipe:
+def gpu_recipe(
+    kernel: Kernel, facts: Facts, strict: bool, choices: Choices | None = None, first: Schedule = ()
+) -> Recipe:
     """What to do with a kernel on a GPU. Where the budget of the analysis ends before the recipe does, it begins again
     with ways that ask little: half of a kernel in tiles and the other half in one thread would be slower than no tiles
-    at all."""
-    found = _recipe(kernel, facts, strict, False, choices)
+    at all. first: legal steps `redirect`, to begin with."""
+    found = _recipe(kernel, facts, strict, False, choices, first)
     if choices is not None or is_left(1):
         return found
     with anew(TOTAL):
-        return _recipe(kernel, facts, strict, True, None)
+        return _recipe(kernel, facts, strict, True, None, first)
 
 
-def _recipe(kernel: Kernel, facts: Facts, strict: bool, simple: bool, choices: Choices | None) -> Recipe:
+def _recipe(
+    kernel: Kernel, facts: Facts, strict: bool, simple: bool, choices: Choices | None, first: Schedule
+) -> Recipe:
     partial = PartialSchedule(kernel, facts, strict, kernel, choices=choices)
     grids: list[Grid] = []
+    in_order_that_is_asked_for(partial, first)
     if not kernel.overlap and not simple:
         # First of all, as these look at a kernel as a whole: what they make is for all others what the user wrote.
         in_copies(partial)

@@ -1,17 +1,20 @@
-"""Iterations in the order of what data makes them do (`redirect`), as one more way for a GPU's recipe: whether it pays
-is a question of data and sizes, so that only measurements take it."""
+"""Iterations in the order of what data makes them do (`redirect`): whether it pays is a question of data and sizes, so
+that the recipe takes it where it is asked for, and tuning tries it as one more way."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from loopwright.ir.nodes import Body, For
+from loopwright.analysis.facts import Facts
+from loopwright.ir.nodes import Body, For, Kernel
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import bodies
-from loopwright.recipe.partial_schedule import Chain, PartialSchedule
+from loopwright.recipe.partial_schedule import Chain, NotTaken, PartialSchedule, ReasonedStep
 from loopwright.recipe.tunable import Tunable
 from loopwright.recipe.wavefronts import is_free
 from loopwright.steps.redirect import Redirect
+from loopwright.steps.schedule import Schedule
+from loopwright.steps.step import Step
 
 ORDER = Tunable(
     "order of iterations",
@@ -21,6 +24,36 @@ ORDER = Tunable(
     leads=True,
     words=("as they stand", "by what data makes them do"),
 )
+
+
+WHY = "only data tells what an iteration of '{}' does: those that do alike stand together"
+
+
+def in_order_that_is_asked_for(partial: PartialSchedule, steps: Schedule) -> None:
+    """Take steps that are legal before all others."""
+    for step in steps:
+        if not partial.allows(step):
+            raise NotTaken(str(step))
+        partial.kernel = step.apply(partial.kernel)
+        partial.decisions.append(ReasonedStep(step, _why(step)))
+    if steps:
+        partial.begin_again()
+
+
+def redirections(kernel: Kernel, facts: Facts, strict: bool) -> Schedule:
+    """The steps that would put the iterations of a kernel's loops in order, on a GPU, each of which is legal by itself
+    and after those before it."""
+    partial = PartialSchedule(kernel, facts, strict, kernel)
+    found: list[Step] = []
+    for step in [Redirect(loop.name) for loop in _outermost_free(partial, kernel.body)]:
+        if partial.allows(step):
+            partial.kernel = step.apply(partial.kernel)
+            found.append(step)
+    return tuple(found)
+
+
+def _why(step: Step) -> str:
+    return WHY.format(user_name(step.loop) if isinstance(step, Redirect) else "")
 
 
 def in_order_of_keys(partial: PartialSchedule) -> None:
@@ -33,8 +66,7 @@ def in_order_of_keys(partial: PartialSchedule) -> None:
         with partial.in_nest(_nest_of(partial, step.loop)):
             wanted += [step] if partial.number(ORDER) else []
     for step in wanted:
-        why = f"only data tells what an iteration of '{user_name(step.loop)}' does: those that do alike stand together"
-        partial.take(step, why)
+        partial.take(step, _why(step))
     if wanted:
         partial.begin_again()
 
