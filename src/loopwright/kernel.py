@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from loopwright.frontend.hidden import Hidden
     from loopwright.frontend.structured import Structure
     from loopwright.profile import journal
+    from loopwright.recipe import order_of_keys
     from loopwright.report import explanation, kernel_summary, path_reports, stored_choices, tune_progress, tune_report
     from loopwright.report.explanation import Explanation, Explanations
     from loopwright.report.irregular import IrregularReport
@@ -38,10 +39,11 @@ if TYPE_CHECKING:
     from loopwright.search import ranges as search_ranges
     from loopwright.search.ranges import Ranges
     from loopwright.search.space import Device, Space
-    from loopwright.tuning import background_experiments, recorded_call, recording, scratch
+    from loopwright.tuning import background_experiments, recorded_call, recording, remap_inspection, scratch
     from loopwright.tuning import tune as tuning
     from loopwright.tuning.background_experiments import BackgroundExperiments
     from loopwright.tuning.recording import Recording
+    from loopwright.tuning.remap_inspection import RemapInspection
 else:  # what calls do without
     answers = deferred("loopwright.answers")
     tracebacks = deferred("loopwright.tracebacks")
@@ -56,6 +58,8 @@ else:  # what calls do without
     tune_report = deferred("loopwright.report.tune_report")
     search_ranges = deferred("loopwright.search.ranges")
     background_experiments = deferred("loopwright.tuning.background_experiments")
+    order_of_keys = deferred("loopwright.recipe.order_of_keys")
+    remap_inspection = deferred("loopwright.tuning.remap_inspection")
     recorded_call = deferred("loopwright.tuning.recorded_call")
     recording = deferred("loopwright.tuning.recording")
     scratch = deferred("loopwright.tuning.scratch")
@@ -134,7 +138,7 @@ class LoopKernel(_Called):
             {} if self._source.structures else self._source.function,
             self._source.written,
             self._specialise,
-            KernelExperience(self._experimenter, source.name, source.file),
+            KernelExperience(self._experimenter, source.name, source.file, _remapping),
             self._refused_as_method,
             self._by_structure,
             self._source.indices,
@@ -550,6 +554,14 @@ def kernel_with(function: Callable[..., Any], schedule: Ranges | None, options: 
 def _irregular(prepared: Prepared) -> IrregularReport:
     found = _own(prepared.compiled).analysed
     return path_reports.irregular(found.written, found.facts, prepared.arguments)
+
+
+def _remapping(default: Measured) -> RemapInspection | None:
+    """What is asked about the order of its iterations; None where a glance at its loops says that it has no other."""
+    one = _own(default)
+    if not one.takes_device_arrays or not order_of_keys.may_be_irregular(one.written):
+        return None
+    return remap_inspection.RemapInspection(one)
 
 
 def _own(compiled: object) -> Specialisation:

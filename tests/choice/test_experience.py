@@ -147,7 +147,7 @@ def test_an_experiment_that_cannot_be_made_concludes_nothing(config: Config, fou
     assert chooser.due(SHAPE)
     chooser.experiment(SHAPE, ())
     chooser.choose(SHAPE)
-    chooser.served(SHAPE, DEFAULT, [10**9] * 20)
+    chooser.served(SHAPE, DEFAULT, [10**9] * 20, 20)
     assert chooser.due(SHAPE)
     chooser.experiment(SHAPE, ())
     assert scripted.asked[-1] == f"evidence beside {DEFAULT}"
@@ -162,7 +162,7 @@ def test_evidence_opens_the_choice(config: Config) -> None:
     assert chooser.due(SHAPE)
     chooser.experiment(SHAPE, ())
     chooser.choose(SHAPE)
-    chooser.served(SHAPE, DEFAULT, [10**9] * 20)
+    chooser.served(SHAPE, DEFAULT, [10**9] * 20, 20)
     assert chooser.due(SHAPE)
     chooser.experiment(SHAPE, ())
     assert chooser.choose(SHAPE) == OTHER

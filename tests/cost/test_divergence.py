@@ -9,6 +9,7 @@ import pytest
 
 from loopwright.cost.divergence import (
     IDLE,
+    branch_cost,
     divergence_ratio,
     least_loop_cost,
     least_transactions,
@@ -107,3 +108,11 @@ def test_no_mapping_costs_less_than_the_sorted_one() -> None:
         trips = draw.integers(0, 9, 7)
         costs = [loop_cost(np.array(one), 3) for one in permutations(trips.tolist())]
         assert min(costs) == least_loop_cost(trips, 3)
+
+
+def test_a_warp_goes_through_each_side_of_a_branch_once_that_one_of_its_threads_takes() -> None:
+    taken = np.array([1, 1, 0, 0, 1, 0, 0, 0], bool)
+    reached = np.array([1, 1, 1, 1, 1, 0, 0, 0], bool)
+    assert branch_cost(taken, reached, 10.0, 3.0, warp=4) == 10.0 + 3.0 + 10.0
+    assert branch_cost(taken, reached, 10.0, 3.0, warp=2) == 10.0 + 3.0 + 10.0
+    assert branch_cost(taken[:0], reached[:0], 10.0, 3.0) == 0.0

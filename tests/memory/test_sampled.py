@@ -138,7 +138,10 @@ class Told:
     def choose(self, shape: Shape) -> Variant:
         return DEFAULT
 
-    def served(self, shape: Shape, variant: Variant, times_ns: tuple[int, ...]) -> bool:
+    def closely(self, shape: Shape) -> int:
+        return 0
+
+    def served(self, shape: Shape, variant: Variant, times_ns: tuple[int, ...], calls: int) -> bool:
         self.times += times_ns
         return False
 
@@ -215,3 +218,20 @@ def test_nobody_who_watches_no_time(gpu: Slow) -> None:
     for _ in range(3):
         kernel(a, b)
     assert gpu.happened == []
+
+
+def test_calls_that_are_timed_closely_are_waited_for_one_by_one() -> None:
+    gpu = Slow()
+    sampled = Sampled(gpu)
+    gpu.took_ns = 7
+    sampled.closely = 2
+    told = []
+    for now in (0, 1, 2):  # long before another one would be timed
+        with sampled.around(0, now):
+            pass
+        told.append(sampled.waited_ns())
+    assert told == [7, 7, None] and sampled.closely == 0
+    gpu.lost_at, sampled.closely = "exit", 1
+    with sampled.around(0, 9 * APART_NS):
+        pass
+    assert sampled.waited_ns() is None

@@ -10,15 +10,17 @@ from dataclasses import dataclass, replace
 from loopwright.analysis.facts import Facts
 from loopwright.analysis.path_keys import key_of
 from loopwright.analysis.path_vectors import PathVector, path_vector, trips_of
-from loopwright.ir.linear import number, variable
+from loopwright.ir.linear import number, plus, times, variable
 from loopwright.ir.nodes import (
     ArrayParam,
     Assign,
     Binary,
     Const,
+    Dim,
     Expr,
     For,
     Kernel,
+    Load,
     Return,
     ReturnedScalar,
     Store,
@@ -45,8 +47,9 @@ class PathInspector:
     written: frozenset[str]
 
 
-def path_inspector(kernel: Kernel, facts: Facts, name: str) -> PathInspector | str:
-    """The inspector of one of a kernel's loops whose iterations need no order; or why it has none."""
+def path_inspector(kernel: Kernel, facts: Facts, name: str, sampled: bool = False) -> PathInspector | str:
+    """The inspector of one of a kernel's loops whose iterations need no order; or why it has none. sampled: behind
+    `paths` its kernel takes `sample`, an int64 array, of which iterations to compute the rows, counted from 0."""
     at = next((k for k, stmt in enumerate(kernel.body) if isinstance(stmt, For) and stmt.name == name), None)
     loop = None if at is None else kernel.body[at]
     if at is None or not isinstance(loop, For):
@@ -68,12 +71,20 @@ def path_inspector(kernel: Kernel, facts: Facts, name: str) -> PathInspector | s
     first, array = new(f"{name}.f"), new("paths")
     row = Binary("floordiv", Binary("sub", variable(name), variable(first)), loop.step)
     stores = (Store(array, (row, number(k)), value) for k, value in enumerate(values))
+    given: tuple[ArrayParam, ...] = ()
     inspected = replace(loop, lower=variable(first), body=(*vector.body, *stores))
+    if sampled:
+        rows, sample = new(f"{name}.s"), new("sample")
+        given = (ArrayParam(sample, INT64, kernel.results_from + 1, 1),)
+        at_first = times(Load(sample, (variable(rows),), INT64), int(loop.step.value))
+        chosen = Assign(name, plus(at_first, variable(first)))
+        stores = (Store(array, (variable(rows), number(k)), value) for k, value in enumerate(values))
+        inspected = For(rows, number(0), Dim(sample, 0), number(1), (chosen, *vector.body, *stores))
     alone = replace(kernel, returned=None, returns_tuple=False, packing=())
     counted = replace(
         alone, body=(*before, Return((trips_of(loop),))), returned=(ReturnedScalar(INT64, True),), returns_tuple=False
     )
-    params = (*kernel.params, ArrayParam(array, INT64, kernel.results_from, 2))
+    params = (*kernel.params, ArrayParam(array, INT64, kernel.results_from, 2), *given)
     inspector = replace(alone, params=params, body=(*before, Assign(first, loop.lower), inspected), arguments=0)
     verify(inspector)
     return PathInspector(vector, inspector, counted, len(values), key is not None, frozenset(arrays_stored(before)))

@@ -13,6 +13,7 @@ from functools import partial, reduce
 from typing import Literal
 
 from loopwright.analysis.facts import Facts
+from loopwright.analysis.path_work import Decided, IterationWork, Taken, loop_work
 from loopwright.analysis.trace import escapes
 from loopwright.ir.linear import minus, number, plus
 from loopwright.ir.nodes import (
@@ -86,12 +87,13 @@ class ArrayReference:
 @dataclass(frozen=True, slots=True)
 class PathVector:
     """What data decides about the iterations of a loop. body: the slice, which computes the scalars of all entries and
-    references from the loop's variable."""
+    references from the loop's variable. work: of an iteration, by its entries."""
 
     loop: str
     entries: tuple[PathEntry, ...]
     references: tuple[ArrayReference, ...]
     body: Body
+    work: IterationWork = field(default_factory=IterationWork)
 
     @property
     def known(self) -> tuple[PathEntry, ...]:
@@ -181,6 +183,8 @@ class _Slicer:
     references: list[ArrayReference] = field(default_factory=list)
     block: str = ""
     is_behind: bool = False
+    under: Taken = ()
+    decided: list[Decided] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         body = self.loop.body
@@ -211,7 +215,8 @@ class _Slicer:
         indices = {name: number(-1) for one in self.references for name in one.index}
         first = tuple(Assign(name, value) for name, value in (*entries.items(), *indices.items()))
         found = _needed((*first, *body), {*entries, *indices})
-        return PathVector(self.loop.name, tuple(self.entries), tuple(self.references), found)
+        work = loop_work(self.loop.body, self.decided)
+        return PathVector(self.loop.name, tuple(self.entries), tuple(self.references), found, work)
 
     # what can be evaluated
 
@@ -300,10 +305,16 @@ class _Slicer:
         scalar = self.new(f"{self.loop.name}.c")
         if arrays:
             self.entries.append(PathEntry("branch", text, arrays, stmt.at, scalar))
+            self.decided.append(Decided(stmt, scalar, self.under))
         first, value = self._total(stmt.condition)
         yield from (*first, Assign(scalar, Cast(value, INT64)))
-        then, otherwise = tuple(self._body(stmt.then)), tuple(self._body(stmt.otherwise))
-        yield If(Compare("ne", Var(scalar, INT64), number(0)), then, otherwise)
+        around = self.under
+        sides: list[Body] = []
+        for taken, side in ((1, stmt.then), (0, stmt.otherwise)):
+            self.under = (*around, (scalar, taken)) if arrays else around
+            sides.append(tuple(self._body(side)))
+        self.under = around
+        yield If(Compare("ne", Var(scalar, INT64), number(0)), sides[0], sides[1])
 
     def _loop(self, stmt: For | While) -> Iterator[Stmt]:
         bounds = own_expressions(stmt)
@@ -318,6 +329,7 @@ class _Slicer:
             assert isinstance(stmt, For)
             scalar = self.new(f"{self.loop.name}.v")
             self.entries.append(PathEntry("trips", text, arrays, stmt.at, scalar))
+            self.decided.append(Decided(stmt, scalar, self.under))
             first, value = self._total(trips_of(stmt))
             yield from (*first, Assign(scalar, value))
         elif arrays:

@@ -38,14 +38,18 @@ class Chooser(Protocol):
     def choose(self, shape: Shape) -> Variant:
         """The variant that serves calls of this shape until further notice. One that has failed is not named again."""
 
-    def served(self, shape: Shape, variant: Variant, times_ns: Sequence[int]) -> bool:
-        """How long the last calls took, oldest first. True: ask again."""
+    def served(self, shape: Shape, variant: Variant, times_ns: Sequence[int], calls: int) -> bool:
+        """How long the last calls took, or some of them, oldest first. calls: how many there were since `choose` has
+        named the variant. True: ask again."""
 
     def failed(self, variant: Variant, reason: str) -> None:
         """It cannot be made here."""
 
     def patience(self, shape: Shape, variant: Variant) -> tuple[int, int]:
         """After how many calls, or how many nanoseconds of calls, to tell of them."""
+
+    def closely(self, shape: Shape) -> int:
+        """How many of the next calls on a GPU are to be timed one by one, so that each is waited for."""
 
     def due(self, shape: Shape) -> bool:
         """Whether something is worth an experiment that is paid for already."""

@@ -150,7 +150,11 @@ class KernelChooser:
         self.choose(shape)
         return self._decisions[shape], self.adaptive.standings(shape)
 
-    def served(self, shape: Shape, variant: Variant, times_ns: Sequence[int]) -> bool:
+    def closely(self, shape: Shape) -> int:
+        """See Chooser."""
+        return 0
+
+    def served(self, shape: Shape, variant: Variant, times_ns: Sequence[int], calls: int) -> bool:
         """See Chooser."""
         decision = self._decisions.get(shape)
         if decision is None or decision.variant != variant:

@@ -5,7 +5,10 @@ others.
 
 from __future__ import annotations
 
+import math
 import os
+import time
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,15 +20,18 @@ from loopwright.errors import warn_once
 from loopwright.ir.variant import default_variant
 
 if TYPE_CHECKING:
-    from loopwright.choice import chooser
+    from loopwright.choice import chooser, remap
     from loopwright.choice.experimenter import Experimenters
+    from loopwright.choice.remap import Remapping
     from loopwright.devices import gpus
-    from loopwright.profile import journal, machine, tuned_file
+    from loopwright.profile import journal, machine, records, tuned_file
 else:
     gpus = deferred("loopwright.devices.gpus")
     journal = deferred("loopwright.profile.journal")
     machine = deferred("loopwright.profile.machine")
     chooser = deferred("loopwright.choice.chooser")
+    remap = deferred("loopwright.choice.remap")
+    records = deferred("loopwright.profile.records")
     tuned_file = deferred("loopwright.profile.tuned_file")
 
 
@@ -35,16 +41,29 @@ TUNED_SUFFIX = ".tuned.jsonl"
 
 class KernelExperience:
     """See choice.base.Experience. experimenters: for the experiments of each chooser. name, file: the function's own,
-    and where it stands: tuned results may lie beside that."""
+    and where it stands: tuned results may lie beside that. remapping: what is asked about loops whose iterations data
+    decides about, None for a kernel that has none."""
 
-    def __init__(self, experimenters: Experimenters, name: str = "", file: str = "") -> None:
-        self._experimenters, self._name, self._file = experimenters, name, file
+    def __init__(
+        self,
+        experimenters: Experimenters,
+        name: str = "",
+        file: str = "",
+        remapping: Callable[[Measured], Remapping | None] = lambda default: None,
+    ) -> None:
+        self._experimenters, self._name, self._file, self._remapping = experimenters, name, file, remapping
 
     def chooser(self, compiled: Measured, config: Config, served_ns: int, resident: bool) -> Chooser | None:
         """None where options decide, where nothing but the default was measured, and where nothing can be."""
         decided = config.variant or config.schedule or config.recipe != "auto" or config.checks == "all"
         if decided or config.device == "interpreter" or compiled.executable is None:
             return None
+        if resident and config.remap not in ("auto", "off"):
+            return None
+        found = self._of_measured(compiled, config, served_ns, resident)
+        return self._of_orders(compiled, config) if found is None and resident else found
+
+    def _of_measured(self, compiled: Measured, config: Config, served_ns: int, resident: bool) -> Chooser | None:
         tuned = tuned_path(config, self._file)
         if tuned is None and (config.store_path is None or not (served_ns or config.store_path.exists())):
             return None
@@ -53,6 +72,29 @@ class KernelExperience:
         except Exception as error:  # whatever a store may hold: the default serves, as if nothing were known
             warn_once("experience", f"what is known of '{compiled.fingerprint[:8]}' is of no use: {error!r}")
             return None
+
+    def _of_orders(self, compiled: Measured, config: Config) -> Chooser | None:
+        """Who chooses whether iterations are put in order; None where none are."""
+        default = default_variant(config)
+        if config.remap != "auto" or not default.on_gpu or (remapping := self._remapping(compiled)) is None:
+            return None
+        try:
+            store = journal.journal_of(config)
+            here = machine.machine_of(default.device, config)
+            known = None if here is None else store.table(records.REMAP, here.fingerprint, compiled.fingerprint)
+            factor = 1.0 if known is None else float(known.content["factor"])
+        except Exception as error:  # whatever a store may hold
+            warn_once("experience", f"what is known of '{compiled.fingerprint[:8]}' is of no use: {error!r}")
+            return None
+
+        def learned(factor: float) -> None:
+            if here is not None and here.fingerprint:
+                content = {"factor": factor}
+                about = (records.REMAP, here.fingerprint, compiled.fingerprint)
+                store.put(records.FittedTable(*about, content, time.time()))
+
+        # Half of it, as a power: one bad time must not rule out another order of iterations for good.
+        return remap.RemapChooser(default, remapping, math.sqrt(min(10.0, max(0.1, factor))), learned)
 
     def _chooser(
         self, compiled: Measured, config: Config, served_ns: int, resident: bool, tuned: Path | None

@@ -46,6 +46,14 @@ def least_loop_cost(trips: NDArray[Any], warp: int = WARP) -> int:
     return loop_cost(np.sort(trips)[::-1], warp)
 
 
+def branch_cost(taken: NDArray[Any], reached: NDArray[Any], first: float, second: float, warp: int = WARP) -> float:
+    """What all warps together spend on the two sides of a branch: each warp on both where its threads differ, each
+    side once. taken, reached: (threads,), whether the condition holds, and whether control comes there; first, second:
+    what a thread spends where the condition holds, and where it does not."""
+    sides = ((taken & reached, first), (~taken & reached, second))
+    return float(sum(cost * loop_cost(side, warp) for side, cost in sides))
+
+
 def transactions(addresses: NDArray[Any], width: int, warp: int = WARP, segment: int = SECTOR_BYTES) -> int:
     """How many segments of memory the warps touch with one access: for each warp the different ones. addresses:
     (threads,), in bytes (or elements, with a segment counted in elements), `IDLE` for a thread that does not access;

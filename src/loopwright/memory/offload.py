@@ -97,6 +97,19 @@ def through_host(
                 _return(fetched[id(there)], there, gpu)
 
 
+def copies_on_host(arguments: tuple[object, ...], read: Collection[int]) -> tuple[object, ...]:
+    """The arguments of a call for somebody on the CPU who reads elements of some of them, by position, and the sizes of
+    all. In place of the others in a GPU's memory stand arrays of zeros that take no memory. Raises DeviceError."""
+    wanted = [value for k, value in enumerate(arguments) if isinstance(value, OnDevice) and k in read]
+    copies = _fetched(wanted, gpu_of(wanted[0].where) if wanted else None) if wanted else {}
+    return tuple(
+        copies.get(id(value), np.broadcast_to(np.zeros((), value.dtype), value.shape))
+        if isinstance(value, OnDevice)
+        else value
+        for value in arguments
+    )
+
+
 def moves_through_host(arguments: Sequence[object], names: Sequence[str], written: Collection[int]) -> Iterator[Move]:
     """What that copies."""
     for position, (value, name) in enumerate(zip(arguments, names, strict=True)):
@@ -168,6 +181,11 @@ class OffloadEntry(by_ctypes.Entry):
         elif self.sampled is None:
             self.sampled = Sampled(self.payload.gpu)
 
+    def time_each(self, calls: int) -> None:
+        """Time so many of the next calls one by one, while somebody watches."""
+        if self.sampled is not None:
+            self.sampled.closely = calls
+
     def failed(self, error: Exception, started_ns: int) -> None:
         """A call that began at this time has ended with an error. It ran, unless the GPU was to blame."""
         if not isinstance(error, DeviceError):
@@ -185,6 +203,11 @@ class OffloadEntry(by_ctypes.Entry):
         """Note the time of an earlier call, if it has ended."""
         ended_ns = None if self.sampled is None else self.sampled.ended_ns(now_ns)
         if ended_ns is not None:
+            self.note(ended_ns)
+
+    def look_closely(self) -> None:
+        """Note the time of the call that has just been made, where that is asked for."""
+        if self.sampled is not None and self.sampled.closely and (ended_ns := self.sampled.waited_ns()) is not None:
             self.note(ended_ns)
 
     def run(
@@ -228,6 +251,8 @@ class OffloadEntry(by_ctypes.Entry):
             self.sampled.forget()
         spent_ns = time.perf_counter_ns() - started - late_ns
         self.made(spent_ns, is_over)
+        if not is_over:
+            self.look_closely()
         return self.result(originals, fresh, struct.returned)
 
     def _late_ns(self) -> int:
@@ -387,6 +412,8 @@ class Again:
                 self._entry.sampled.forget()
             spent_ns = time.perf_counter_ns() - started - late_ns
             self._entry.made(spent_ns, self._waits)
+            if self._entry.sampled is not None and not self._waits:
+                self._entry.look_closely()
             result = self._entry.result(arguments, (), self._call.returned) if self._waits else None
         if self._entry.sampled is not None:  # somebody watches
             self._entry.tell()

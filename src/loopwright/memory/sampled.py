@@ -28,10 +28,12 @@ class Sampled:
         self._stream = 0
         self._runs = self._is_over = False
         self._next_ns = self._ask_ns = 0
+        self.closely = 0
+        """So many of the next calls are timed, whenever they are made, and waited for."""
 
     def around(self, stream: int, now_ns: int) -> AbstractContextManager[object]:
         """What a call is to be made in, that is started in a stream."""
-        if self._runs or now_ns < self._next_ns or self._is_over:
+        if self._runs or self._is_over or (now_ns < self._next_ns and not self.closely):
             return NOT_TIMED
         try:
             if self._timer is None or stream != self._stream:
@@ -54,6 +56,20 @@ class Sampled:
             return None
         self._runs = found is None
         return found
+
+    def waited_ns(self) -> int | None:
+        """The time of the call that has just been made, which is waited for, where it is one of those that are timed
+        closely; else None."""
+        if not self._runs or not self.closely:
+            return None
+        self.closely -= 1
+        try:
+            self._gpu.synchronize()
+        except DeviceError:
+            self.lost()
+            return None
+        self._ask_ns = 0
+        return self.ended_ns(self._next_ns)
 
     def forget(self) -> None:
         """The call that is timed now, if one is, is like no other."""

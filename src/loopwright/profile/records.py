@@ -20,6 +20,9 @@ OPERATIONS = "operations"
 TREE = "tree"
 """The kind of those that hold a tree for each variant of a kernel."""
 
+REMAP = "remap"
+"""The kind of those that say by what factor predictions for iterations in the order of their keys were too short."""
+
 ANY = "any"
 """In place of a machine, for what holds on any."""
 

@@ -6,9 +6,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from loopwright.analysis.facts import Facts
-from loopwright.ir.nodes import Body, For, Kernel
+from loopwright.ir.nodes import Body, For, If, Kernel, Load
+from loopwright.ir.queries import has, names_assigned, names_in
 from loopwright.ir.user_text import user_name
-from loopwright.ir.walk import bodies
+from loopwright.ir.walk import bodies, own_expressions, statements
 from loopwright.recipe.partial_schedule import Chain, NotTaken, PartialSchedule, ReasonedStep
 from loopwright.recipe.tunable import Tunable
 from loopwright.recipe.wavefronts import is_free
@@ -38,6 +39,15 @@ def in_order_that_is_asked_for(partial: PartialSchedule, steps: Schedule) -> Non
         partial.decisions.append(ReasonedStep(step, _why(step)))
     if steps:
         partial.begin_again()
+
+
+def may_be_irregular(kernel: Kernel) -> bool:
+    """Whether some loop holds a condition or an inner loop about which data may decide, at a glance."""
+    return any(
+        any(has(expr, Load) or names_in(expr) & names_assigned(loop.body) for expr in own_expressions(stmt))
+        for loop in statements(kernel.body, For)
+        for stmt in statements(loop.body, For, If)
+    )
 
 
 def redirections(kernel: Kernel, facts: Facts, strict: bool) -> Schedule:

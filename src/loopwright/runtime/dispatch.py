@@ -14,7 +14,7 @@ from contextvars import copy_context
 from dataclasses import dataclass, replace
 from itertools import takewhile
 from types import FunctionType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -381,14 +381,21 @@ class Dispatch:
 
         def served(times: Sequence[int]) -> None:
             with self._locks.making(kind):
-                if not chooser.served(shape, chosen, times):
-                    entry.watch(served, *chooser.patience(shape, chosen))
+                if not chooser.served(shape, chosen, times, entry.calls):
+                    watch()
                     return
                 self._serving.pop((kind, shape), None)
             self._executor.drop(serving, entry)
 
+        def watch() -> None:
+            patience = chooser.patience(shape, chosen)
+            entry.watch(None if patience == (NEVER, NEVER) else served, *patience)
+            if kind.resident and (closely := chooser.closely(shape)):
+                gpu_entry: Any = entry  # an OffloadEntry
+                gpu_entry.time_each(closely)
+
         with self._locks.making(kind):
-            entry.watch(served, *chooser.patience(shape, chosen))
+            watch()
 
     def _begin(self, entry: Entry, kind: Kind) -> None:
         """It has served for long: from now on there may be a choice."""

@@ -1,0 +1,294 @@
+"""Whether the iterations of a kernel's loops run in the order of what data makes them do (`redirect`): for calls on a
+GPU whose arrays stay there, under the option `remap="auto"`.
+
+How it decides. The default serves until a better order could have paid for the time that it takes to get there. Then
+the inspector looks at some warps of one call, and
+
+    (time as they stand - time in order) * uses > cost of inspecting and of making the code
+
+decides, where as many uses are expected as there were (ski rental: Karlin and others, 1988). The time in order contains
+finding it, unless the arrays that decide were the same at two inspections. The first three calls in order are timed one
+by one: where they were no gain, the default serves again, and the prediction is corrected for the next time, in this
+process or another. From then on some calls are timed: where they become slower, the default is tried again.
+
+Pure logic: no clock, no threads, no trees. Whoever shares one holds a lock around every method.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from statistics import median
+from typing import Literal, Protocol
+
+from loopwright.choice.adapt import Decision, Standing
+from loopwright.ir.signature import Shape, shape_of
+from loopwright.ir.variant import THEN_RECIPE, Variant
+from loopwright.predict.prediction import How, Prediction
+from loopwright.predict.remapped import RemapMeasures, RemapPrediction, remapped
+
+INSPECT_NS = 60_000_000
+"""What one inspection is taken to cost: copying what it reads, and interpreting it for some warps."""
+MAKING_NS = 700_000_000
+"""What it takes to make the code that puts iterations in order."""
+INSPECTION_SHARE = 0.05
+"""Of the time of calls, what inspections may cost."""
+LEAST_GAIN = 0.05
+"""Part of the time that has to be gained: less is within what the model does not know."""
+TRIAL = 3
+"""Calls that are timed one by one after a switch."""
+STRETCH = 8
+"""Calls that are timed before somebody looks at their times."""
+SLOWER = 1.02
+DRIFTED = 1.25
+"""A mapping whose calls have become so much slower than they were is compared with the default again."""
+AGAIN = 4.0
+"""When the time of calls is so many times what it was at the last decision against, there may be another one."""
+MOST_CORRECTED = 10.0
+NEVER = 2**62
+
+Phase = Literal["plain", "trial", "mapped", "compared"]
+
+
+@dataclass(frozen=True, slots=True)
+class Inspected:
+    """What an inspection of one call has found. versions: of the arrays that decide about the order; None where it has
+    to be found anew in each call."""
+
+    measures: RemapMeasures
+    versions: tuple[object, ...] | None
+
+
+class Remapping(Protocol):
+    """What needs the compiler. steps: those that put iterations in order, '' where none is legal, or none can be
+    inspected."""
+
+    @property
+    def steps(self) -> str: ...
+
+    def inspect(self, arguments: tuple[object, ...]) -> Inspected | None:
+        """Look at some warps of a call, whose arguments stay as they are; None where that is not possible."""
+
+
+@dataclass(slots=True)
+class _RemapState:
+    """Of one shape. plain_ns, mapped_ns: of a call, 0.0 where none was timed; uses: calls so far. look_at_ns: when the
+    time of all calls is so long, they are inspected; alarms:
+    stretches of slow calls. why: the last decision, in words."""
+
+    phase: Phase = "plain"
+    plain_ns: float = 0.0
+    mapped_ns: float = 0.0
+    uses: int = 0
+    look_at_ns: float = 0.0
+    inspected: Inspected | None = None
+    steady: bool = False
+    prediction: RemapPrediction | None = None
+    why: str = "calls have not taken long enough for another order of iterations to pay"
+    counted: int = 0
+    alarms: int = 0
+
+    @property
+    def spent_ns(self) -> float:
+        return self.uses * (self.plain_ns if self.phase == "plain" else self.mapped_ns or self.plain_ns)
+
+
+class RemapChooser:
+    """See choice.base.Chooser. learned: told of each new factor between what was measured and what was predicted."""
+
+    def __init__(
+        self,
+        default: Variant,
+        remapping: Remapping,
+        correction: float = 1.0,
+        learned: Callable[[float], object] = lambda factor: None,
+    ) -> None:
+        self._default, self._remapping, self._learned = default, remapping, learned
+        self._correction = correction
+        self._states: dict[Shape, _RemapState] = {}
+        self._is_over = False  # nothing is ever put in order
+
+    def shape_of(self, arguments: tuple[object, ...]) -> Shape:
+        """See Chooser."""
+        return shape_of(arguments)
+
+    def choose(self, shape: Shape) -> Variant:
+        """See Chooser."""
+        state = self._state(shape)
+        return self._mapped if state.phase in ("trial", "mapped") else self._default
+
+    def closely(self, shape: Shape) -> int:
+        """See Chooser."""
+        return TRIAL if self._state(shape).phase in ("trial", "compared") else 0
+
+    def patience(self, shape: Shape, variant: Variant) -> tuple[int, int]:
+        """See Chooser."""
+        if self._is_over:
+            return NEVER, NEVER
+        return (TRIAL if self.closely(shape) else 1 if self._state(shape).plain_ns == 0.0 else STRETCH), NEVER
+
+    def served(self, shape: Shape, variant: Variant, times_ns: Sequence[int], calls: int) -> bool:
+        """See Chooser."""
+        state = self._state(shape)
+        if variant != self.choose(shape):
+            state.counted = 0
+            return True
+        state.uses += max(0, calls - state.counted)
+        state.counted = calls
+        before = self.choose(shape)
+        time_ns = float(median(times_ns))
+        match state.phase:
+            case "plain":
+                state.plain_ns = time_ns
+                if self.due(shape):
+                    state.counted = 0
+                    return True
+            case "trial":
+                self._judge(state, times_ns)
+            case "compared":
+                self._compare(state, time_ns)
+            case "mapped":
+                self._watch(state, times_ns)
+        asks = self.choose(shape) != before
+        state.counted = 0 if asks else state.counted  # whatever counts calls begins anew
+        return asks
+
+    def due(self, shape: Shape) -> bool:
+        """See Chooser."""
+        state = self._state(shape)
+        if self._is_over or state.phase != "plain" or state.plain_ns == 0.0:
+            return False
+        return state.spent_ns >= max(state.look_at_ns, INSPECT_NS / INSPECTION_SHARE, MAKING_NS + INSPECT_NS)
+
+    def experiment(self, shape: Shape, arguments: tuple[object, ...]) -> None:
+        """See Chooser."""
+        state = self._state(shape)
+        if not self._remapping.steps:
+            self._is_over, state.why = True, "no loop has iterations whose order data decides, as far as can be told"
+            return
+        found = self._remapping.inspect(arguments)
+        if found is None:
+            state.why, state.look_at_ns = "its iterations cannot be inspected", math.inf
+            return
+        known = state.inspected
+        state.steady = known is not None and found.versions is not None and found.versions == known.versions
+        state.inspected = found
+        self._decide(state)
+
+    def failed(self, variant: Variant, reason: str) -> None:
+        """See Chooser."""
+        self._is_over = True
+        for state in self._states.values():
+            state.phase, state.why = "plain", f"the code in order cannot be made: {reason}"
+
+    def standings(self, shape: Shape) -> tuple[Decision, tuple[Standing, ...]]:
+        """See Chooser."""
+        state, chosen = self._state(shape), self.choose(shape)
+        mapped = chosen != self._default
+        predicted = None if state.prediction is None else state.prediction.mean_ns(0.0 if state.steady else 1.0)
+        found: list[tuple[Variant, float, float | None]] = [(self._default, state.plain_ns, None)]
+        if state.prediction is not None:
+            found.append((self._mapped, state.mapped_ns, predicted))
+        standings = tuple(
+            Standing(
+                one,
+                "proven",
+                "",
+                Prediction(measured, 0.05, "measured") if measured else Prediction(told or math.inf, 0.5, "limits"),
+                state.uses if one == chosen else 0,
+            )
+            for one, measured, told in found
+            if one == chosen or measured or told
+        )
+        own, other = (state.mapped_ns, state.plain_ns) if mapped else (state.plain_ns, state.mapped_ns)
+        margin = other / own - 1.0 if own and other else math.inf
+        runner_up = next((one.variant for one in standings if one.variant != chosen), None)
+        how: How = "measured" if own else "limits"
+        decision = Decision(
+            shape, int(mapped), chosen, own or math.inf, 0.05, how, state.why, runner_up, margin, proven=True
+        )
+        return decision, standings
+
+    # ---- what it decides --------------------------------------------------------------------------------------------
+
+    @cached_property
+    def _mapped(self) -> Variant:
+        return Variant(self._default.device, self._remapping.steps + THEN_RECIPE)
+
+    def _state(self, shape: Shape) -> _RemapState:
+        return self._states.setdefault(shape, _RemapState())
+
+    def _decide(self, state: _RemapState) -> None:
+        """By what was inspected and by how often such calls were made."""
+        assert state.inspected is not None
+        measures = state.inspected.measures
+        found = state.prediction = remapped(measures, state.plain_ns, self._correction)
+        changes = 0.0 if state.steady else 1.0
+        gain_ns, best_ns = found.plain_ns - found.mean_ns(changes), found.plain_ns - found.kept_ns
+        figures = (
+            f"warps would do {measures.ratio:.0%} of their work and touch "
+            f"{measures.touched_after / max(measures.touched_before, 1.0):.1f} times the memory: "
+            f"{_us(found.plain_ns)} a call as iterations stand, {_us(found.kept_ns)} in order, and "
+            f"{_us(found.sort_ns)} to find the order" + (", which is kept" if state.steady else "")
+        )
+        least_ns = LEAST_GAIN * found.plain_ns
+        if gain_ns <= least_ns:
+            waits = state.inspected.versions is not None and not state.steady and best_ns > least_ns
+            state.why = f"predicted not to pay: {figures}"
+            state.look_at_ns = state.spent_ns * (1.25 if waits else AGAIN)
+            return
+        needed = math.ceil((MAKING_NS + INSPECT_NS) / gain_ns)
+        if needed > state.uses:
+            state.why = f"predicted to pay after {needed} calls: {figures}"
+            state.look_at_ns = needed * found.plain_ns
+            return
+        state.why = f"predicted to pay: {figures}"
+        self._enter(state, "trial")
+
+    def _judge(self, state: _RemapState, times_ns: Sequence[int]) -> None:
+        """After the first calls in order. The first of them has found it; if the others did too, it counts."""
+        state.mapped_ns = float(median(times_ns))
+        if state.prediction is not None:
+            factor = self._correction * state.mapped_ns / max(state.prediction.kept_ns, 1.0)
+            self._correction = min(MOST_CORRECTED, max(1.0 / MOST_CORRECTED, factor))
+            self._learned(self._correction)
+        if state.mapped_ns * SLOWER > state.plain_ns:
+            self._drop(state, f"measured to be no gain: {_us(state.mapped_ns)} a call in order")
+            return
+        state.why += f"; measured {_us(state.mapped_ns)} instead of {_us(state.plain_ns)}"
+        self._enter(state, "mapped")
+
+    def _watch(self, state: _RemapState, times_ns: Sequence[int]) -> None:
+        """The mean counts, as some calls may find an order and others not, without the longest, which may be anything.
+        Two stretches of calls have to be slow."""
+        usual = sorted(times_ns)[:-1] or times_ns
+        time_ns = float(sum(usual)) / len(usual)
+        is_slow = time_ns > min(state.plain_ns, DRIFTED * state.mapped_ns)
+        state.alarms = state.alarms + 1 if is_slow else 0
+        if state.alarms >= 2:
+            state.mapped_ns, state.why = time_ns, f"calls in order have come to take {_us(time_ns)}: compared again"
+            self._enter(state, "compared")
+
+    def _compare(self, state: _RemapState, time_ns: float) -> None:
+        """After calls as iterations stand, because those in order had become slower."""
+        state.plain_ns = time_ns
+        if time_ns < SLOWER * state.mapped_ns:
+            self._drop(state, f"it has become no gain: {_us(state.mapped_ns)} a call in order")
+            return
+        state.why = f"measured {_us(state.mapped_ns)} in order instead of {_us(time_ns)}"
+        self._enter(state, "mapped")
+
+    def _drop(self, state: _RemapState, why: str) -> None:
+        state.why = f"{why}, {_us(state.plain_ns)} as iterations stand"
+        state.look_at_ns = AGAIN * state.uses * state.plain_ns
+        state.inspected, state.steady = None, False
+        self._enter(state, "plain")
+
+    def _enter(self, state: _RemapState, phase: Phase) -> None:
+        state.phase, state.counted, state.alarms = phase, 0, 0
+
+
+def _us(time_ns: float) -> str:
+    return f"{time_ns / 1000:.3g} us"

@@ -1,0 +1,225 @@
+"""Whether iterations are put in order, on a simulated device, in virtual time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import pytest
+
+from loopwright.choice.remap import INSPECT_NS, INSPECTION_SHARE, MAKING_NS, SLOWER, Inspected, RemapChooser
+from loopwright.devices.simulated import Noise, Simulated
+from loopwright.ir.signature import Shape
+from loopwright.ir.variant import RECIPE, Variant
+from loopwright.predict.remapped import RemapMeasures, remapped
+
+PLAIN, IN_ORDER = Variant("cuda", RECIPE), Variant("cuda", "redirect i; recipe")
+SHAPE = Shape((1 << 20,))
+N = 1 << 20
+
+
+def measures(ratio: float = 0.25, more_bytes: float = 0.0) -> RemapMeasures:
+    return RemapMeasures(N, 100.0, 100.0 * ratio, 24.0 * N, 24.0 * N + more_bytes, 8.0 * N, 1e9)
+
+
+@dataclass
+class Calls:
+    """Calls of a kernel on a GPU, some of which are timed. plain_ns, kept_ns, sort_ns: what they take in truth, as the
+    number of the call tells; found: what inspections find; changes: after how many calls an order is out of date, 0
+    for never. The time of a call in order contains finding it where it has none."""
+
+    plain_ns: Callable[[int], float]
+    kept_ns: Callable[[int], float]
+    sort_ns: float = 50_000.0
+    found: Inspected | None = field(default_factory=lambda: Inspected(measures(), ("t 1",)))
+    changes: int = 0
+    steps: str = "redirect i"
+    every: int = 7
+    noise: Noise = field(default_factory=lambda: Noise(spread=0.02, outliers=0.01))
+    made: int = 0
+    total_ns: float = 0.0
+    inspections: list[int] = field(default_factory=list)
+    served: list[Variant] = field(default_factory=list)
+    factors: list[float] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        curves = {
+            PLAIN: lambda sizes, now: self.plain_ns(self.made),
+            IN_ORDER: lambda sizes, now: self.kept_ns(self.made) + (self.sort_ns if self._is_stale() else 0.0),
+        }
+        self.device = Simulated(curves, self.noise, 1)
+        self.chooser = RemapChooser(PLAIN, self, 1.0, self.factors.append)
+        self._entry, self._calls, self._fresh, self._closely = PLAIN, 0, False, 0
+        self._times: list[int] = []
+
+    def _is_stale(self) -> bool:
+        return not self._fresh or bool(self.changes and self.made % self.changes == 0)
+
+    def inspect(self, arguments: tuple[object, ...]) -> Inspected | None:
+        self.inspections.append(self.made)
+        return self.found
+
+    def call(self, times: int = 1) -> None:
+        """So many calls, as `runtime/dispatch.py` makes them."""
+        for _ in range(times):
+            if not self._calls:
+                if self.chooser.due(SHAPE):
+                    self.chooser.experiment(SHAPE, ())
+                self._entry, self._closely = self.chooser.choose(SHAPE), self.chooser.closely(SHAPE)
+            self._calls += 1
+            took = self.device.run(self._entry, SHAPE.sizes)
+            self._fresh = self._entry == IN_ORDER
+            self.total_ns += took
+            self.served.append(self._entry)
+            self.made += 1
+            if self._closely or self.made % self.every == 0:
+                self._closely = max(0, self._closely - 1)
+                self._times.append(took)
+            if self._times and len(self._times) >= self.chooser.patience(SHAPE, self._entry)[0]:
+                times_ns, self._times = self._times, []
+                if self.chooser.served(SHAPE, self._entry, times_ns, self._calls):
+                    self._calls = 0
+                else:
+                    self._closely = self.chooser.closely(SHAPE)
+
+    def until(self, wanted: Variant, most: int = 200_000) -> int:
+        """Calls until this one serves."""
+        before = self.made
+        while not self.served or self.served[-1] != wanted:
+            assert self.made - before < most, f"{wanted} never serves: {self.why}"
+            self.call()
+        return self.made - before
+
+    @property
+    def why(self) -> str:
+        return self.chooser.standings(SHAPE)[0].why
+
+
+def always(time_ns: float) -> Callable[[int], float]:
+    return lambda number: time_ns
+
+
+def test_an_order_that_pays_serves_once_its_gain_is_as_large_as_its_cost() -> None:
+    calls = Calls(always(400_000), always(110_000))
+    made = calls.until(IN_ORDER)
+    gain_ns = 400_000 - remapped(measures(), 400_000).mean_ns(1.0)
+    assert made * gain_ns >= 0.9 * (INSPECT_NS + MAKING_NS)
+    assert made * 400_000 <= 2.2 * max(INSPECT_NS / INSPECTION_SHARE, (INSPECT_NS + MAKING_NS) * 400_000 / gain_ns)
+    calls.call(1000)
+    assert set(calls.served[-1000:]) == {IN_ORDER} and len(calls.inspections) == 1
+    decision, standings = calls.chooser.standings(SHAPE)
+    assert (
+        decision.why.startswith("predicted to pay: warps would do 25% of their work") and "measured 1" in decision.why
+    )
+    assert [one.variant for one in standings] == [PLAIN, IN_ORDER] and decision.margin > 2.0
+
+
+def test_few_calls_are_neither_inspected_nor_put_in_order() -> None:
+    calls = Calls(always(400_000), always(100_000))
+    calls.call(int(MAKING_NS / 400_000))
+    assert not calls.inspections and set(calls.served) == {PLAIN}
+
+
+def test_inspections_cost_a_twentieth_of_the_time_at_most() -> None:
+    calls = Calls(always(100_000), always(100_000), found=Inspected(measures(1.0), ("t 1",)))
+    calls.call(200_000)
+    assert set(calls.served) == {PLAIN} and 1 <= len(calls.inspections) <= 4
+    assert len(calls.inspections) * INSPECT_NS <= 1.05 * INSPECTION_SHARE * calls.total_ns
+    assert calls.why.startswith("predicted not to pay: warps would do 100% of their work")
+
+
+def test_lost_coalescing_is_predicted_to_cost_more_than_it_gains() -> None:
+    calls = Calls(always(400_000), always(700_000), found=Inspected(measures(0.6, 72.0 * 16 * N), ("t 1",)))
+    calls.call(50_000)
+    assert set(calls.served) == {PLAIN} and "touch 49.0 times the memory" in calls.why
+
+
+def test_a_loss_that_was_not_predicted_is_noticed_within_three_calls() -> None:
+    calls = Calls(always(400_000), always(500_000))
+    calls.until(IN_ORDER)
+    calls.call(100)
+    assert calls.served.count(IN_ORDER) == 3
+    assert calls.why.startswith("measured to be no gain: ")
+    assert calls.factors[-1] > 3.0, "predictions of this kernel are corrected from now on"
+
+
+def test_a_corrected_prediction_does_not_repeat_the_mistake() -> None:
+    calls = Calls(always(400_000), always(500_000))
+    calls.until(IN_ORDER)
+    calls.call(100_000)
+    assert calls.served.count(IN_ORDER) == 3 and len(calls.inspections) > 1
+
+
+def test_a_sort_that_is_needed_once_is_not_counted_in_each_call() -> None:
+    """The order gains less than a sort takes: it pays only where it is kept, which two inspections tell."""
+    wide = RemapMeasures(N, 100.0, 80.0, 1.0 * N, 1.0 * N, 1.0 * N, 1e9)
+    predicted = remapped(wide, 250_000)
+    assert predicted.mean_ns(0.0) < 0.95 * 250_000 < predicted.mean_ns(1.0)
+    calls = Calls(always(250_000), always(205_000), found=Inspected(wide, ("t 1",)))
+    calls.until(IN_ORDER)
+    assert len(calls.inspections) >= 2 and "which is kept" in calls.why
+    changing = Calls(always(250_000), always(205_000), found=Inspected(wide, None), changes=1)
+    changing.call(100_000)
+    assert set(changing.served) == {PLAIN}
+
+
+def test_keys_that_begin_to_change_are_noticed() -> None:
+    calls = Calls(always(200_000), always(110_000), sort_ns=150_000.0)
+    calls.until(IN_ORDER)
+    calls.call(100)
+    calls.changes = 1
+    assert calls.until(PLAIN) <= 7 * 8 * 4, "three stretches of calls tell"
+    calls.call(10)
+    assert "become no gain" in calls.why
+
+
+def test_where_calls_in_order_get_slower_they_are_compared_again() -> None:
+    calls = Calls(
+        lambda number: 400_000.0 if number < 10_000 else 180_000.0,
+        lambda number: 110_000.0 if number < 10_000 else 200_000.0,
+    )
+    calls.until(IN_ORDER)
+    calls.call(10_000)
+    assert calls.served[-1] == PLAIN and "become no gain" in calls.why
+    both = Calls(
+        lambda number: 400_000.0 if number < 10_000 else 700_000.0,
+        lambda number: 110_000.0 if number < 10_000 else 200_000.0,
+    )
+    both.until(IN_ORDER)
+    both.call(10_000)
+    assert both.served[-1] == IN_ORDER and PLAIN in both.served[9_900:10_200]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_never_much_slower_than_the_default_alone(seed: int) -> None:
+    """Of all calls together, inspections and code included, whatever predictions are worth."""
+    times = (0.3, 0.8, 0.97, 1.2, 3.0)
+    for ratio in (0.1, 0.5, 0.9):
+        calls = Calls(always(100_000), always(100_000 * times[seed]), found=Inspected(measures(ratio), ("t 1",)))
+        calls.call(100_000)
+        costs = len(calls.inspections) * INSPECT_NS + (MAKING_NS if IN_ORDER in calls.served else 0)
+        assert calls.total_ns + costs < 1.15 * 100_000 * 100_000 / (1.0 if times[seed] > 0.9 else SLOWER)
+
+
+def test_a_kernel_without_a_legal_step_is_asked_once_and_left_alone() -> None:
+    calls = Calls(always(400_000), always(100_000), steps="")
+    calls.call(20_000)
+    assert not calls.inspections and set(calls.served) == {PLAIN}
+    assert calls.chooser.patience(SHAPE, PLAIN)[0] >= 2**62
+
+
+def test_code_that_cannot_be_made_is_not_asked_for_again() -> None:
+    calls = Calls(always(400_000), always(100_000))
+    while not calls.chooser.due(SHAPE):
+        calls.call()
+    calls.chooser.experiment(SHAPE, ())
+    assert calls.chooser.choose(SHAPE) == IN_ORDER
+    calls.chooser.failed(IN_ORDER, "too large")
+    assert calls.chooser.choose(SHAPE) == PLAIN and not calls.chooser.due(SHAPE)
+    assert calls.why == "the code in order cannot be made: too large"
+
+
+def test_calls_that_cannot_be_inspected_keep_the_default() -> None:
+    calls = Calls(always(400_000), always(100_000), found=None)
+    calls.call(30_000)
+    assert len(calls.inspections) == 1 and set(calls.served) == {PLAIN}
