@@ -1,9 +1,12 @@
-"""Loops whose trip counts or branches only data tells, with the iterations as they stand and in the order of their keys
-(`redirect`): with the order found in each call, and kept between calls (arrays of `lw.device_array`, whose versions say
-that nothing has changed)."""
+"""Loops whose trip counts or branches only data tells: iterations as they stand (`remap="off"`), in the order of their
+keys (`remap="redirect i"`), and as Loopwright decides (`remap="auto"`). Each with an order that is found in each call
+(tensors, of which nobody knows whether they have changed), and with one that is kept between calls (`lw.device_array`,
+whose versions say that nothing has). A row says what was predicted, and when the order served.
+"""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -13,7 +16,6 @@ import loopwright as lw
 from benchmarks.gpu.bench import Bench
 from benchmarks.gpu.trial import Part, Trial
 
-THREADS = 256
 STEPS = 60
 """Of the loop in each of four branches."""
 FACTORS = (0.5, 0.25, 0.75, 0.125)
@@ -75,47 +77,100 @@ KINDS: dict[str, tuple[Callable[..., object], Callable[[int, np.random.Generator
 }
 EXPONENTS = (16, 20, 22)
 CASES = tuple(f"{kind}, 2^{exponent}" for kind in KINDS for exponent in EXPONENTS)
-MAPPED = (
-    f"redirect i; split i.a {THREADS}; bind i.a.o block.x; bind i.a thread.x; "
-    f"split i.t {THREADS}; bind i.t.o block.x; bind i.t thread.x"
-)
-_KERNELS: dict[Callable[..., object], tuple[lw.LoopKernel, lw.LoopKernel]] = {}
-"""Of each function one without and one with a mapping: sizes and data share their code."""
+SETTLE_S = 2.5
+"""For so long at most, calls are made until an order serves; then some more."""
+LOOK_S = 0.25
+"""After so long, somebody looks whether it does."""
+_MADE: dict[tuple[Callable[..., object], str, str], lw.LoopKernel] = {}
+
+
+def kernel_of(function: Callable[..., object], remap: str, case: str = "") -> lw.LoopKernel:
+    """The kernel of a function under an option. case: other data of the same sizes have another decision."""
+    return _MADE.setdefault((function, remap, case), lw.kernel(remap=remap)(function))
+
+
+class Deciding:
+    """Calls under `remap="auto"`, and what is decided about them."""
+
+    def __init__(self, bench: Bench, function: Callable[..., object], case: str, arrays: list[Any]) -> None:
+        self.bench, self.arrays = bench, arrays
+        self.kernel, self.calls, self.seconds = kernel_of(function, "auto", case), 0, 0.0
+        self.settled = 0
+
+    def __call__(self) -> object:
+        self.calls += 1
+        return self.kernel(*self.arrays)
+
+    def settle(self) -> None:
+        """Make calls until the order serves, or for long enough."""
+        begun, first = time.perf_counter(), self.calls
+        while not self.in_order and time.perf_counter() - begun < SETTLE_S:
+            self._call_for(LOOK_S)
+        self.seconds, self.settled = time.perf_counter() - begun, self.calls - first
+        self._call_for(LOOK_S)
+
+    def _call_for(self, seconds: float) -> None:
+        end = time.perf_counter() + seconds
+        while time.perf_counter() < end:
+            for _ in range(20):
+                self()
+            self.bench.wait()
+
+    @property
+    def in_order(self) -> bool:
+        return "redirect" in str(self.kernel.explain(*self.arrays).schedule)
+
+    def told(self) -> str:
+        """The decision, with the figures it rests on."""
+        why, state = self.kernel.explain(*self.arrays).choices[0].why, "in order" if self.in_order else "as it stands"
+        return f"{state} after {self.settled} calls and {self.seconds:.1f} s ({why})"
 
 
 def make(bench: Bench, case: str, size: str) -> Trial:
     """The trial of a case: its full size is in its name."""
     kind, _, power = case.rpartition(", 2^")
     function, choose = KINDS[kind]
-    n = {"tiny": 300, "small": 1 << 14, "full": 1 << int(power)}[size]
+    n = {"tiny": 300, "full": 1 << int(power)}[size]
     draw = np.random.default_rng(int(power))
     t, x = choose(n, draw), draw.random(n)
-    plain, mapped = _KERNELS.setdefault(function, (lw.kernel(function), lw.kernel(function)))
-    changing = [bench.array(one) for one in (t, x, np.zeros(n))]
+    plain, mapped = kernel_of(function, "off"), kernel_of(function, "redirect i")
     with lw.options(device=bench.device):
         lasting = [lw.device_array(one) for one in (t, x, np.zeros(n))]
-
-    def in_order(arrays: list[Any]) -> Callable[[], object]:
-        def run() -> object:
-            with lw.options(schedule=MAPPED):
-                return mapped(*arrays)
-
-        return run
-
+    changing = [bench.array(one) for one in (t, x, np.zeros(n))]
+    deciding = {
+        who: Deciding(bench, function, f"{case} {who}", arrays)
+        for who, arrays in (("auto", changing), ("auto, kept", lasting))
+    }
     runs: dict[str, Callable[[], object]] = {"loopwright": lambda: plain(*changing)}
-    mappings = {"mapped": in_order(changing), "mapping kept": in_order(lasting)}
+    others: dict[str, Callable[[], object]] = {
+        "as it stands, kept": lambda: plain(*lasting),
+        "redirect": lambda: mapped(*changing),
+        "redirect, kept": lambda: mapped(*lasting),
+        **deciding,
+    }
 
     def agrees() -> bool:
         wanted = expected(kind, t, x)
         right = [bool(np.allclose(bench.host(changing[-1]), wanted))]
-        for who, arrays in (("mapped", changing), ("mapping kept", lasting)):
-            mappings[who]()
-            got = arrays[-1].numpy() if arrays is lasting else bench.host(arrays[-1])
-            right.append(bool(np.allclose(got, wanted)))
+        for who, run in others.items() if bench.torch is not None else ():
+            if isinstance(run, Deciding):
+                run.settle()
+            got = lasting[-1] if "kept" in who else changing[-1]
+            clear(got)
+            run()
+            right.append(bool(np.allclose(got.numpy() if got is lasting[-1] else bench.host(got), wanted)))
         return all(right)
 
-    runs |= mappings if bench.torch is not None else {}
-    return Trial(f"{n} iterations", float(total(kind, t)), "op", runs, agrees, "", kernel=plain)
+    def told() -> str:
+        return "; ".join(f"{who}: {one.told()}" for who, one in deciding.items()) if bench.torch is not None else ""
+
+    runs |= others if bench.torch is not None else {}
+    return Trial(f"{n} iterations", float(total(kind, t)), "op", runs, agrees, "", kernel=plain, told=told)
+
+
+def clear(array: Any) -> None:
+    """What a call does not write is seen then."""
+    array.zero_() if hasattr(array, "zero_") else array.copy_from(np.zeros(array.shape))
 
 
 def expected(kind: str, t: np.ndarray, x: np.ndarray) -> np.ndarray:
@@ -131,4 +186,4 @@ def total(kind: str, t: np.ndarray) -> int:
     return 2 * (STEPS * len(t) if kind == "four branches" else int(t.sum()))
 
 
-PART = Part("irregular", CASES, ("tiny", "small", "full"), make)
+PART = Part("irregular", CASES, ("tiny", "full"), make)

@@ -22,7 +22,8 @@ HOPEFUL = 2.0
 class Trial:
     """One case at one size. runs: by contender, Loopwright first. agrees: run after Loopwright's; None where there is
     nothing to compare with. limit: 'copy', or the contender whose time is the limit, or ''. before: what restores the
-    arrays, ahead of each run. kernel: Loopwright's, to tell where it ran."""
+    arrays, ahead of each run. kernel: Loopwright's, to tell where it ran. told: what else the row says, asked after
+    all."""
 
     size: str
     work: float
@@ -33,6 +34,7 @@ class Trial:
     before: Run | None = None
     kernel: lw.LoopKernel | None = None
     clock: Clock = "gpu"
+    told: Callable[[], str] = str
 
 
 @dataclass(frozen=True)
@@ -103,7 +105,11 @@ def _measured(bench: Bench, trial: Trial, row: Row) -> Iterator[Row]:
     if trial.limit == "copy" and bench.copy_bytes_per_s:
         limit = trial.work / bench.copy_bytes_per_s
     yield replace(
-        row, seconds=seconds, limit_s=limit, agrees=agrees, note="; ".join(filter(None, (row.note, _where(trial))))
+        row,
+        seconds=seconds,
+        limit_s=limit,
+        agrees=agrees,
+        note="; ".join(filter(None, (row.note, _where(trial), trial.told()))),
     )
 
 
