@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+import numpy as np
 import pytest
 
 from loopwright.choice.remap import INSPECT_NS, INSPECTION_SHARE, MAKING_NS, SLOWER, Inspected, RemapChooser
@@ -205,7 +206,7 @@ def test_a_kernel_without_a_legal_step_is_asked_once_and_left_alone() -> None:
     calls = Calls(always(400_000), always(100_000), steps="")
     calls.call(20_000)
     assert not calls.inspections and set(calls.served) == {PLAIN}
-    assert calls.chooser.patience(SHAPE, PLAIN)[0] >= 2**62
+    assert calls.chooser.patience(SHAPE, PLAIN)[0] >= 2**62 and calls.chooser.over
 
 
 def test_code_that_cannot_be_made_is_not_asked_for_again() -> None:
@@ -217,6 +218,16 @@ def test_code_that_cannot_be_made_is_not_asked_for_again() -> None:
     calls.chooser.failed(IN_ORDER, "too large")
     assert calls.chooser.choose(SHAPE) == PLAIN and not calls.chooser.due(SHAPE)
     assert calls.why == "the code in order cannot be made: too large"
+
+
+def test_a_list_that_grows_is_one_shape_after_some() -> None:
+    chooser = Calls(always(1.0), always(1.0)).chooser
+    shapes = []
+    for n in range(100):
+        shapes.append(chooser.shape_of((np.zeros(n),)))
+        assert chooser.choose(shapes[-1]) == PLAIN
+    assert len(set(shapes)) == 17 and shapes[-1] == shapes[16] and chooser.shape_of((np.zeros(3),)) == shapes[3]
+    assert chooser.patience(shapes[-1], PLAIN)[0] >= 2**62 and chooser.over
 
 
 def test_calls_that_cannot_be_inspected_keep_the_default() -> None:

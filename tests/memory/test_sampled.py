@@ -127,6 +127,7 @@ class Told:
     def __init__(self) -> None:
         self.times: list[int] = []
         self.residents: list[bool] = []
+        self.over = False
 
     def chooser(self, compiled: object, config: object, served_ns: int, resident: bool) -> Told:
         self.residents.append(resident)

@@ -30,6 +30,7 @@ class Scripted:
     """Chooses as it is told, and notes what it is asked."""
 
     rule: Callable[[Shape], Variant] = lambda shape: DEFAULT
+    over: bool = False
     calls: int = 2
     opens: bool = False
     wants: bool = False
@@ -236,3 +237,13 @@ FACTOR = 2.0
 def scale(a):
     for i in range(len(a)):
         a[i] *= FACTOR
+
+
+def test_whoever_has_nothing_more_to_choose_is_not_asked_again(kernel: lw.LoopKernel) -> None:
+    scripted = Scripted(calls=100, rule=lambda shape: OTHER)
+    given(kernel, scripted)
+    kernel(np.zeros(10, int), 10)
+    scripted.over = True
+    for n in (11, 12, 13):
+        kernel(np.zeros(n, int), n)
+    assert len(scripted.asked) == 1 and set(schedules(kernel)) == {OTHER.schedule, DEFAULT.schedule}

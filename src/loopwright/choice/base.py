@@ -31,6 +31,10 @@ class Measured(Protocol):
 class Chooser(Protocol):
     """For one kernel, kind of call and options. It is called under one lock."""
 
+    @property
+    def over(self) -> bool:
+        """Whether there is nothing to choose any more, so that the default serves from now on, and nobody is asked."""
+
     def shape_of(self, arguments: tuple[object, ...]) -> Shape:
         """What tells this call from others, for its time. Features of the data are those of the first call with these
         sizes."""

@@ -69,6 +69,8 @@ def chooser_of(
 class KernelChooser:
     """See choice.base.Chooser: an `Adaptive` with all that it needs from the world."""
 
+    over = False
+
     def __init__(
         self,
         kernel: str,

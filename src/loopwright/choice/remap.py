@@ -47,6 +47,8 @@ DRIFTED = 1.25
 AGAIN = 4.0
 """When the time of calls is so many times what it was at the last decision against, there may be another one."""
 MOST_CORRECTED = 10.0
+MOST_SHAPES = 16
+OTHERS = Shape(())
 NEVER = 2**62
 
 Phase = Literal["plain", "trial", "mapped", "compared"]
@@ -110,9 +112,17 @@ class RemapChooser:
         self._states: dict[Shape, _RemapState] = {}
         self._is_over = False  # nothing is ever put in order
 
+    @property
+    def over(self) -> bool:
+        """See Chooser: no step is legal, or calls are of so many shapes that none of them is called often."""
+        in_order = any(state.phase in ("trial", "mapped") for state in self._states.values())
+        return self._is_over or (OTHERS in self._states and not in_order)
+
     def shape_of(self, arguments: tuple[object, ...]) -> Shape:
-        """See Chooser."""
-        return shape_of(arguments)
+        """See Chooser. Where there are many shapes, as of a list that grows, all further ones count as one, and have
+        the default."""
+        shape = shape_of(arguments)
+        return shape if shape in self._states or len(self._states) < MOST_SHAPES else OTHERS
 
     def choose(self, shape: Shape) -> Variant:
         """See Chooser."""
@@ -125,7 +135,7 @@ class RemapChooser:
 
     def patience(self, shape: Shape, variant: Variant) -> tuple[int, int]:
         """See Chooser."""
-        if self._is_over:
+        if self._is_over or shape == OTHERS:
             return NEVER, NEVER
         return (TRIAL if self.closely(shape) else 1 if self._state(shape).plain_ns == 0.0 else STRETCH), NEVER
 
@@ -158,7 +168,7 @@ class RemapChooser:
     def due(self, shape: Shape) -> bool:
         """See Chooser."""
         state = self._state(shape)
-        if self._is_over or state.phase != "plain" or state.plain_ns == 0.0:
+        if self._is_over or shape == OTHERS or state.phase != "plain" or state.plain_ns == 0.0:
             return False
         return state.spent_ns >= max(state.look_at_ns, INSPECT_NS / INSPECTION_SHARE, MAKING_NS + INSPECT_NS)
 

@@ -318,6 +318,9 @@ class Dispatch:
         chooser = self._chooser(kind, default.code.compiled)
         if chooser is None:
             return default
+        if chooser.over:
+            self._choosers[kind] = default.code.compiled, None
+            return default
         with self._locks.making(kind):
             shape = chooser.shape_of(arguments)
             found = self._serving.get((kind, shape))
