@@ -110,7 +110,7 @@ def test_an_order_that_pays_serves_once_its_gain_is_as_large_as_its_cost() -> No
     assert set(calls.served[-1000:]) == {IN_ORDER} and len(calls.inspections) == 1
     decision, standings = calls.chooser.standings(SHAPE)
     assert (
-        decision.why.startswith("predicted to pay: warps would do 25% of their work") and "measured 1" in decision.why
+        decision.why.startswith("predicted to pay: warps would do 25 % of their work") and "measured 1" in decision.why
     )
     assert [one.variant for one in standings] == [PLAIN, IN_ORDER] and decision.margin > 2.0
 
@@ -126,7 +126,7 @@ def test_inspections_cost_a_twentieth_of_the_time_at_most() -> None:
     calls.call(200_000)
     assert set(calls.served) == {PLAIN} and 1 <= len(calls.inspections) <= 4
     assert len(calls.inspections) * INSPECT_NS <= 1.05 * INSPECTION_SHARE * calls.total_ns
-    assert calls.why.startswith("predicted not to pay: warps would do 100% of their work")
+    assert calls.why.startswith("predicted not to pay: warps would do 100 % of their work")
 
 
 def test_lost_coalescing_is_predicted_to_cost_more_than_it_gains() -> None:

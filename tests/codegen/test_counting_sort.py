@@ -4,6 +4,7 @@ to."""
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -175,8 +176,9 @@ def test_inside_a_loop_over_time() -> None:
 REFUSED = ("data decides", "is not known before", "can be left in the middle")
 
 
+@pytest.mark.parametrize("options", [{"schedule": BOUND}, {"remap": "redirect i"}], ids=["schedule", "remap"])
 @pytest.mark.parametrize("first", [0, 30])
-def test_random_irregular_programs(first: int) -> None:
+def test_random_irregular_programs(first: int, options: dict[str, Any]) -> None:
     done = 0
     for seed in range(first, first + 30):
         kernel = define(irregular_program(seed), f"irregular{seed}.py")
@@ -184,7 +186,7 @@ def test_random_irregular_programs(first: int) -> None:
         with np.errstate(all="ignore"):
             kernel(*wanted)
         try:
-            with lw.options(device="emulated", schedule=BOUND, strict=True):
+            with lw.options(device="emulated", strict=True, **options):
                 lw.kernel(kernel)(*got)
         except lw.ScheduleError as why:
             assert any(words in str(why) for words in REFUSED)

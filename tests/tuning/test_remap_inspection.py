@@ -10,7 +10,11 @@ import numpy as np
 import pytest
 
 import loopwright as lw
+from analysis.irregular_programs import arguments_of, irregular_program
+from frontend.judge import define
 from loopwright.choice import remap
+from loopwright.codegen.gpu import WRITERS
+from loopwright.codegen.gpu_writer import NotOnGpu
 from loopwright.devices.emulated import EmulatedGpu, EmulatedModule
 from loopwright.devices.gpu import Timer
 from loopwright.runtime.specialise import as_arguments
@@ -208,7 +212,7 @@ def test_calls_that_take_long_are_put_in_order(clock: Clock) -> None:
     calls.call(40)
     assert calls.schedules["redirect i; recipe"] > 20
     text = str(calls.kernel.explain(*calls.there))
-    assert "predicted to pay: warps would do" in text and "measured 1e+03 us instead of 4e+03 us" in text
+    assert "predicted to pay: warps would do" in text and "measured 1 ms instead of 4 ms" in text
     assert "emulated: redirect i; recipe" in text
 
 
@@ -252,6 +256,47 @@ def test_a_failing_check_is_named_as_the_user_wrote_it(clock: Clock) -> None:
     with pytest.raises(lw.BoundsError, match=r"index 30[0-4] is out of bounds for axis 0 of 'x'"):
         calls.kernel(*calls.there)
         calls.there[2].numpy()
+
+
+@pytest.mark.parametrize("first", [0, 40])
+def test_random_irregular_programs_are_put_in_order_while_they_run(
+    clock: Clock, first: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(remap, "LEAST_GAIN", -100.0)
+    monkeypatch.setattr(remap, "MAKING_NS", -1e9)
+    done = 0
+    for seed in range(first, first + 20):
+        function = define(irregular_program(seed), f"ordered{seed}.py")
+        kernel, host = lw.kernel(strict=True)(function), arguments_of(seed, 70)
+        with np.errstate(all="ignore"):
+            there = [lw.device_array(one) if isinstance(one, np.ndarray) else one for one in host]
+            for _ in range(12):
+                function(*host)
+                served = kernel._dispatch.served()
+                clock.in_order = bool(served and "redirect" in str(served[0].plan))
+                kernel(*there)
+                for mine, right in zip(there, host, strict=True):
+                    if isinstance(right, np.ndarray):
+                        np.testing.assert_array_equal(mine.numpy(), right)
+        done += any("redirect" in run.compilation.schedule for run in kernel._dispatch.runs())
+    assert done > 4
+
+
+def test_code_in_order_that_would_leave_the_gpu_does_not_serve(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(*_: object) -> None:
+        raise NotOnGpu("warps have another size")
+
+    monkeypatch.setitem(WRITERS, "sorted", refused)
+    calls = Repeated(clock)
+    calls.call(40)
+    assert calls.schedules["recipe"] == 40
+
+
+def test_without_room_for_an_order_there_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    found, arguments = inspection(by_trips, *call(5_000)), tuple(call(5_000))
+    assert found.inspect(arguments) is not None
+    monkeypatch.setattr(EmulatedGpu, "free_bytes", lambda gpu: 4 * 9 * 5_000 - 1)
+    assert found.inspect(arguments) is None
 
 
 def test_what_was_learned_is_kept(clock: Clock, tmp_path: Any) -> None:

@@ -238,7 +238,7 @@ class RemapChooser:
         changes = 0.0 if state.steady else 1.0
         gain_ns, best_ns = found.plain_ns - found.mean_ns(changes), found.plain_ns - found.kept_ns
         figures = (
-            f"warps would do {measures.ratio:.0%} of their work and touch "
+            f"warps would do {100 * measures.ratio:.0f} % of their work and touch "
             f"{measures.touched_after / max(measures.touched_before, 1.0):.1f} times the memory: "
             f"{_us(found.plain_ns)} a call as iterations stand, {_us(found.kept_ns)} in order, and "
             f"{_us(found.sort_ns)} to find the order" + (", which is kept" if state.steady else "")
@@ -301,4 +301,4 @@ class RemapChooser:
 
 
 def _us(time_ns: float) -> str:
-    return f"{time_ns / 1000:.3g} us"
+    return f"{time_ns / 1e3:.3g} us" if time_ns < 999_500 else f"{time_ns / 1e6:.3g} ms"

@@ -350,12 +350,18 @@ class Dispatch:
             with self._locks.making(kind):
                 chosen = chooser.choose(shape)
             try:
-                return Serving(kind, shape, whole(chosen), self._code(kind.signature, kind.config, chosen))
+                code = self._code(kind.signature, kind.config, chosen)
             except LoopwrightError as error:
                 if chosen.is_default:
                     raise
-                with self._locks.making(kind):
-                    chooser.failed(chosen, str(error))
+                why = str(error)
+            else:
+                goes_away = kind.resident and chosen.on_gpu and not code.compiled.takes_device_arrays
+                if chosen.is_default or not goes_away:
+                    return Serving(kind, shape, whole(chosen), code)
+                why = "the CPU would run it, while its arrays are on the GPU"
+            with self._locks.making(kind):
+                chooser.failed(chosen, why)
 
     def _code(self, signature: Signature, config: Config, variant: Variant | None = None) -> InUse:
         return self.codes.code(compilation_of(signature, config, variant))

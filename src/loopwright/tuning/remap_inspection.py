@@ -15,17 +15,20 @@ from numpy.typing import NDArray
 from loopwright.analysis.path_inspector import PathInspector, path_inspector
 from loopwright.choice.remap import Inspected
 from loopwright.cost.divergence import SECTOR_BYTES, WARP, branch_cost, loop_cost, transactions
+from loopwright.devices.gpus import gpu_of
 from loopwright.ir.interp import interpret, window
 from loopwright.ir.nodes import For, Kernel, While
 from loopwright.ir.queries import arrays_loaded, arrays_stored, contains
 from loopwright.memory.device_array import version_of
 from loopwright.memory.offload import copies_on_host
-from loopwright.predict.remapped import RemapMeasures
+from loopwright.predict.remapped import KEY_BYTES, ORDER_BYTES, RemapMeasures
 from loopwright.recipe.order_of_keys import redirections
 from loopwright.specialisation import Specialisation
 from loopwright.steps.redirect import Redirect
 from loopwright.steps.schedule import print_schedule
 
+ROOM = 4
+"""So many times the memory of an order, and of the keys that find it, has to be free."""
 WARPS = 96
 """So many of a loop's warps are looked at, evenly apart."""
 
@@ -61,7 +64,7 @@ class RemapInspection:
         return self._inspectors(redirections(found.written, found.facts, self._one.compilation.semantics.strict))
 
     def inspect(self, arguments: tuple[object, ...]) -> Inspected | None:
-        """See Remapping."""
+        """See Remapping. None where little of the GPU's memory is left, too: an order takes some."""
         kernel = self._one.analysed.written
         deciding = frozenset().union(*(one.vector.arrays for one in self._loops))
         places = {param.name: param.argument for param in kernel.arrays}
@@ -71,6 +74,9 @@ class RemapInspection:
         given = copies_on_host(arguments, read)
         parts = [_measures(one, kernel, given) for one in self._loops]
         if not parts or any(part is None for part in parts):
+            return None
+        gpu, wanted = gpu_of(self._one.compilation.device), ROOM * (KEY_BYTES + ORDER_BYTES)
+        if gpu is None or gpu.free_bytes() < wanted * sum(part.iterations for part in parts if part is not None):
             return None
         footprint = sum(one.nbytes for one in arguments if isinstance(one, np.ndarray))
         measures = _together([part for part in parts if part is not None], footprint)
