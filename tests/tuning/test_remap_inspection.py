@@ -309,3 +309,11 @@ def test_what_was_learned_is_kept(clock: Clock, tmp_path: Any) -> None:
         again.call(30)
     assert calls.schedules["redirect i; recipe"] == 3
     assert "in order" in str(again.kernel.explain(*again.there))
+
+
+def test_steps_that_the_option_names_serve_every_call(clock: Clock) -> None:
+    with lw.options(remap="redirect i"):
+        calls = Repeated(clock)
+        calls.call(20)
+        assert calls.schedules == {"redirect i; recipe": 20}
+        assert "the option remap='redirect i' decides" in str(calls.kernel.explain(*calls.there))

@@ -56,9 +56,8 @@ class KernelExperience:
     def chooser(self, compiled: Measured, config: Config, served_ns: int, resident: bool) -> Chooser | None:
         """None where options decide, where nothing but the default was measured, and where nothing can be."""
         decided = config.variant or config.schedule or config.recipe != "auto" or config.checks == "all"
+        decided = decided or default_variant(config).remap  # the option `remap` names steps
         if decided or config.device == "interpreter" or compiled.executable is None:
-            return None
-        if resident and config.remap not in ("auto", "off"):
             return None
         found = self._of_measured(compiled, config, served_ns, resident)
         return self._of_orders(compiled, config) if found is None and resident else found

@@ -12,7 +12,7 @@ from loopwright.choice.adapt import Decision, Standing
 from loopwright.config import Config
 from loopwright.cost.front import JudgedCandidates
 from loopwright.ir.signature import Shape
-from loopwright.ir.variant import Variant
+from loopwright.ir.variant import Variant, default_variant
 from loopwright.predict.model import models_of
 from loopwright.predict.prediction import Prediction
 from loopwright.profile.measurement import Measurement, Work
@@ -57,6 +57,8 @@ def why_no_choice(config: Config, compiled: bool) -> tuple[str, str]:
         return f"the option schedule={config.schedule!r} decides", "schedule"
     if config.recipe != "auto":
         return f"the option recipe={config.recipe!r} decides", "recipe"
+    if default_variant(config).remap:
+        return f"the option remap={config.remap!r} decides", "remap"
     if config.checks == "all":
         return "the option checks='all' decides: every access is tested, as the default variant does it", "checks"
     if config.device == "interpreter":
