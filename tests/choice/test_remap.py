@@ -58,6 +58,8 @@ class Calls:
 
     def inspect(self, arguments: tuple[object, ...]) -> Inspected | None:
         self.inspections.append(self.made)
+        if self.changes and self.found is not None and self.found.versions is not None:
+            return Inspected(self.found.measures, (f"t {self.made // self.changes}",))
         return self.found
 
     def call(self, times: int = 1) -> None:
@@ -115,6 +117,16 @@ def test_an_order_that_pays_serves_once_its_gain_is_as_large_as_its_cost() -> No
     assert [one.variant for one in standings] == [PLAIN, IN_ORDER] and decision.margin > 2.0
 
 
+def test_a_small_gain_has_to_be_there_for_longer() -> None:
+    calls = Calls(always(400_000), always(330_000), found=Inspected(measures(0.8), ("t 1",)))
+    while not calls.inspections:
+        calls.call()
+    assert calls.why.startswith("predicted to pay after ")
+    needed = int(calls.why.split()[4])
+    assert needed > 2 * calls.made
+    assert 0.9 * needed < calls.until(IN_ORDER) + calls.inspections[0] < 1.2 * needed
+
+
 def test_few_calls_are_neither_inspected_nor_put_in_order() -> None:
     calls = Calls(always(400_000), always(100_000))
     calls.call(int(MAKING_NS / 400_000))
@@ -159,9 +171,10 @@ def test_a_sort_that_is_needed_once_is_not_counted_in_each_call() -> None:
     calls = Calls(always(250_000), always(205_000), found=Inspected(wide, ("t 1",)))
     calls.until(IN_ORDER)
     assert len(calls.inspections) >= 2 and "which is kept" in calls.why
-    changing = Calls(always(250_000), always(205_000), found=Inspected(wide, None), changes=1)
-    changing.call(100_000)
-    assert set(changing.served) == {PLAIN}
+    for versions in (None, ("t 1",)):
+        changing = Calls(always(250_000), always(205_000), found=Inspected(wide, versions), changes=1)
+        changing.call(100_000)
+        assert set(changing.served) == {PLAIN} and len(changing.inspections) > 1
 
 
 def test_keys_that_begin_to_change_are_noticed() -> None:
