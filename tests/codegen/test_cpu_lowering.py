@@ -135,6 +135,7 @@ CASES = {
     "loops alone": Case(ADD, "parallelize j", "lw_count < 16"),
     "counting ahead": Case(ADD, "parallelize i", "+ lw_trip(0L, a_n1_, 1L) *"),
     "vector code": Case(ADD, "tile i 4 j 8; specialize i j full; vectorize j", "LW_ROW("),
+    "accumulators": Case(TOTAL, "parallelize i", "lw_piece"),
     "unrolling": Case(ADD, "tile i 4 j 8; specialize i j full", "#pragma GCC unroll"),
 }
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from loopwright.codegen.accumulators import interleave_reductions
 from loopwright.codegen.compaction import compact_streams
 from loopwright.codegen.decisions import CodegenInput, LoopLowering
 from loopwright.codegen.if_conversion import select_updates
@@ -57,6 +58,7 @@ PASSES = (
     CpuPass("loops alone", stand_alone, "of loops with regions, those that also stand there as they are written"),
     CpuPass("counting ahead", count_ahead, "of loops in strips, those that the loop around them counts"),
     CpuPass("vector code", write_in_vectors, "of loops in lanes, those that nothing else is done with"),
+    CpuPass("accumulators", interleave_reductions, "of loops in lanes, reductions that nothing else is done with"),
     CpuPass("unrolling", unroll_loops, "last: of loops that nothing else is done with"),
 )
 
