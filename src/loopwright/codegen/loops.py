@@ -12,6 +12,7 @@ from loopwright.codegen.inspector import write_inspected
 from loopwright.codegen.loop_versions import FEWEST
 from loopwright.codegen.narrow_sums import write_narrow
 from loopwright.codegen.partial_results import declare, named, one_by_one, put_into, standing_in, target_of
+from loopwright.codegen.rare_updates import skipping
 from loopwright.codegen.reduce import simd_operator
 from loopwright.codegen.safepoints import in_strips, write_iteration, write_range
 from loopwright.codegen.statements import write_body
@@ -50,8 +51,8 @@ def write_sequential(
         sign, advance = ("<", "++") if step == 1 else (">", "--")
 
         def part(begin: str, end: str, lanes: Lanes | None) -> None:
-            with in_pieces(loop, begin, end, several, w, body) as rest:
-                write(f"{variable} = {rest}; {variable} {sign} {end}; {advance}{variable}", lanes=lanes)
+            with in_pieces(loop, begin, end, several, w, body) as rest, skipping(loop, rest, end, w) as (start, stop):
+                write(f"{variable} = {start}; {variable} {sign} {stop}; {advance}{variable}", lanes=lanes)
 
         if loop.name in w.decided.narrow:
             write_narrow(loop, begin, end, lanes, w, part)

@@ -22,6 +22,7 @@ from loopwright.codegen.loops import lanes_of, write_sequential
 from loopwright.codegen.narrow_sums import write_narrow
 from loopwright.codegen.owner_computes import write_owner
 from loopwright.codegen.partial_results import named, one_by_one, standing_in, target_of
+from loopwright.codegen.rare_updates import skipping
 from loopwright.codegen.reduce import combine, identity, is_better
 from loopwright.codegen.safepoints import in_strips, spend, write_iteration, write_range
 from loopwright.codegen.statements import write_body
@@ -204,8 +205,11 @@ def _write_iterations(loop: For, lanes: Lanes | None, w: Writer, several: Accumu
     write_parts = write_narrow if loop.name in w.decided.narrow else write_inspected
 
     def part(begin: str, end: str, lanes: Lanes | None) -> None:
-        with in_pieces(loop, begin, end, several, w, lambda: write_body(loop.body, w)) as rest:
-            write(f"{variable} = {rest}; {variable} < {end}; ++{variable}", lanes=lanes)
+        def body() -> None:
+            write_body(loop.body, w)
+
+        with in_pieces(loop, begin, end, several, w, body) as rest, skipping(loop, rest, end, w) as (start, stop):
+            write(f"{variable} = {start}; {variable} < {stop}; ++{variable}", lanes=lanes)
 
     with w.block():
         if isinstance(loop.step, Const) and loop.step.value == 1:
