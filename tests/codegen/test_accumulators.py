@@ -93,6 +93,15 @@ def test_minima_and_maxima_as_python_has_them() -> None:
         np.testing.assert_array_equal(np.array(kernel(a, np.zeros(1000))), np.array(extremes(a, np.zeros(1000))))
 
 
+def many(a: Any) -> Any:
+    s = t = u = 0.0
+    for i in range(len(a)):
+        s += a[i]
+        t += a[i] * a[i]
+        u += a[i] * a[i] * a[i]
+    return s, t, u
+
+
 def accumulators(function: Callable[..., Any], *arguments: object) -> int:
     told = str(lw.kernel(function).explain(*arguments))
     return told.count("accumulators: four for each partial result")
@@ -118,5 +127,6 @@ def test_where() -> None:
     assert accumulators(dot, a, a) == 1
     assert accumulators(integers, np.ones(1000, np.int64)) == 0  # an addition takes one cycle
     assert accumulators(places, a) == 0
+    assert accumulators(many, a) == 0  # three chains overlap
     with lw.options(strict=True):
         assert accumulators(dot, a, a) == 0

@@ -22,6 +22,7 @@ from loopwright.ir.walk import statements
 PIECES = 4
 WHOLE = 16  # iterations: a length of pieces that fills registers of any width and type
 FEWEST = 128  # iterations that are worth cutting
+MOST_RESULTS = 2  # of a loop
 LARGEST = 48  # operations of a body, whose own ones overlap in a larger one
 
 
@@ -34,7 +35,8 @@ class Accumulators:
 
 
 def interleave_reductions(given: CodegenInput, lowering: LoopLowering) -> LoopLowering:
-    """Loops in lanes with rounded partial results that do nothing else."""
+    """Loops in lanes with a rounded partial result that do nothing else. With more results, their chains overlap, and
+    registers run out."""
     names = (loop.name for loop in statements(given.kernel.body, For) if _is_possible(loop, given, lowering))
     return replace(lowering, interleaved=frozenset(names))
 
@@ -43,7 +45,7 @@ def _is_possible(loop: For, given: CodegenInput, lowering: LoopLowering) -> bool
     lanes = lowering.lanes.get(loop.name)
     if lanes is None or lanes.last or not any(one.scalar.is_float for one in lanes.partials):
         return False
-    if loop.name in lowering.inspections or loop.name in lowering.narrow or loop.step != Const(1, loop.step.type):
+    if len(lanes.partials) > MOST_RESULTS or loop.name in lowering.narrow or loop.step != Const(1, loop.step.type):
         return False
     stored = {one.store.array for one in lanes.partials if one.store is not None}
     return (

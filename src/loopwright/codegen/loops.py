@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from loopwright.codegen.accumulators import Accumulators, accumulating, in_pieces
 from loopwright.codegen.compaction import write_streams
@@ -51,7 +52,7 @@ def write_sequential(
         sign, advance = ("<", "++") if step == 1 else (">", "--")
 
         def part(begin: str, end: str, lanes: Lanes | None) -> None:
-            with in_pieces(loop, begin, end, several, w, body) as rest, skipping(loop, rest, end, w) as (start, stop):
+            with in_parts(loop, (begin, end), several if lanes else None, w, body) as (start, stop):
                 write(f"{variable} = {start}; {variable} {sign} {stop}; {advance}{variable}", lanes=lanes)
 
         if loop.name in w.decided.narrow:
@@ -81,6 +82,16 @@ def write_sequential(
             w.line(f"const int64_t lw_count = lw_trip(lw_lower, {upper}, lw_step);")
             (_write_once if short else write_range)(loop, "0", "lw_count", False, w, count)
     w.function.scoped.discard(variable)
+
+
+@contextmanager
+def in_parts(
+    loop: For, bounds: tuple[str, str], several: Accumulators | None, w: Writer, body: Callable[[], None]
+) -> Iterator[tuple[str, str]]:
+    """Write what of the iterations between these bounds (C texts) has text of its own; yields the bounds of what is
+    left to the block."""
+    with in_pieces(loop, *bounds, several, w, body) as rest, skipping(loop, rest, bounds[1], w) as left:
+        yield left
 
 
 def _write_once(loop: For, first: str, bound: str, down: bool, w: Writer, write: Callable[[str, str], None]) -> None:

@@ -11,18 +11,17 @@ from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 
 from loopwright.analysis.facts import LoopFacts, Reduction
-from loopwright.codegen.accumulators import Accumulators, accumulating, in_pieces
+from loopwright.codegen.accumulators import Accumulators, accumulating
 from loopwright.codegen.arrays import ArrayText
 from loopwright.codegen.c_text import VALUE_TYPE
 from loopwright.codegen.decisions import COPIED, NEAR, OWNED, ParallelRegion, PartialResult, Rows
 from loopwright.codegen.function import Function, Writer
 from loopwright.codegen.inspector import write_inspected
 from loopwright.codegen.loop_versions import FEWEST
-from loopwright.codegen.loops import lanes_of, write_sequential
+from loopwright.codegen.loops import in_parts, lanes_of, write_sequential
 from loopwright.codegen.narrow_sums import write_narrow
 from loopwright.codegen.owner_computes import write_owner
 from loopwright.codegen.partial_results import named, one_by_one, standing_in, target_of
-from loopwright.codegen.rare_updates import skipping
 from loopwright.codegen.reduce import combine, identity, is_better
 from loopwright.codegen.safepoints import in_strips, spend, write_iteration, write_range
 from loopwright.codegen.statements import write_body
@@ -208,7 +207,7 @@ def _write_iterations(loop: For, lanes: Lanes | None, w: Writer, several: Accumu
         def body() -> None:
             write_body(loop.body, w)
 
-        with in_pieces(loop, begin, end, several, w, body) as rest, skipping(loop, rest, end, w) as (start, stop):
+        with in_parts(loop, (begin, end), several if lanes else None, w, body) as (start, stop):
             write(f"{variable} = {start}; {variable} < {stop}; ++{variable}", lanes=lanes)
 
     with w.block():
