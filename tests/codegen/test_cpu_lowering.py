@@ -81,6 +81,13 @@ kernel chosen(b: float64[1] C) -> tuple(python int64, float64):
             k = k + 1
     return k, c[k - 1]
 """
+FOUND = """
+kernel found(c: int8[1] C) -> python int64:
+    for i in 0 .. size(c, 0):
+        if c[i] == int8(-127):
+            return i
+    return -1
+"""
 COUNTED = """
 kernel counted(c: int8[1] C) -> python int64:
     var s: int64
@@ -111,6 +118,7 @@ class Case:
             LAYERS: [small(3, N, 7), np.zeros((3, N, 7))],
             FITS: [small(N), np.zeros(N, "int64")],
             CHOSEN: [small(N)],
+            FOUND: [np.arange(N).astype("int8")],
             COUNTED: [np.full(N, -128, "int8")],
             SUMS: [small(N), np.zeros(N)],
         }
@@ -135,6 +143,8 @@ CASES = {
     "loops alone": Case(ADD, "parallelize j", "lw_count < 16"),
     "counting ahead": Case(ADD, "parallelize i", "+ lw_trip(0L, a_n1_, 1L) *"),
     "vector code": Case(ADD, "tile i 4 j 8; specialize i j full; vectorize j", "LW_ROW("),
+    "accumulators": Case(TOTAL, "parallelize i", "lw_piece"),
+    "skipped blocks": Case(FOUND, "", "lw_block"),
     "unrolling": Case(ADD, "tile i 4 j 8; specialize i j full", "#pragma GCC unroll"),
 }
 

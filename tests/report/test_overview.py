@@ -75,6 +75,9 @@ def test_rates() -> None:
     known = Subject(KernelName(KERNEL), MachineName("m", cpu), (), (), (), (), 2.0, 48e6)
     assert rate_text(work, 1e9, known) == "2 GFlop/s, 0.024 GB/s (50 % of a copy)"
     assert rate_text(work, 1e9, replace(known, copy_bytes_per_s=0.0)) == "2 GFlop/s, 0.024 GB/s"
+    peak = replace(known, peak_flop_per_s=8e9)
+    assert rate_text(work, 1e9, peak) == "2 GFlop/s (25 % of the peak), 0.024 GB/s (50 % of a copy)"
+    assert rate_text(work, 1e9, replace(peak, float32_share=1.0)).startswith("2 GFlop/s (12 % of the peak)")
     cached = replace(work, footprint_bytes=4e6)  # no matter for the memory
     assert rate_text(cached, 1e9, known) == "2 GFlop/s, 0.004 GB/s"
     assert rate_text(work, 0.0, known) == ""

@@ -14,10 +14,12 @@ from loopwright.config import current
 from loopwright.ir.signature import Shape, shape_of
 from loopwright.ir.variant import PLAIN, Variant
 from loopwright.predict.model import models_of
+from loopwright.profile.arithmetic_rate import ARITHMETIC
 from loopwright.profile.journal import journal_of
 from loopwright.profile.machine import machine_of
 from loopwright.profile.measurement import Measurement, Work
-from loopwright.profile.records import ANY, WORK, FittedTable
+from loopwright.profile.memory_rate import LIMITS, MEMORY
+from loopwright.profile.records import ANY, OPERATIONS, WORK, FittedTable
 from loopwright.profile.store import ProfileStore
 from loopwright.tuning.arguments import Saved, read, restore
 from loopwright.tuning.jobs import Setting, Trial, Tried
@@ -94,6 +96,12 @@ def test_variants_are_measured_and_kept(tmp_path: Path) -> None:
     assert len(kept) > 4
     default = kept["cpu 2: recipe"]
     assert default.work.iterations == 40**3 and default.runs >= 1
+    machine = machine_of("cpu", current())
+    assert machine is not None
+    limits = [journal_of(current()).table(LIMITS, machine.fingerprint, name) for name in (MEMORY, ARITHMETIC)]
+    assert all(one is not None and one.content["threads"] == current().threads for one in limits)
+    operations = journal_of(current()).table(OPERATIONS, ANY, multiplied.specialise(*given).fingerprint)
+    assert operations is not None and operations.content == {"flop_per_iteration": 2.0, "float32_share": 0.0}
 
 
 def test_each_trial_is_in_the_file_when_it_is_told(

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from loopwright.codegen.accumulators import interleave_reductions
 from loopwright.codegen.compaction import compact_streams
 from loopwright.codegen.decisions import CodegenInput, LoopLowering
 from loopwright.codegen.if_conversion import select_updates
@@ -22,6 +23,7 @@ from loopwright.codegen.parallel_regions import (
     find_rows,
     form_regions,
 )
+from loopwright.codegen.rare_updates import skip_blocks
 from loopwright.codegen.safepoints import count_ahead, cut_strips, stand_alone, write_twice
 from loopwright.codegen.unrolling import unroll_loops
 from loopwright.codegen.vector_code import write_in_vectors
@@ -57,6 +59,8 @@ PASSES = (
     CpuPass("loops alone", stand_alone, "of loops with regions, those that also stand there as they are written"),
     CpuPass("counting ahead", count_ahead, "of loops in strips, those that the loop around them counts"),
     CpuPass("vector code", write_in_vectors, "of loops in lanes, those that nothing else is done with"),
+    CpuPass("accumulators", interleave_reductions, "of loops in lanes, reductions that nothing else is done with"),
+    CpuPass("skipped blocks", skip_blocks, "of loops without lanes, those that nothing else is done with"),
     CpuPass("unrolling", unroll_loops, "last: of loops that nothing else is done with"),
 )
 

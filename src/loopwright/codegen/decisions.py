@@ -250,7 +250,9 @@ class LoopLowering:
     inside of others, that also stand there for one thread, for few iterations. selected: conditional updates (by their
     identity) that do without a jump; compacted: so do these stores at an index that moves on. vectors: loops in lanes
     that are written as code for whole registers, and how many bytes of each array they go through. unrolled: how many
-    iterations of a loop a compiler is asked to write out. narrow: how loops in lanes sum up strips in narrow types."""
+    iterations of a loop a compiler is asked to write out. narrow: how loops in lanes sum up strips in narrow types.
+    interleaved: loops in lanes with several accumulators for each reduction. skipped: loops that pass over blocks of
+    iterations in which nothing happens."""
 
     regions: Mapping[str, ParallelRegion] = field(default_factory=dict)
     versions: Mapping[str, EntryTest] = field(default_factory=dict)
@@ -265,6 +267,8 @@ class LoopLowering:
     vectors: Mapping[str, int] = field(default_factory=dict)
     unrolled: Mapping[str, int] = field(default_factory=dict)
     narrow: Mapping[str, NarrowSums] = field(default_factory=dict)
+    interleaved: frozenset[str] = frozenset()
+    skipped: frozenset[str] = frozenset()
 
     def lanes_of(self, loop: str) -> tuple[Way, ...]:
         """Whether lanes do the iterations of a loop."""
@@ -277,6 +281,10 @@ class LoopLowering:
         for decided in (self.versions.get(loop), self.inspections.get(loop), self.lanes.get(loop)):
             if decided is not None:
                 yield decided.text
+        if loop in self.interleaved:
+            yield "accumulators: four for each partial result, so that additions need not wait for one another"
+        if loop in self.skipped:
+            yield "blocks: passed over, 64 iterations at once, where nothing happens in them"
         if loop in self.alone:
             yield "alone: one thread, without more ado, where there are few iterations"
         if loop in self.strips:

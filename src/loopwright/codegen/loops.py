@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 
-from loopwright.codegen.c_text import VALUE_TYPE
+from loopwright.codegen.accumulators import Accumulators, accumulating, in_pieces
 from loopwright.codegen.compaction import write_streams
 from loopwright.codegen.decisions import PartialResult, VectorLanes
 from loopwright.codegen.function import Writer
 from loopwright.codegen.inspector import write_inspected
 from loopwright.codegen.loop_versions import FEWEST
 from loopwright.codegen.narrow_sums import write_narrow
-from loopwright.codegen.reduce import combine, identity, simd_operator
+from loopwright.codegen.partial_results import declare, named, one_by_one, put_into, standing_in, target_of
+from loopwright.codegen.rare_updates import skipping
+from loopwright.codegen.reduce import simd_operator
 from loopwright.codegen.safepoints import in_strips, write_iteration, write_range
 from loopwright.codegen.statements import write_body
 from loopwright.codegen.vector_code import write_vector_rows
@@ -23,10 +24,11 @@ from loopwright.ir.nodes import Const, For
 
 def write_sequential(
     loop: For, w: Writer, lanes: Lanes | None = None, first: Callable[[], None] | None = None, short: bool = False,
-    unroll: int | None = None,
+    unroll: int | None = None, several: Accumulators | None = None,
 ) -> None:  # fmt: skip
     """The loop as it stands. lanes: that may do its iterations. unroll: how many of them are asked to be written out.
-    first: what writes lines at the beginning of an iteration. short: it is known to have few iterations here."""
+    first: what writes lines at the beginning of an iteration. short: it is known to have few iterations here. several:
+    accumulators for pieces of it."""
     variable = w.names.of(loop.name)
     lower, upper = w.text(loop.lower), w.text(loop.upper)
     w.function.scoped.add(variable)
@@ -50,7 +52,8 @@ def write_sequential(
         sign, advance = ("<", "++") if step == 1 else (">", "--")
 
         def part(begin: str, end: str, lanes: Lanes | None) -> None:
-            write(f"{variable} = {begin}; {variable} {sign} {end}; {advance}{variable}", lanes=lanes)
+            with in_parts(loop, (begin, end), several if lanes else None, w, body) as (start, stop):
+                write(f"{variable} = {start}; {variable} {sign} {stop}; {advance}{variable}", lanes=lanes)
 
         if loop.name in w.decided.narrow:
             write_narrow(loop, begin, end, lanes, w, part)
@@ -60,7 +63,6 @@ def write_sequential(
     def count(begin: str, end: str) -> None:
         write(f"lw_k = {begin}; lw_k < {end}; ++lw_k", f"const int64_t {variable} = lw_lower + lw_k * lw_step;")
 
-    range_of = _write_once if short else write_range
     with w.block():
         if trip is not None:
             # From 0 on, so that the compiler sees how often it runs, and may unroll it into registers.
@@ -73,13 +75,23 @@ def write_sequential(
             if short or not in_strips(loop, w):
                 w.line(f"const int64_t lw_upper = {upper};")
                 upper = "lw_upper"
-            range_of(loop, lower, upper, step == -1, w, climb)
+            (_write_once if short else write_range)(loop, lower, upper, step == -1, w, climb)
         else:
             # Counting iterations cannot overflow; adding the step to the variable could.
             w.line(f"const int64_t lw_lower = {lower}, lw_step = {w.text(loop.step)};")
             w.line(f"const int64_t lw_count = lw_trip(lw_lower, {upper}, lw_step);")
-            range_of(loop, "0", "lw_count", False, w, count)
+            (_write_once if short else write_range)(loop, "0", "lw_count", False, w, count)
     w.function.scoped.discard(variable)
+
+
+@contextmanager
+def in_parts(
+    loop: For, bounds: tuple[str, str], several: Accumulators | None, w: Writer, body: Callable[[], None]
+) -> Iterator[tuple[str, str]]:
+    """Write what of the iterations between these bounds (C texts) has text of its own; yields the bounds of what is
+    left to the block."""
+    with in_pieces(loop, *bounds, several, w, body) as rest, skipping(loop, rest, bounds[1], w) as left:
+        yield left
 
 
 def _write_once(loop: For, first: str, bound: str, down: bool, w: Writer, write: Callable[[str, str], None]) -> None:
@@ -99,50 +111,14 @@ def write_vector(loop: For, w: Writer) -> None:
     # Setting up lanes and adding them together costs more than a short loop does.
     trip = f"lw_trip({w.text(loop.lower)}, {w.text(loop.upper)}, {w.text(loop.step)})"
     with w.branch(f"{trip} >= {FEWEST}"):
-        for partial in partials:
-            w.line(f"{VALUE_TYPE[partial.scalar.name]} {partial.variable} = {_start(partial)};")
-        with standing_in(partials, w):
-            write_sequential(loop, w, lanes_of(found, partials, w))
-        for partial in partials:
-            target = target_of(partial, w)
-            w.line(f"{target} = {combine(partial.reduction.op, partial.scalar, target, partial.variable)};")
+        declare(partials, w)
+        lanes = lanes_of(found, partials, w)
+        with standing_in(partials, w), accumulating(loop, partials, lanes, w) as several:
+            write_sequential(loop, w, lanes, several=several)
+        for one in partials:
+            put_into(target_of(one, w), one, w)
     with w.otherwise():
-        write_sequential(loop, w, short=True)
-
-
-def named(partials: tuple[PartialResult, ...], w: Writer) -> tuple[PartialResult, ...]:
-    """Partial results with variables that keep them."""
-    targets = (w.names.of(partial.reduction.target) for partial in partials)
-    variables = (w.names.fresh(f"{target}sum") for target in targets)
-    return tuple(replace(one, variable=variable) for one, variable in zip(partials, variables, strict=True))
-
-
-@contextmanager
-def standing_in(partials: tuple[PartialResult, ...], w: Writer) -> Iterator[None]:
-    """Inside, the targets of the reductions mean the partial results; after it, what they meant before (which may be
-    the partial result of a loop further out)."""
-    part = w.function
-    before = part.renamed, part.replaced
-    part.renamed, part.replaced = dict(part.renamed), dict(part.replaced)
-    for partial in partials:
-        part.scoped.add(partial.variable)
-        if partial.store is None:
-            part.renamed[partial.reduction.target] = partial.variable
-        else:
-            part.replaced[partial.store.array, partial.store.index] = partial.variable
-    yield
-    part.renamed, part.replaced = before
-
-
-def target_of(partial: PartialResult, w: Writer) -> str:
-    """C text of what a partial result is finally put into."""
-    if partial.store is None:
-        return w.variable(partial.reduction.target)
-    return w.element(partial.store)
-
-
-def _start(partial: PartialResult) -> str:
-    return identity(partial.reduction.op, partial.scalar)
+        write_sequential(loop, w, short=True, first=one_by_one(partials, w))
 
 
 def lanes_of(found: VectorLanes | None, partials: tuple[PartialResult, ...], w: Writer) -> Lanes | None:

@@ -187,6 +187,8 @@ LW_PART int lw_asked_between(lw_watch *watch) { return watch && watch->ask(watch
 LW_PURE int64_t lw_ahead(int64_t first, int64_t bound, int64_t most) {
   return (uint64_t)bound - (uint64_t)first > (uint64_t)most ? first + most : bound;
 }
+/* How many iterations each of four pieces of a loop has: a number that fills vector registers, 0 where there are few. */
+LW_PURE int64_t lw_piece_of(int64_t count) { return count < 128 ? 0 : (count / 4) & ~(int64_t)15; }
 LW_PURE int64_t lw_below(int64_t first, int64_t bound, int64_t most) {
   return (uint64_t)first - (uint64_t)bound > (uint64_t)most ? first - most : bound;
 }
@@ -463,6 +465,11 @@ LW_PURE uint64_t lw_ipow(uint64_t base, uint64_t exponent) {
 #define LW_SQUARE(type, a) ({ const type lw_a = (a); (type)(lw_a * lw_a); })
 #define LW_CUBE(type, a) ({ const type lw_a = (a); (type)(lw_a * lw_a * lw_a); })
 
+/* In an iteration of a loop: the compiler does them one by one. It would load several elements at once only to add them
+   up in order, and where an iteration of a loop outside has just stored one of them, such a load waits for the store to
+   reach the cache. */
+#define LW_ONE_BY_ONE __asm__("")
+
 /* 0, which the compiler does not know to be that. */
 LW_PURE int64_t lw_nothing(void) {
   int64_t zero = 0;
@@ -522,3 +529,13 @@ LW_FMOD(float, float32, f, 0x1p24)
   }
 LW_FLOAT(double, float64, )
 LW_FLOAT(float, float32, f)
+
+/* The clause's own min and max lose a NaN that these functions carry. */
+#pragma omp declare reduction(lw_maximum:double : omp_out = lw_maximum_float64(omp_out, omp_in)) \
+    initializer(omp_priv = -__builtin_inf())
+#pragma omp declare reduction(lw_minimum:double : omp_out = lw_minimum_float64(omp_out, omp_in)) \
+    initializer(omp_priv = __builtin_inf())
+#pragma omp declare reduction(lw_maximum:float : omp_out = lw_maximum_float32(omp_out, omp_in)) \
+    initializer(omp_priv = -__builtin_inff())
+#pragma omp declare reduction(lw_minimum:float : omp_out = lw_minimum_float32(omp_out, omp_in)) \
+    initializer(omp_priv = __builtin_inff())

@@ -11,15 +11,17 @@ from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 
 from loopwright.analysis.facts import LoopFacts, Reduction
+from loopwright.codegen.accumulators import Accumulators, accumulating
 from loopwright.codegen.arrays import ArrayText
 from loopwright.codegen.c_text import VALUE_TYPE
 from loopwright.codegen.decisions import COPIED, NEAR, OWNED, ParallelRegion, PartialResult, Rows
 from loopwright.codegen.function import Function, Writer
 from loopwright.codegen.inspector import write_inspected
 from loopwright.codegen.loop_versions import FEWEST
-from loopwright.codegen.loops import lanes_of, named, standing_in, target_of, write_sequential
+from loopwright.codegen.loops import in_parts, lanes_of, write_sequential
 from loopwright.codegen.narrow_sums import write_narrow
 from loopwright.codegen.owner_computes import write_owner
+from loopwright.codegen.partial_results import named, one_by_one, standing_in, target_of
 from loopwright.codegen.reduce import combine, identity, is_better
 from loopwright.codegen.safepoints import in_strips, spend, write_iteration, write_range
 from loopwright.codegen.statements import write_body
@@ -151,17 +153,18 @@ def _write_stretch(loop: For, plan: _Plan, w: Writer) -> None:
         return
     first, bound, lower = w.use("lw_first"), w.use("lw_bound"), w.use("lw_lower")
     entry, lanes = w.decided.versions.get(loop.name), lanes_of(w.decided.lanes.get(loop.name), plan.partials, w)
-    if entry is None:
-        _write_iterations(loop, lanes, w)
-        return
-    tests = tests_of(entry, loop, w)
-    step = w.text(loop.step)
-    start, last = f"({lower} + {first} * {step})", f"({lower} + ({bound} - 1) * {step})"
-    with w.block():
-        write_both(
-            tests, entry.inside, start, last, w, loop,
-            lambda: _write_iterations(loop, lanes, w), lambda: _write_iterations(loop, None, w),
-        )  # fmt: skip
+    with accumulating(loop, plan.partials, lanes, w) as several:
+        if entry is None:
+            _write_iterations(loop, lanes, w, several)
+            return
+        tests = tests_of(entry, loop, w)
+        step = w.text(loop.step)
+        start, last = f"({lower} + {first} * {step})", f"({lower} + ({bound} - 1) * {step})"
+        with w.block():
+            write_both(
+                tests, entry.inside, start, last, w, loop,
+                lambda: _write_iterations(loop, lanes, w, several), lambda: _write_iterations(loop, None, w),
+            )  # fmt: skip
 
 
 def _write_collapsed(loop: For, inner: For, w: Writer) -> None:
@@ -187,7 +190,7 @@ def _trip(loop: For, w: Writer) -> str:
     return f"lw_trip({w.text(loop.lower)}, {w.text(loop.upper)}, {w.text(loop.step)})"
 
 
-def _write_iterations(loop: For, lanes: Lanes | None, w: Writer) -> None:
+def _write_iterations(loop: For, lanes: Lanes | None, w: Writer, several: Accumulators | None = None) -> None:
     variable = w.names.of(loop.name)
     first, bound, lower = w.use("lw_first"), w.use("lw_bound"), w.use("lw_lower")
     w.function.scoped.add(variable)
@@ -201,7 +204,11 @@ def _write_iterations(loop: For, lanes: Lanes | None, w: Writer) -> None:
     write_parts = write_narrow if loop.name in w.decided.narrow else write_inspected
 
     def part(begin: str, end: str, lanes: Lanes | None) -> None:
-        write(f"{variable} = {begin}; {variable} < {end}; ++{variable}", lanes=lanes)
+        def body() -> None:
+            write_body(loop.body, w)
+
+        with in_parts(loop, (begin, end), several if lanes else None, w, body) as (start, stop):
+            write(f"{variable} = {start}; {variable} < {stop}; ++{variable}", lanes=lanes)
 
     with w.block():
         if isinstance(loop.step, Const) and loop.step.value == 1:
@@ -246,7 +253,7 @@ def _write_call(loop: For, plan: _Plan, part: Function, owner: Function | None, 
         # with `lastprivate` may be reached, as OpenMP leaves that variable undefined then.
         if loop.name in w.decided.alone:
             with w.branch(f"lw_count < {FEWEST}"):
-                write_sequential(loop, w, short=True)
+                write_sequential(loop, w, short=True, first=one_by_one(plan.partials, w))
             with w.otherwise():
                 _write_team(loop, plan, part, owner, w)
             return

@@ -59,7 +59,8 @@ def simd_operator(reduction: Reduction, scalar: Scalar) -> str | None:
             return {"and": "&", "or": "|", "xor": "^"}[reduction.op]
         case "min" | "max":
             return reduction.op
+        case "minimum" | "maximum" if scalar.is_float:
+            return f"lw_{reduction.op}"  # loopwright.h declares it
         case "minimum" | "maximum" | "fmin" | "fmax":
-            # The clause's own min and max lose a NaN that the float functions carry.
             return None if scalar.is_float else ("min" if "min" in reduction.op else "max")
     assert_never(reduction.op)

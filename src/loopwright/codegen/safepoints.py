@@ -206,7 +206,7 @@ def _write_strips(
     operations = max(1, operations_in(loop.body))
     ahead, rest = ("lw_below", "lw_strip - lw_upper") if down else ("lw_ahead", "lw_upper - lw_strip")
     head = f"int64_t lw_strip = {first}, lw_then; lw_strip {'>' if down else '<'} lw_whole; lw_strip = lw_then"
-    with _breaking_out_of(loop, w), w.loop(head):
+    with breaking_out_of(loop, w), w.loop(head):
         w.line(f"const int64_t lw_upper = lw_then = {ahead}(lw_strip, lw_whole, LW_STRIP({operations}));")
         if counts:
             spend(f"({rest}) * {operations}", w)
@@ -240,7 +240,7 @@ def _write_on_device(
 def _write_device_strips(loop: For, first: str, down: bool, w: Writer, write: Callable[[str, str], None]) -> None:
     """Asks at the end of each strip but the last."""
     ahead, strip = "lw_below" if down else "lw_ahead", f"LW_STRIP({max(1, operations_in(loop.body))})"
-    with _breaking_out_of(loop, w), w.loop(f"int64_t lw_strip = {first};;"):
+    with breaking_out_of(loop, w), w.loop(f"int64_t lw_strip = {first};;"):
         w.line(f"const int64_t lw_upper = lw_asks ? {ahead}(lw_strip, lw_whole, {strip}) : lw_whole;")
         write("lw_strip", "lw_upper")
         w.only("!LW_RARE(lw_upper != lw_whole)", "break;")
@@ -269,9 +269,9 @@ def write_while(loop: While, w: Writer, write: Callable[[], None]) -> None:
 
 
 @contextmanager
-def _breaking_out_of(loop: For, w: Writer) -> Iterator[None]:
-    """Around the text of a loop that is in strips: what leaves it leaves all of them."""
-    if not any(stmt.loop == loop.name for stmt in statements(loop.body, Break)):
+def breaking_out_of(loop: For, w: Writer) -> Iterator[None]:
+    """Around the text of a loop that is cut up: what leaves one of the parts leaves all of them."""
+    if loop.name in w.function.broken or not any(stmt.loop == loop.name for stmt in statements(loop.body, Break)):
         yield
         return
     w.function.broken[loop.name] = label = w.names.fresh(f"lw_out_of_{w.names.of(loop.name)}")

@@ -5,25 +5,43 @@ divisions and functions one each, a fused pair two; those of indices do not coun
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from loopwright.analysis.frequency import frequencies
 from loopwright.cost.call_shape import shape_of
 from loopwright.ir.nodes import Binary, Call, Kernel, Stmt
+from loopwright.ir.types import FLOAT32
 from loopwright.ir.walk import own_expressions, statements, subexpressions
 
 COUNTED = ("add", "sub", "mul", "truediv", "pow")
 
 
-def flops(kernel: Kernel, arguments: Sequence[object]) -> float | None:
+@dataclass(frozen=True, slots=True)
+class Flops:
+    """count: of all; float32: of those, the ones on float32, of which a vector register holds twice as many."""
+
+    count: float
+    float32: float
+
+
+def flops(kernel: Kernel, arguments: Sequence[object]) -> Flops | None:
     """Of a call with these arguments; None where data decides how often something runs."""
     found = frequencies(kernel, shape_of(kernel, arguments).sizes)
     if found.assumed:
         return None
-    return sum(found.statements.get(id(stmt), 0.0) * _of(stmt) for stmt in statements(kernel.body))
+    count = float32 = 0.0
+    for stmt in statements(kernel.body):
+        times, own = found.statements.get(id(stmt), 0.0), _of(stmt)
+        count += times * len(own)
+        float32 += times * sum(part.type == FLOAT32 for part in own)
+    return Flops(count, float32)
 
 
-def _of(stmt: Stmt) -> int:
+def _of(stmt: Stmt) -> list[Binary | Call]:
     """Those of a statement itself, without the ones inside it."""
-    parts = [part for expr in own_expressions(stmt) for part in subexpressions(expr)]
-    binaries = sum(isinstance(part, Binary) and part.type.is_float and part.op in COUNTED for part in parts)
-    return binaries + sum(isinstance(part, Call) and part.type.is_float for part in parts)
+    parts = (part for expr in own_expressions(stmt) for part in subexpressions(expr))
+    return [
+        part
+        for part in parts
+        if part.type.is_float and (isinstance(part, Call) or (isinstance(part, Binary) and part.op in COUNTED))
+    ]

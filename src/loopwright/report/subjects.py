@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from loopwright.cost.front import PARETO, JudgedCandidates, fronts_of
+from loopwright.profile.arithmetic_rate import ARITHMETIC
 from loopwright.profile.history import Cell
 from loopwright.profile.measurement import Measurement
 from loopwright.profile.memory_rate import LIMITS, MEMORY
@@ -21,8 +22,8 @@ MOST_SUBJECTS = 40
 @dataclass(frozen=True, slots=True)
 class Subject:
     """A kernel on a machine. fronts: what was judged without running. choices: what calls chose last, by shape. cells:
-    the rows with all their batches. flop_per_iteration, and copy_bytes_per_s of the machine's memory: 0 where they are
-    not known."""
+    the rows with all their batches. flop_per_iteration, float32_share of these, copy_bytes_per_s of the machine's
+    memory, and peak_flop_per_s of its cores with float64: 0 where they are not known."""
 
     kernel: KernelName
     machine: MachineName
@@ -32,6 +33,8 @@ class Subject:
     cells: tuple[Cell, ...] = ()
     flop_per_iteration: float = 0.0
     copy_bytes_per_s: float = 0.0
+    float32_share: float = 0.0
+    peak_flop_per_s: float = 0.0
 
     @property
     def newest(self) -> float:
@@ -77,10 +80,12 @@ def _subject(store: ProfileStore, kernel: str, tally: Tally) -> Subject:
     machine = tally.machine.fingerprint
     fronts = fronts_of(store.tables(PARETO, machine), kernel)
     rows = store.of_kernel(kernel, machine)
-    flop = number_in(store.table(OPERATIONS, ANY, kernel), "flop_per_iteration")
+    operations = store.table(OPERATIONS, ANY, kernel)
+    flop, float32 = (number_in(operations, name) for name in ("flop_per_iteration", "float32_share"))
     rate = number_in(store.table(LIMITS, machine, MEMORY), "bytes_per_s")
     choices, cells = store.choices(kernel, machine), store.cells(kernel, machine)
-    return Subject(tally.kernel, tally.machine, rows, fronts, choices, cells, flop, rate)
+    peak = number_in(store.table(LIMITS, machine, ARITHMETIC), "flop_per_s")
+    return Subject(tally.kernel, tally.machine, rows, fronts, choices, cells, flop, rate, float32, peak)
 
 
 def number_in(table: FittedTable | None, name: str) -> float:

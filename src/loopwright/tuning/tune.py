@@ -20,9 +20,11 @@ from loopwright.config import Config
 from loopwright.cost.flops import flops
 from loopwright.cost.prune import Pruned
 from loopwright.devices.gpus import devices_for, gpu_of
+from loopwright.errors import CompilerError
 from loopwright.ir.text import print_kernel
 from loopwright.ir.variant import PLAIN, Variant
 from loopwright.predict.model import trees_of
+from loopwright.profile.arithmetic_rate import ARITHMETIC, measured_peak
 from loopwright.profile.copies import known_copies
 from loopwright.profile.journal import Journal
 from loopwright.profile.machine import machine_of
@@ -92,7 +94,7 @@ def tune(
     try:
         _measure_copies(calls, journal)
         if calls and not budget.spent():
-            _measure_memory(calls[0].config, journal)
+            _measure_limits(calls[0].config, journal)
         for call, part in zip(calls, shares([call.total_ns for call in calls]), strict=True):
             told.begun(call)
             found.append(_tuned(call, journal, budget.part(part), folder, told))
@@ -118,15 +120,21 @@ def _measure_copies(calls: Sequence[RecordedCall], journal: Journal) -> None:
             measured_copies(gpu, journal, machine.fingerprint)
 
 
-def _measure_memory(config: Config, journal: Journal) -> None:
-    """Once on each machine: what its memory moves at most."""
+def _measure_limits(config: Config, journal: Journal) -> None:
+    """Once on each machine: what its memory moves and its cores compute at most."""
     machine = machine_of("cpu", config)
-    if machine is None or not machine.fingerprint or journal.table(LIMITS, machine.fingerprint, MEMORY) is not None:
+    if machine is None or not machine.fingerprint:
         return
+
+    def put(name: str, what: str, measure: Callable[[], float]) -> None:
+        if journal.table(LIMITS, machine.fingerprint, name) is None:
+            content = {what: measure(), "threads": config.threads}
+            journal.put(FittedTable(LIMITS, machine.fingerprint, name, content, time.time()))
+
     with suppress(MemoryError):
-        rate = measured_rate(config.threads, last_cache(machine.limits))
-        content = {"bytes_per_s": rate, "threads": config.threads}
-        journal.put(FittedTable(LIMITS, machine.fingerprint, MEMORY, content, time.time()))
+        put(MEMORY, "bytes_per_s", lambda: measured_rate(config.threads, last_cache(machine.limits)))
+    with suppress(CompilerError, OSError):
+        put(ARITHMETIC, "flop_per_s", lambda: measured_peak(config.threads, config.tools))
 
 
 def _tuned(call: RecordedCall, journal: Journal, budget: Budget, folder: Path, progress: Progress) -> Tuned:
@@ -312,8 +320,8 @@ def _put_operations(trials: Trials, journal: Journal) -> None:
     """Keep how many floating-point operations an iteration has, where sizes tell: reports give rates by it."""
     call, iterations = trials.call, trials.work.iterations
     found = flops(call.one.analysed.written, trials.arguments) if iterations else None
-    if found:
-        content = {"flop_per_iteration": found / iterations}
+    if found is not None and found.count:
+        content = {"flop_per_iteration": found.count / iterations, "float32_share": found.float32 / found.count}
         journal.put(FittedTable(OPERATIONS, ANY, call.fingerprint, content, time.time()))
 
 

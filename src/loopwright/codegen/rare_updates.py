@@ -1,0 +1,164 @@
+"""Loops in which next to nothing happens: searches, which a condition ends, and extremes with their places, which few
+iterations improve. Each iteration only waits for the jump before it, and registers hold many. So a block of iterations
+is asked at once whether a condition holds in any of them, as things are before the block; where none does, nothing in
+it changes what the next ones would ask, and it is passed over. Any other block runs as it is written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+
+from loopwright.codegen.c_text import VALUE_TYPE
+from loopwright.codegen.decisions import NONE, CodegenInput, LoopLowering
+from loopwright.codegen.function import Writer
+from loopwright.codegen.loop_versions import is_short
+from loopwright.codegen.safepoints import breaking_out_of, operations_in
+from loopwright.ir.code import Lanes
+from loopwright.ir.nodes import (
+    Assign,
+    Binary,
+    Break,
+    Call,
+    Compare,
+    Const,
+    Expr,
+    For,
+    If,
+    Leave,
+    Load,
+    Logical,
+    Return,
+    Var,
+)
+from loopwright.ir.queries import names_in
+from loopwright.ir.types import BOOL
+from loopwright.ir.walk import expressions, rewrite_expr, subexpressions
+
+BLOCK = 64
+LARGEST = 24  # operations of what is asked
+FLAGS = {1: "int8_t", 2: "int16_t", 4: "int32_t", 8: "int64_t"}
+"""The type that says in each lane whether a condition holds: as wide as what is compared."""
+
+
+def skip_blocks(given: CodegenInput, lowering: LoopLowering) -> LoopLowering:
+    """Innermost loops of which facts say so, and that nothing else is done with."""
+    found = (loop.name for loop in given.loops.values() if _is_possible(loop, given, lowering))
+    return replace(lowering, skipped=frozenset(found))
+
+
+def _is_possible(loop: For, given: CodegenInput, lowering: LoopLowering) -> bool:
+    if loop.name in lowering.inspections or loop.name in lowering.lanes or is_short(loop):
+        return False
+    asked, tests = _asked(loop), [stmt for stmt in loop.body if isinstance(stmt, If)]
+    if any(id(stmt) in lowering.selected | lowering.compacted for stmt in tests):
+        return False
+    if asked is None or loop.step != Const(1, loop.step.type) or given.constant_trip(loop) is not None:
+        return False
+    if not all(_leaves(stmt) or _improves(stmt) for stmt in tests):
+        return False
+    entry = lowering.versions.get(loop.name)
+    ahead = tuple(replace(stmt, then=()) if isinstance(stmt, If) else stmt for stmt in asked)
+    is_slow = any(isinstance(part, Call) or _is_division(part) for part in expressions(ahead))
+    return (
+        not is_slow
+        and operations_in(ahead) <= LARGEST
+        and not given.may_fail(ahead, NONE if entry is None else entry.inside)
+    )
+
+
+def _is_division(expr: Expr) -> bool:
+    return isinstance(expr, Binary) and expr.op in ("floordiv", "mod", "pow", "truediv")
+
+
+def _leaves(stmt: If) -> bool:
+    return bool(stmt.then) and isinstance(stmt.then[-1], Break | Return | Leave)
+
+
+def _improves(stmt: If) -> bool:
+    """Whether a condition asks for something better than a scalar holds, which then is that: few are, unless they come
+    in order."""
+    assigned = {one.name: one.value for one in stmt.then if isinstance(one, Assign)}
+    if len(assigned) != len(stmt.then):
+        return False
+    for part in subexpressions(stmt.condition, Compare):
+        for best, other in ((part.left, part.right), (part.right, part.left)):
+            if isinstance(best, Var) and best.name in assigned:
+                better = part.op in ("gt", "ge", "lt", "le") and assigned[best.name] == other
+                if better or (best.type == BOOL and assigned[best.name] != best):
+                    return True
+    return False
+
+
+def _asked(loop: For) -> list[Assign | If] | None:
+    """The statements that are asked; None where others have effects, or one iteration needs what another has left."""
+    found: list[Assign | If] = []
+    assigned = {stmt.name for stmt in loop.body if isinstance(stmt, Assign)}
+    known: set[str] = set()
+    for stmt in loop.body:
+        if isinstance(stmt, Assign) and stmt.name not in known:
+            if names_in(stmt.value) & (assigned - known):
+                return None
+            known.add(stmt.name)
+        elif not isinstance(stmt, If) or stmt.otherwise or names_in(stmt.condition) & (assigned - known):
+            return None
+        found.append(stmt)
+    return found if any(isinstance(stmt, If) for stmt in found) else None
+
+
+# ---- text -------------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def skipping(loop: For, begin: str, end: str, w: Writer) -> Iterator[tuple[str, str]]:
+    """Pass over blocks of the iterations from `begin` to `end` (C texts) in which nothing happens. Yields the bounds of
+    those that the block is to write. The last iteration always runs, so that every variable has the value that it
+    leaves."""
+    entry = w.decided.versions.get(loop.name)
+    if loop.name not in w.decided.skipped or (entry is not None and not entry.inside <= w.inside):
+        yield begin, end
+        return
+    with w.block(), breaking_out_of(loop, w):
+        w.line(f"int64_t lw_block = {begin};")
+        with w.repeat(f"lw_block < {end}"):
+            with w.repeat(f"{end} - lw_block > {BLOCK}"):
+                flag = FLAGS[max((part.type.size_bytes for part in _compared(loop)), default=4)]
+                w.line(f"{flag} lw_any = 0;")
+                _ask(loop, flag, w)
+                w.only("lw_any", "break;")
+                w.line(f"lw_block += {BLOCK};")
+            w.line(f"const int64_t lw_block_end = lw_ahead(lw_block, {end}, {BLOCK});")
+            yield "lw_block", "lw_block_end"
+            w.line("lw_block = lw_block_end;")
+
+
+def _compared(loop: For) -> list[Expr]:
+    asked = [stmt for stmt in loop.body if isinstance(stmt, If)]
+    return [part for stmt in asked for part in subexpressions(stmt.condition) if not isinstance(part, Const)]
+
+
+def _eager(condition: Expr) -> Expr:
+    """The same without short cuts, where nothing is read behind one: lanes do not jump."""
+
+    def one(expr: Expr) -> Expr:
+        is_safe = isinstance(expr, Logical) and next(subexpressions(expr.right, Load), None) is None
+        return Binary(expr.op, expr.left, expr.right) if isinstance(expr, Logical) and is_safe else expr
+
+    return rewrite_expr(condition, one)
+
+
+def _ask(loop: For, flag: str, w: Writer) -> None:
+    """The conditions of a block, in lanes; scalars of an iteration are its own there."""
+    variable, before = w.names.of(loop.name), w.function.renamed
+    head = f"int64_t {variable} = lw_block; {variable} < lw_block + {BLOCK}; ++{variable}"
+    with w.loop(head, loop.name, lanes=Lanes((("|", "lw_any"),))):
+        for stmt in loop.body:
+            if isinstance(stmt, If):
+                w.line(f"lw_any |= ({flag})({w.text(_eager(stmt.condition))});")
+            elif isinstance(stmt, Assign):
+                text, own = w.text(stmt.value), w.names.fresh(f"{w.names.of(stmt.name)}asked")
+                w.function.scoped.add(own)
+                w.line(f"const {VALUE_TYPE[stmt.value.type.name]} {own} = {text};")
+                w.function.renamed = {**w.function.renamed, stmt.name: own}
+    w.function.renamed = before

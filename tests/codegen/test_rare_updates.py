@@ -1,0 +1,150 @@
+"""Blocks of iterations in which nothing happens are passed over: searches end at the same iteration, extremes have the
+same places, and what a loop leaves behind is the same."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import loopwright as lw
+
+
+def found(a: Any, m: Any) -> Any:
+    for k in range(len(a)):
+        if a[k] == m:
+            return k
+    return -1
+
+
+def broken(a: Any, m: Any) -> Any:
+    place, high = -1, a[0]
+    for k in range(1, len(a)):
+        high = max(a[k], a[k - 1])
+        if high >= m and k > 2:
+            place = k
+            break
+    return place, high
+
+
+def best(a: Any, m: Any) -> Any:
+    high, place, low = a[0], 0, a[0]
+    for k in range(len(a)):
+        if a[k] > high:
+            high, place = a[k], k
+        if a[k] < low:
+            low = a[k]
+    return high, place, low
+
+
+def in_rows(a: Any, m: Any) -> Any:
+    out = np.zeros(3, np.int64)
+    for r in range(3):
+        for k in range(r, len(a)):
+            if a[k] == m or a[k] != a[k]:
+                out[r] = k
+                break
+    return out
+
+
+def stored(a: Any, m: Any) -> Any:
+    """What is found is changed, and the next row sees it."""
+    b = a.copy()
+    for _ in range(3):
+        for k in range(len(b)):
+            if b[k] == m:
+                b[k] = m + 1
+                break
+    return b
+
+
+def places(a: Any, m: Any) -> Any:
+    return np.argmax(a), np.argmin(a), np.argmax(a == m), np.argmin(a == m)
+
+
+SIZES = (1, 2, 63, 64, 65, 128, 129, 500, 5000)
+EVERY = (found, broken, best, in_rows, stored, places)
+
+
+@pytest.mark.parametrize("function", EVERY)
+@pytest.mark.parametrize("kind", [np.float64, np.float32, np.int64, np.int32, np.int8, np.uint8])
+@pytest.mark.parametrize("threads", [1, 3])
+def test_results(function: Callable[..., Any], kind: type, threads: int) -> None:
+    kernel = lw.kernel(function)
+    with lw.options(threads=threads):
+        for size in SIZES:
+            a = np.random.default_rng(size).integers(0, 50, size).astype(kind)
+            for place in {0, size // 2, size - 1, max(0, size - 64), min(size - 1, 64)}:
+                given = a.copy()
+                given[place] = 99
+                for m in (kind(99), kind(100)):
+                    np.testing.assert_equal(np.array(kernel(given, m)), np.array(function(given, m)))
+    for ordered in (np.arange(100), np.arange(100)[::-1], np.zeros(100)):
+        given = np.ascontiguousarray(ordered).astype(kind)
+        np.testing.assert_equal(np.array(kernel(given, kind(7))), np.array(function(given, kind(7))))
+
+
+@pytest.mark.parametrize("kind", [np.float64, np.float32])
+def test_nan(kind: type) -> None:
+    for function in (best, in_rows, places):
+        kernel = lw.kernel(function)
+        for place in (0, 1, 70, 299):
+            a = np.random.default_rng(place).normal(size=300).astype(kind)
+            a[place] = a[place // 2 + 100] = np.nan
+            np.testing.assert_equal(np.array(kernel(a, kind(3))), np.array(function(a, kind(3))))
+
+
+def blocks(function: Callable[..., Any], *arguments: object) -> int:
+    return str(lw.kernel(function).explain(*arguments)).count("blocks: passed over")
+
+
+def guarded(a: Any, m: Any) -> Any:
+    for k in range(len(a) + 3):
+        if k < len(a) and a[k] == m:
+            return k
+    return -1
+
+
+def counted(a: Any, m: Any) -> Any:
+    """True as often as not."""
+    n, last = 0, a[0]
+    for k in range(len(a)):
+        if a[k] != last:
+            last = a[k]
+            n += k
+    return n
+
+
+def carried(a: Any, m: Any) -> Any:
+    total = a[0]
+    for k in range(len(a)):
+        total = total + a[k]
+        if total > m:
+            return k
+    return -1
+
+
+def divided(a: Any, m: Any) -> Any:
+    for k in range(len(a)):
+        if 100 // a[k] == m:
+            return k
+    return -1
+
+
+def test_where() -> None:
+    a = np.ones(300, np.int64)
+    assert [blocks(one, a, 5) for one in (found, broken, best, stored)] == [1, 1, 1, 1]
+    assert [blocks(one, a, 5) for one in (counted, carried, divided)] == [0, 0, 0]
+    with lw.options(checks="all"):
+        assert blocks(found, a, 5) == 0
+
+
+@pytest.mark.parametrize("function", [guarded, counted, carried, divided])
+def test_other_loops(function: Callable[..., Any]) -> None:
+    kernel = lw.kernel(function)
+    for size in SIZES:
+        a = np.random.default_rng(size).integers(1, 50, size)
+        for m in (0, 3, 50, 10_000):
+            assert kernel(a, m) == function(a, m)
