@@ -126,6 +126,8 @@ def test_where() -> None:
     a = np.ones(1000)
     assert accumulators(dot, a, a) == 1
     assert accumulators(integers, np.ones(1000, np.int64)) == 0  # an addition takes one cycle
+    assert accumulators(greatest, np.ones(1000, np.int64)) == 1
+    assert accumulators(greatest, np.ones(1000, np.int16)) == 0
     assert accumulators(places, a) == 0
     assert accumulators(many, a) == 0  # three chains overlap
     with lw.options(strict=True):

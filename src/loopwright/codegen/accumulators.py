@@ -1,6 +1,7 @@
-"""Reductions with several accumulators. An addition of floats takes four cycles, and two could begin in each: with one
-accumulator, registers wait for one another. So a range of iterations is cut into pieces of equal length, which run side
-by side, each with partial results of its own; what is left over follows. (Interleaving, in the words of compilers.)
+"""Reductions with several accumulators. An addition of floats takes four cycles, a maximum of wide integers three, and
+one or two could begin in each: with one accumulator, registers wait for one another. So a range of iterations is cut
+into pieces of equal length, which run side by side, each with partial results of its own; what is left over follows.
+(Interleaving, in the words of compilers.)
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ class Accumulators:
 
 
 def interleave_reductions(given: CodegenInput, lowering: LoopLowering) -> LoopLowering:
-    """Loops in lanes with a rounded partial result that do nothing else. With more results, their chains overlap, and
+    """Loops in lanes with a slow partial result that do nothing else. With more results, their chains overlap, and
     registers run out."""
     names = (loop.name for loop in statements(given.kernel.body, For) if _is_possible(loop, given, lowering))
     return replace(lowering, interleaved=frozenset(names))
@@ -43,7 +44,7 @@ def interleave_reductions(given: CodegenInput, lowering: LoopLowering) -> LoopLo
 
 def _is_possible(loop: For, given: CodegenInput, lowering: LoopLowering) -> bool:
     lanes = lowering.lanes.get(loop.name)
-    if lanes is None or lanes.last or not any(one.scalar.is_float for one in lanes.partials):
+    if lanes is None or lanes.last or not any(map(_is_slow, lanes.partials)):
         return False
     if len(lanes.partials) > MOST_RESULTS or loop.name in lowering.narrow or loop.step != Const(1, loop.step.type):
         return False
@@ -55,6 +56,11 @@ def _is_possible(loop: For, given: CodegenInput, lowering: LoopLowering) -> bool
         and operations_in(loop.body) <= LARGEST
         and given.constant_trip(loop) is None
     )
+
+
+def _is_slow(one: PartialResult) -> bool:
+    """Whether one result takes longer than a cycle after the one before."""
+    return one.scalar.is_float or (one.scalar.bits == 64 and one.reduction.op not in ("add", "and", "or", "xor"))
 
 
 # ---- text -------------------------------------------------------------------------------------------------------
