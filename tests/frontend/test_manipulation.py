@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import loopwright as lw
 from frontend.judge import define, refusal, same
 
 AXES = [
@@ -64,3 +65,59 @@ def test_transposed_views_are_written_through():
 ])  # fmt: skip
 def test_refused(text, message):
     assert message in refusal(define(f"def f(m):\n    return {text} + 0\n"), np.zeros((2, 3)))
+
+
+@lw.kernel
+def in_pairs(a):
+    b = a.reshape(-1, 2)
+    out = np.zeros(len(b))
+    for i in range(len(b)):
+        out[i] = b[i, 0] * b[i, 1]
+    return out
+
+
+@lw.kernel
+def in_rows_of_five(a, start):
+    rows = a[start:].reshape(-1, 5)
+    return np.max(rows, axis=1), rows.sum(axis=0)
+
+
+@lw.kernel
+def seen_through(a):
+    b = a.reshape(-1, 3)
+    total = 0.0
+    for i in range(len(b)):
+        a[3 * i + 1] = 7.0
+        total += b[i, 1] + b[i, 2]
+    return total
+
+
+def test_rows_of_a_known_length_are_not_copied() -> None:
+    """A condition on the number of elements is asked once, and is none for arrays without any."""
+    a = np.arange(12.0)
+    np.testing.assert_array_equal(in_pairs(a), in_pairs.py_func(a))
+    told = str(in_pairs.explain(a))
+    assert "len(a) % 2 == 0" in told and "fail the condition" not in told
+    assert "malloc" not in in_pairs.specialise(a).c_text.split("lw_kernel")[-1] and "copy" not in told
+    for size in (0, 1, 7):
+        given = np.arange(float(size))
+        if size % 2:
+            with pytest.raises(ValueError, match="do not go together"):
+                in_pairs(given)
+        else:
+            np.testing.assert_array_equal(in_pairs(given), in_pairs.py_func(given))
+
+
+@pytest.mark.parametrize("size", [5, 20, 2000])
+@pytest.mark.parametrize("start", [0, 5])
+def test_rows_of_a_part(size: int, start: int) -> None:
+    a = np.random.default_rng(size).random(size + start)
+    for given in (a, np.repeat(a, 2)[::2], a[::-1]):
+        for mine, right in zip(in_rows_of_five(given, start), in_rows_of_five.py_func(given, start), strict=True):
+            np.testing.assert_allclose(mine, right)
+
+
+def test_what_is_written_is_seen_through_another_shape() -> None:
+    mine, right = np.arange(300.0), np.arange(300.0)
+    assert seen_through(mine) == seen_through.py_func(right)
+    np.testing.assert_array_equal(mine, right)

@@ -79,9 +79,19 @@ def _conditions(
             happens = guardable(reached).intersect(context)
         simple = simpler(violation, happens).coalesce()
         if simple.n_basic_set() > MOST_PIECES or has_divisions(simple):
-            simple = violation.remove_divs().unshifted_simple_hull().to_set().gist(happens.remove_divs())
-        found.append(simpler(outside_of(simple), context).coalesce().drop_unused_params())
+            rough = violation.remove_divs().unshifted_simple_hull().to_set().gist(happens.remove_divs())
+            condition = _never(rough, context)
+            # To be outside for odd sizes only is no reason to ask for size 0.
+            if condition.intersect(_ample(condition)).is_empty() and simple.n_basic_set() <= MOST_PIECES:
+                condition = _never(simple, context)
+            found.append(condition)
+        else:
+            found.append(_never(simple, context))
     return found
+
+
+def _never(violation: isl.Set, context: isl.Set) -> isl.Set:
+    return simpler(outside_of(violation), context).coalesce().drop_unused_params()
 
 
 def _by_loops(proof: Proof, stack: tuple[str, ...], where: tuple[Formula, ...]) -> tuple[Formula, ...]:
