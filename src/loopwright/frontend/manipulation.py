@@ -140,8 +140,10 @@ def reshaped(
 
     if [size_of(size) for size in source.shape] == [size_of(size) for size in shape_now]:
         return materialised(cx, source, node) if copies else value
-    if not copies and not isinstance(source, Elementwise) and (
-        shows or is_written_through(cx, node) or _is_linear(source, shape_now)
+    if (
+        not copies
+        and not isinstance(source, Elementwise)
+        and (shows or is_written_through(cx, node) or _is_linear(source, shape_now))
     ):
         whole = steady(cx, source, node)
         assert isinstance(whole, Array | View)
