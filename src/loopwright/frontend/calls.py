@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import inspect
 from dataclasses import replace
 from types import FunctionType
 from typing import TYPE_CHECKING
@@ -22,9 +23,9 @@ from loopwright.frontend.draws import draws
 from loopwright.frontend.elementwise import any_array, kept_array, map_elements
 from loopwright.frontend.generator_state import STATE
 from loopwright.frontend.inline import inline_closure, inline_function
-from loopwright.frontend.iteration import range_value
+from loopwright.frontend.iteration import is_prange, range_value
 from loopwright.frontend.keyed import method_of_keyed
-from loopwright.frontend.list_methods import made_list, method_of_list, sort
+from loopwright.frontend.list_methods import made_list, mapped, method_of_list, sort
 from loopwright.frontend.lists import new_list
 from loopwright.frontend.markers import ELEMENTWISE, MAKES, NO_EFFECT
 from loopwright.frontend.math_functions import MATH
@@ -114,6 +115,8 @@ def call(cx: Context, node: ast.Call) -> Value:
     if isinstance(callee, Fixed):
         if callee.value is zip and _is_returned(cx, node):
             return Zipped(tuple(kept_array(cx, one, node) for one in operands(cx, node.args)))
+        if callee.value is map and id(node) in cx.comprehensions:
+            return mapped(cx, node)
         _refuse_by_name(cx, callee.value, node)
         if callee.value is print:
             return print_call(cx, node)
@@ -215,6 +218,9 @@ _OF_COMPREHENSIONS = frozenset(
 )
 
 
+_OF_ITERATORS = frozenset({"sum", "min", "max", "any", "all", "tuple"})  # they take each item once
+
+
 def _refuse_other_comprehensions(cx: Context, node: ast.Call) -> None:
     """A comprehension is an array here, so it may stand only where NumPy or Python takes either."""
     name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
@@ -223,9 +229,28 @@ def _refuse_other_comprehensions(cx: Context, node: ast.Call) -> None:
             if name not in _OF_COMPREHENSIONS:
                 raise refuse_expression(cx, argument)
             cx.comprehensions.add(id(argument))
+        elif isinstance(argument, ast.Call) and name in _OF_ITERATORS:
+            cx.comprehensions.add(id(argument))
+
+
+def _in_order(function: object, call: Arguments) -> Arguments:
+    """The call with what NumPy's function needs by position, where it is given by keyword: `np.clip(a=x, ...)`."""
+    if not call.named or isinstance(function, type) or not _is_of(function, "numpy"):
+        return call
+    try:
+        parameters = list(inspect.signature(function).parameters.values())  # type: ignore[arg-type]
+    except (TypeError, ValueError):  # written in C, and without a text of its parameters
+        return call
+    values, named = list(call.values), dict(call.named)
+    for parameter in parameters[len(values) :]:
+        if parameter.name not in named or parameter.default is not parameter.empty:
+            break
+        values.append(named.pop(parameter.name))
+    return replace(call, values=tuple(values), named=named)
 
 
 def _call_fixed(cx: Context, function: object, call: Arguments) -> Value:
+    call = _in_order(function, call)
     handler = _handler(function)
     if handler is not None:
         return handler(cx, call)
@@ -348,11 +373,6 @@ def number_type(function: object) -> type[np.generic] | None:
     dtype = getattr(function, "dtype", None)
     found = dtype.type if isinstance(dtype, np.dtype) else getattr(np, str(getattr(function, "name", "")), None)
     return found if isinstance(found, type) and issubclass(found, np.generic) else None
-
-
-def is_prange(function: object) -> bool:
-    """numba's or our own prange."""
-    return getattr(function, "__name__", "") == "prange"
 
 
 def _is_of(thing: object, *packages: str) -> bool:

@@ -39,6 +39,7 @@ from loopwright.frontend.values import (
     ListValue,
     Literal,
     Number,
+    RangeValue,
     Records,
     SliceIndex,
     TableValue,
@@ -259,6 +260,9 @@ _OF_NUMBERS: dict[str, Value] = {"shape": Items(()), "ndim": Literal(0), "size":
 """What NumPy's numbers have because arrays have it."""
 
 
+_OF_RANGES = ("start", "stop", "step")
+
+
 def _attribute(cx: Context, node: ast.Attribute, base: Value) -> Value:
     match base:
         case Array() | View() | Elementwise() if node.attr == "T":
@@ -271,6 +275,8 @@ def _attribute(cx: Context, node: ast.Attribute, base: Value) -> Value:
             return complex_functions.part(base, node.attr == "imag")
         case Array() | View() | Elementwise() | Records():
             return arrays.array_attribute(cx, base, node.attr, node)
+        case RangeValue(bounds=bounds) if node.attr in _OF_RANGES:
+            return bounds[_OF_RANGES.index(node.attr)]
         case Items(names=names) if node.attr in names:
             return base.items[names.index(node.attr)]
         case Number(weak=False) if node.attr == "dtype":

@@ -6,10 +6,9 @@ import ast
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from loopwright.frontend.calls import is_prange
 from loopwright.frontend.context import Context, web_key
 from loopwright.frontend.convert import as_index, negated
-from loopwright.frontend.iteration import sequence_of
+from loopwright.frontend.iteration import is_prange, sequence_of
 from loopwright.frontend.lazy import condition_of
 from loopwright.frontend.operands import operands
 from loopwright.frontend.refusals import FUNCTIONS, refuse_expression

@@ -157,6 +157,8 @@ def _assign(cx: Context, targets: list[ast.expr], value_node: ast.expr) -> None:
     if is_function:
         value: Value = named_lambda(cx, value_node)  # type: ignore[arg-type]
     else:
+        if isinstance(value_node, ast.Call) and isinstance(targets[0], ast.Tuple) and len(targets) == 1:
+            cx.comprehensions.add(id(value_node))
         value = _list_of(cx, targets, value_node) or cx.evaluate(value_node)
     if len(targets) > 1:
         value = freeze(cx, value, cx.at(value_node))

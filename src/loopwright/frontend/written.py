@@ -109,7 +109,7 @@ class DefReader:
             case ast.IfExp(body=first, orelse=second):
                 return self.roots(first) | self.roots(second)
             case ast.Call(func=callee):
-                known = self.resolve(callee)
+                known = self.called(expression)
                 base = set()
                 if isinstance(callee, ast.Attribute) and known is None and callee.attr in _VIEWS:
                     base = self.roots(callee.value)
@@ -137,7 +137,9 @@ class DefReader:
         if isinstance(call.func, ast.Name) and call.func.id in self.nested:
             inner = self.nested[call.func.id]
             return self.matched(call, self.function, inner, inner)
-        callee = self.resolve(call.func)
+        callee = self.called(call)
+        if callee is not None and self.resolve(call.func) is map:
+            return set() if _never_writes(callee) else self.of_arguments(call)
         written = self.by_method(call) if callee is None else set()
         for keyword in call.keywords:
             if keyword.arg == "out":
@@ -163,6 +165,13 @@ class DefReader:
     def resolve(self, callee: ast.expr) -> object:
         """The object that a callee's text names; None where that is not known, or a local."""
         return None if _first_name(callee) in self.locals else _resolve(callee, self.function)
+
+    def called(self, call: ast.Call) -> object:
+        """What a call calls: `map(f, a)` calls f, and gives what f gives."""
+        callee = self.resolve(call.func)
+        if callee is not map or not call.args:
+            return callee
+        return self.resolve(call.args[0]) or call.args[0]
 
     def is_method(self, callee: ast.expr) -> bool:
         """Whether this is a method of what a local stands for: what it writes, `by_method` tells."""
