@@ -48,9 +48,6 @@ match                 def f(a):
 async                 def f(a):
                           async def g():
                               pass
-for over text         def f(a):
-                          for x in "abc":
-                              a[0] = 1
 for over dict         def f(a):
                           for k in {"one": 2}:
                               a[k] = 0

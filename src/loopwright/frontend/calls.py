@@ -17,6 +17,7 @@ from loopwright.frontend.arguments import Arguments
 from loopwright.frontend.array_functions import ARRAY_FUNCTIONS, method_of_array
 from loopwright.frontend.arrays import array_attribute
 from loopwright.frontend.builtin_functions import BUILTINS, Handler
+from loopwright.frontend.characters import METHODS, method_of_text, text_of
 from loopwright.frontend.closures import given_lambda
 from loopwright.frontend.context import Context
 from loopwright.frontend.draws import draws
@@ -97,6 +98,8 @@ def call(cx: Context, node: ast.Call) -> Value:
         if isinstance(owner, Fixed) and isinstance(owner.value, np.ufunc):
             method = outer_of if name == "outer" else more.method_of_ufunc
             return method(cx, owner.value, _arguments(cx, node, name))
+        if (text := text_of(owner)) is not None and name in METHODS:
+            return method_of_text(cx, text, _arguments(cx, node, name))
         if isinstance(owner, ListValue):
             return method_of_list(cx, owner, _arguments(cx, node, name), _apply)
         if isinstance(owner, Keyed):

@@ -14,6 +14,7 @@ from loopwright.deferred import deferred
 from loopwright.frontend import arrays, grids, operators
 from loopwright.frontend.array_parts import part_of
 from loopwright.frontend.calls import call
+from loopwright.frontend.characters import character_at, part_of_text, text_of
 from loopwright.frontend.comparisons import comparisons
 from loopwright.frontend.context import Context
 from loopwright.frontend.elementwise import binary, kept_array, map_elements
@@ -226,7 +227,12 @@ def _subscript(cx: Context, node: ast.Subscript) -> Value:
     read = cx.evaluate(node.value)
     if isinstance(node.slice, ast.Slice) and isinstance(read, Items):
         return _slice_of_items(cx, read, node)
+    text = text_of(read)
+    if text is not None and isinstance(node.slice, ast.Slice):
+        return part_of_text(cx, text, _slice(cx, node.slice), node)
     base, indices = indexed(cx, node, read)
+    if text is not None and len(indices) == 1:
+        return character_at(cx, text, indices[0], index_nodes(node), node)
     if isinstance(base, Keyed):
         return item_of(cx, base, index_of(indices), node)
     if isinstance(base, TableValue):

@@ -11,6 +11,7 @@ from functools import reduce
 import numpy as np
 
 from loopwright.frontend.arrays import index_value
+from loopwright.frontend.characters import at_position, text_of
 from loopwright.frontend.closures import given_lambda
 from loopwright.frontend.context import Context
 from loopwright.frontend.convert import as_index, convert, truth
@@ -113,11 +114,18 @@ def _of_value(cx: Context, value: Value, node: ast.expr) -> Sequence:
         return _in_step(cx, [_of_value(cx, part, node) for part in value.parts])
     if isinstance(value, ListValue):
         return Sequence(size_of_list(cx, value), lambda cx, k: items_at(cx, value, k, node))
+    text = text_of(value)
+    if text is not None:
+        fixed = tuple(map(Fixed, text)) if len(text) <= _MOST_LETTERS else None
+        return Sequence(Literal(len(text)), lambda cx, k: at_position(cx, text, k, node), fixed)
     if isinstance(value, Items | Keyed):
         found = keys_of(value) if isinstance(value, Keyed) else value
         return Sequence(Literal(len(found.items)), lambda cx, k: _item(cx, found, k, node), found.items)
     raise cx.error(node, f"a loop cannot go over {describe(value)}", "it goes over ranges, arrays and tuples",
                    "write: for i in range(n)")  # fmt: skip
+
+
+_MOST_LETTERS = 8  # of a text of which each character is a constant where a loop goes over it
 
 
 def _item(cx: Context, value: Items, k: Expr, node: ast.expr) -> Value:
