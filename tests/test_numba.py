@@ -107,7 +107,7 @@ def test_what_is_refused_is_raised_by_the_call_and_not_by_the_decorator() -> Non
     for _ in range(2):
         with pytest.raises(lw.KernelError, match="'generator' is a generator"):
             generator_kernel(np.ones(1))
-    with pytest.raises(nb.errors.TypingError, match="'generator_kernel' cannot be inlined"):
+    with pytest.raises(nb.errors.TypingError, match="'generator_kernel' is a generator"):
         njit(calls_it)(np.ones(1))
 
 

@@ -23,7 +23,7 @@ from loopwright.frontend.context import Context
 from loopwright.frontend.draws import draws
 from loopwright.frontend.elementwise import any_array, kept_array, map_elements
 from loopwright.frontend.generator_state import STATE
-from loopwright.frontend.inline import inline_closure, inline_function
+from loopwright.frontend.inline import Each, inline_closure, inline_function
 from loopwright.frontend.iteration import is_prange, range_value
 from loopwright.frontend.keyed import method_of_keyed
 from loopwright.frontend.list_methods import made_list, mapped, method_of_list, sort
@@ -136,6 +136,24 @@ def call(cx: Context, node: ast.Call) -> Value:
         if callee.value is list or callee.value is sorted or maker is list:
             return _list_or_sorted(cx, callee.value is sorted, node)
     return _apply(cx, callee, _arguments(cx, node, name))
+
+
+def generator_call(cx: Context, node: ast.expr) -> object:
+    """The generator of a module that a loop calls; None for anything else that it goes over."""
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name | ast.Attribute):
+        return None
+    if isinstance(node.func, ast.Attribute) and not isinstance(cx.evaluate(node.func.value), Fixed):
+        return None  # a method
+    callee = cx.evaluate(node.func)
+    called = callee.value if isinstance(callee, Fixed) else None
+    plain = getattr(called, "py_func", getattr(called, "__wrapped__", called))
+    return plain if isinstance(plain, FunctionType) and inspect.isgeneratorfunction(plain) else None
+
+
+def over_generator(cx: Context, generator: object, node: ast.Call, each: Each) -> None:
+    """Read a generator, and do this with each value that it yields."""
+    name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "this")
+    inline_function(cx, generator, _arguments(cx, node, name), each)
 
 
 def _is_returned(cx: Context, node: ast.Call) -> bool:

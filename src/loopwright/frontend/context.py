@@ -115,6 +115,7 @@ class Frame:
     made_before: int = 0  # the number of local arrays when it was called
     gives: set[bool] = field(default_factory=set)  # whether its returns give something: True, False or both
     calls_again: set[str] | None = None  # of a function that calls itself: the Blocks that stand for these calls
+    each: Callable[[Value, ast.expr], None] | None = None  # of a generator: what is done with what it yields
 
     @property
     def is_inlined(self) -> bool:
