@@ -243,15 +243,24 @@ _OF_ITERATORS = frozenset({"sum", "min", "max", "any", "all", "tuple"})  # they 
 
 
 def _refuse_other_comprehensions(cx: Context, node: ast.Call) -> None:
-    """A comprehension is an array here, so it may stand only where NumPy or Python takes either."""
+    """A comprehension is an array where NumPy takes it, and where Python takes it once; elsewhere a list."""
     name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
     for argument in node.args:
         if isinstance(argument, ast.ListComp | ast.GeneratorExp):
-            if name not in _OF_COMPREHENSIONS:
+            if name in _OF_COMPREHENSIONS or (isinstance(argument, ast.ListComp) and _is_numpys(cx, node.func)):
+                cx.comprehensions.add(id(argument))
+            elif isinstance(argument, ast.GeneratorExp):
                 raise refuse_expression(cx, argument)
-            cx.comprehensions.add(id(argument))
         elif isinstance(argument, ast.Call) and name in _OF_ITERATORS:
             cx.comprehensions.add(id(argument))
+
+
+def _is_numpys(cx: Context, node: ast.expr) -> bool:
+    """Whether a callee is a function of NumPy's: what such a function is given may be an array or a list."""
+    if not isinstance(node, ast.Attribute) or not isinstance(node.value, ast.Name | ast.Attribute):
+        return False
+    callee = cx.evaluate(node) if isinstance(cx.evaluate(node.value), Fixed) else None
+    return isinstance(callee, Fixed) and (_is_of(callee.value, "numpy") or isinstance(callee.value, np.ufunc))
 
 
 def _in_order(function: object, call: Arguments) -> Arguments:
