@@ -22,6 +22,7 @@ from loopwright.frontend.context import Context, Frame, NotYet, Session, web_key
 from loopwright.frontend.decide import decide
 from loopwright.frontend.elementwise import kept_array, materialised
 from loopwright.frontend.infer import Key
+from loopwright.frontend.lists import is_changed, new_list
 from loopwright.frontend.parse import parameters_of, positional_of
 from loopwright.frontend.promote import NumberType
 from loopwright.frontend.recursion import without_last_calls
@@ -54,6 +55,16 @@ else:
     explicit_stack = deferred("loopwright.frontend.explicit_stack")
 
 _DEEPEST = 40
+
+
+def _make_lists(cx: Context, tree: ast.FunctionDef, given: dict[str, Value], call: Arguments) -> None:
+    """Make a list of `[a, b]` that is written as an argument, where the helper changes it."""
+    names = [parameter.arg for parameter in positional_of(tree)]
+    written = [*zip(names, call.node.args, strict=False), *((one.arg, one.value) for one in call.node.keywords)]
+    for name, node in written:
+        value = given.get(name or "")
+        if isinstance(value, Items) and isinstance(node, ast.List) and is_changed(tree, str(name)):
+            given[str(name)] = new_list(cx, value.items, node)
 
 
 Each = Callable[[Value, ast.expr], None]
@@ -119,6 +130,7 @@ def _inline(
     names = frozenset(cx.names) if is_recursive else frozenset()
     frame.made_before = len(cx.allocations)
     cx.frames.append(frame)
+    _make_lists(cx, tree, given, call)
     for parameter in parameters_of(tree):
         _bind(cx, frame, webs.stores[id(parameter)], given[parameter.arg], call.node)
     if (*path, "return") in cx.session.optional:  # nothing is returned yet
