@@ -59,6 +59,8 @@ _DEEPEST = 40
 
 def _make_lists(cx: Context, tree: ast.FunctionDef, given: dict[str, Value], call: Arguments) -> None:
     """Make a list of `[a, b]` that is written as an argument, where the helper changes it."""
+    if not isinstance(call.node, ast.Call):  # an operator of which a helper of ours is made
+        return
     names = [parameter.arg for parameter in positional_of(tree)]
     written = [*zip(names, call.node.args, strict=False), *((one.arg, one.value) for one in call.node.keywords)]
     for name, node in written:
