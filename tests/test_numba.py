@@ -107,7 +107,7 @@ def test_what_is_refused_is_raised_by_the_call_and_not_by_the_decorator() -> Non
     for _ in range(2):
         with pytest.raises(lw.KernelError, match="'generator' is a generator"):
             generator_kernel(np.ones(1))
-    with pytest.raises(nb.errors.TypingError, match="'generator_kernel' cannot be inlined"):
+    with pytest.raises(nb.errors.TypingError, match="'generator_kernel' is a generator"):
         njit(calls_it)(np.ones(1))
 
 
@@ -126,6 +126,7 @@ def test_a_function_stays_python_where_that_is_asked_for(monkeypatch: pytest.Mon
 def test_types_are_values_and_numbers_of_them_are_numpys() -> None:
     assert (type(float32(0.1)), nb.boolean(1), nb.u1(255)) == (np.float32, np.True_, np.uint8(255))
     assert np.zeros(2, dtype=nb.float32).dtype == np.float32
+    assert repr(types.List(int64)) == "List(int64)" and repr(types.Set(int64, reflected=True)) == "Set(int64)"
     signature = types.void(types.float64[:, ::1], types.UniTuple(int64, 2), types.optional(int64))
     assert repr(signature.arguments) == "(float64[:, :], UniTuple(int64, 2), optional(int64))"
     with pytest.raises(TypeError, match="one ':' for each axis"):

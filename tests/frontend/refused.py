@@ -48,9 +48,6 @@ match                 def f(a):
 async                 def f(a):
                           async def g():
                               pass
-for over text         def f(a):
-                          for x in "abc":
-                              a[0] = 1
 for over dict         def f(a):
                           for k in {"one": 2}:
                               a[k] = 0
@@ -410,28 +407,45 @@ recursion, arrays     def f(a):
 RETURNS = """
 text in a tuple       def f(a):
                           return 1, (a, "x")
-different counts      def f(a):
-                          if a[0] > 0:
-                              return 1
-                          return 1, 2
-number or array       def f(a):
-                          if a[0] > 0:
-                              return 1
-                          return a
 a view of records     def f(p):
                           return p["x"][1:]
 a string              def f(a):
                           return "x"
 a function            def f(a):
                           return math
-nested counts         def f(a):
-                          if a[0] > 0:
-                              return (1, 2), 3
-                          return 1, (2, 3)
-array in a loop       def f(a):
-                          for i in range(3):
-                              x = np.zeros(3)
-                              x[0] = a[i]
-                              return x
-                          return a
+more forms than 16    def f(a, n):
+                          if n == 0:
+                              return a, n
+                          if n == 1:
+                              return a, n, n
+                          if n == 2:
+                              return a, n, n, n
+                          if n == 3:
+                              return a, n, n, n, n
+                          if n == 4:
+                              return a, n, n, n, n, n
+                          if n == 5:
+                              return a, n, n, n, n, n, n
+                          if n == 6:
+                              return a, n, n, n, n, n, n, n
+                          if n == 7:
+                              return a, n, n, n, n, n, n, n, n
+                          if n == 8:
+                              return a, n, n, n, n, n, n, n, n, n
+                          if n == 9:
+                              return a, n, n, n, n, n, n, n, n, n, n
+                          if n == 10:
+                              return a, n, n, n, n, n, n, n, n, n, n, n
+                          if n == 11:
+                              return a, n, n, n, n, n, n, n, n, n, n, n, n
+                          if n == 12:
+                              return a, n, n, n, n, n, n, n, n, n, n, n, n, n
+                          if n == 13:
+                              return a, n, n, n, n, n, n, n, n, n, n, n, n, n, n
+                          if n == 14:
+                              return a, n, n, n, n, n, n, n, n, n, n, n, n, n, n, n
+                          if n == 15:
+                              return a, n, n, n, n, n, n, n, n, n, n, n, n, n, n, n, n
+                          if n == 16:
+                              return a, n, n, n, n, n, n, n, n, n, n, n, n, n, n, n, n, n
 """

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import textwrap
+
 import numpy as np
 import pytest
 
-from frontend.judge import define, refusal, same
+from frontend.judge import define, lowered, refusal, same
+from loopwright.errors import KernelError
 
 A = np.arange(4.0)
 SAME = {
@@ -108,8 +111,6 @@ HELPERS = """
 
 
 def made(body: str):
-    import textwrap
-
     return define(textwrap.dedent(HELPERS) + "def f(x, n):\n" + textwrap.indent(textwrap.dedent(body).strip(), "    "))
 
 
@@ -122,3 +123,63 @@ def test_as_in_python(body, n):
 @pytest.mark.parametrize("body", REFUSED)
 def test_refused(body):
     assert REFUSED[body] in refusal(made(body), A, 3)
+
+
+GIVERS = {  # helpers that give their argument, a part of it, or an array of their own
+    "itself": "return a", "a part": "return a[1:]", "reversed": "b = a[::-1]\nreturn b",
+    "of two": "return a if n > 1 else a * 2", "or": "return a * 1 if n > 5 else a[0:2]", "transposed": "return a.T",
+    "as an array": "return np.asarray(a)", "reshaped": "return a.reshape(-1)", "its own": "return a * 2",
+    "a copy": "b = a.copy()\nreturn b", "zeros": "b = np.zeros(3)\nb[:] = a\nreturn b",
+    "through a name": "b = a\nc = b[:2]\nreturn c", "of a helper": "return inner(a)",
+    "own of a helper": "return inner(a) + 1", "of a loop": "for row in (a, a * 2):\n    b = row\nreturn b",
+    "walrus": "return (b := a)", "of a tuple": "b, c = a, n\nreturn b", "an item": "b = (a, n)\nreturn b[0]",
+    "own of a loop": "b = a + 0\nfor k in range(2):\n    b = b * 2\nreturn b",
+    "of a dict": "b = {'a': a}\nreturn b['a']",
+    "of a nested one": "def g():\n    return a\nreturn g()", "its sum": "b = np.full(2, a.sum())\nreturn b",
+    "of a list": "return [r for r in (a, a)][0]",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("after", ["x[0] = 99.0", "y[0] = 99.0"])
+@pytest.mark.parametrize("giver", GIVERS.values(), ids=GIVERS)
+def test_what_a_helper_gives_is_put_into_a_list(giver, after):
+    """Refused, or the same as in Python: never a copy where it shows."""
+    text = "def inner(a):\n    return a[:2]\ndef h(a, n):\n" + textwrap.indent(giver, "    ")
+    text += f"\ndef f(x, n):\n    found = []\n    y = h(x, n)\n    found.append(y)\n    {after}\n"
+    text += "    return float(found[0][0]), float(y[0]), float(x[0])\n"
+    function = define(text)
+    arguments = (np.array([1.0, 2.0, 3.0]), 3)
+    try:
+        lowered(function, *arguments)
+    except KernelError:
+        assert giver not in ("b = np.zeros(3)\nb[:] = a\nreturn b", "return a * 2") or after[0] == "y"
+        return
+    same(function, *arguments)
+
+
+def test_rows_that_helpers_make_are_put_into_a_list():
+    function = define("""
+        def places(idx, width):
+            found = np.zeros((len(idx), 2), np.int16)
+            for i in range(len(idx)):
+                found[i, 0] = idx[i] // width
+                idx[i] -= found[i, 0] * width
+                found[i, 1] = idx[i]
+            found -= 1
+            return found
+        def filled(image, p, buffer, width):
+            buffer[0] = p
+            return image[p] > 2, places(buffer[:2], width)
+        def f(image, width):
+            buffer = np.zeros(9, np.int64)
+            nodes = []
+            for p in range(len(image)):
+                is_last, found = filled(image, p, buffer, width)
+                if is_last:
+                    continue
+                nodes.append(found)
+            for p in range(3):
+                nodes.append(places([p, 2 * p], width))
+            return nodes
+        """)
+    same(function, np.array([1, 2, 3, 4]), 3)

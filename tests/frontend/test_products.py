@@ -50,8 +50,6 @@ def test_a_product_into_its_operand():
 def test_norms():
     function = define("def f(m):\n    return np.linalg.norm(m), np.linalg.norm(m[0])\n")
     same(function, np.array([[3.0, 4.0], [0.0, 12.0]]))
-    told = refusal(define("def f(m):\n    return np.linalg.norm(m, 2)\n", "spectral.py"), np.ones((2, 2)))
-    assert "a norm of singular values" in told
 
 
 def test_refused():

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 import pytest
 
 import loopwright as lw
-from frontend.judge import define, kernel_of, same
+from frontend.judge import alike, define, kernel_of, same
 
 RETURNS = [
     "return a[0]", "return a[0], n", "return (a[0],)", "return None", "return", "return n > 2, n / 2, not n",
@@ -178,3 +180,72 @@ def test_parts_of_what_cannot_be_written():
     a = np.zeros((2, 3))
     a.flags.writeable = False
     assert not lw.kernel(define("def f(a):\n    return a[1:]\n", "part.py"))(a).flags.writeable
+
+
+class Pair(NamedTuple):
+    number: float
+    array: np.ndarray
+
+
+def of_any_form(u, n):
+    if n < 0:
+        return u
+    if n == 0:
+        return u[1:]
+    if n == 1:
+        return np.ones(len(u) + 1)
+    if n == 2:
+        return 3, u
+    if n == 3:
+        return 2.5
+    if n == 4:
+        return [1, 2]
+    if n == 5:
+        return Pair(1.0, u * 2)
+    if n == 6:
+        return None
+    if n == 7:
+        return {1: 2.0}
+    if n == 8:
+        return u > 0.5
+    if n == 9:
+        return np.outer(u, u)
+    if n == 10:
+        return n > 3, 1j * n
+    for x in u:
+        if x > n:
+            return x, (u, x)
+    return None
+
+
+@pytest.mark.parametrize("n", range(-1, 13))
+def test_each_return_has_a_form_of_its_own(n):
+    expected = same(of_any_form, np.array([0.0, 11.5, 2.0]), n)
+    assert n != 6 or expected is None
+    u = np.array([0.0, 11.5, 2.0])
+    result = lw.kernel(of_any_form)(u, n)
+    assert alike(result, of_any_form(u, n))
+    if n == -1:
+        assert result is u
+    if n == 0:
+        assert np.shares_memory(result, u)
+
+
+def test_forms_that_come_and_go_between_calls():
+    """One kind of call has one form only, and another kind several: neither keeps what belongs to the other."""
+    kernel = lw.kernel(
+        define(
+            "def f(a, k):\n    if k is None:\n        return a\n    if k > 1:\n        return k\n    return a * k\n",
+            "forms.py",
+        )
+    )
+    a = np.arange(3.0)
+    assert kernel(a, None) is a and kernel(a, 2) == 2
+    assert alike(kernel(a, 1), a * 1) and kernel(a, None) is a
+
+
+def test_forms_on_a_gpu():
+    with lw.options(device="emulated"):
+        u = np.array([0.0, 11.5, 2.0])
+        for n in (-1, 1, 3, 8, 11):
+            assert alike(lw.kernel(of_any_form)(u, n), of_any_form(u, n))

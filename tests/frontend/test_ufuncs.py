@@ -24,6 +24,19 @@ def test_of_elements(text):
     same(function, np.array([0.5, -1.5, 2.5])[::-1], np.zeros(6)[::2])
 
 
+def test_a_part_is_clipped_where_it_is():
+    function = define("""
+        def f(a):
+            y = np.clip(a=a, a_min=0.0, a_max=1.0, out=a)
+            y[0] = 5.0
+            np.clip(a[1:], a_min=None, a_max=0.25, out=a[::-1][:-1])
+            return y, np.sum(a=a), np.full(shape=2, fill_value=a[0]), np.dot(b=a, a=a)
+        """)
+    for size in (1, 2, 5):
+        same(function, np.linspace(-1.0, 3.0, size))
+    same(function, np.linspace(-1.0, 3.0, 7)[::-2])
+
+
 def test_a_choice_that_is_not_taken_is_read_anyway():
     function = define("def f(a, p):\n    return np.where(p < len(a), a[p], 0.0)\n")
     same(function, np.arange(3.0), np.array([0, 2]))

@@ -46,7 +46,7 @@ CASES = {
     "x = a if c[0] else b; x[0] = 1": "ab",
     "x = np.zeros((a.shape[0], len(b))); x[0] = 1": "",
     "n, m = a.shape; n[0] = 1": "",
-    "x = same(a, b); x[0] = 1": "ab",
+    "x = same(a, b); x[0] = 1": "a",
     "a += 1": "a",
     "x = a; x = b[0]; x += 1": "a",
     "x = b[0]; x += 1": "",

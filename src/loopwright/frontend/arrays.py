@@ -276,6 +276,11 @@ def _chosen(cx: Context, base: Items, index: Expr, at: ast.expr) -> Number:
     return Number(result, kind.weak)
 
 
+def largest_table() -> int:
+    """How many constants a tuple may have that is indexed by a variable."""
+    return _LARGEST_TABLE
+
+
 def _is_constant(item: Value) -> bool:
     return isinstance(item, Literal) or (isinstance(item, Number) and isinstance(item.expr, Const))
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from loopwright.deferred import deferred
 from loopwright.frontend.arguments import Arguments
+from loopwright.frontend.characters import character_of, code_of, is_text, size_of_text
 from loopwright.frontend.context import Context
 from loopwright.frontend.convert import as_index, checked_float_to_int, convert, count_of, literal, truth
 from loopwright.frontend.decide import class_of, is_instance
@@ -166,6 +167,8 @@ def _len(cx: Context, call: Arguments) -> Value:
             return Number(count_of(value), weak=True)
         case (Array() | View() | Elementwise() | Records()) as array if array.shape:
             return shape_of(cx, array)[0]
+        case text if is_text(text):
+            return Literal(size_of_text(text))
         case _:
             raise cx.error(call.node, "len() takes an array or a tuple here")
 
@@ -179,5 +182,5 @@ def _tuple(cx: Context, call: Arguments) -> Value:
 
 BUILTINS: dict[object, Handler] = {
     abs: _abs, int: _int, float: _float, bool: _bool, divmod: _divmod,
-    pow: _pow, len: _len, type: _type, tuple: _tuple, isinstance: _isinstance,
+    pow: _pow, len: _len, ord: code_of, chr: character_of, type: _type, tuple: _tuple, isinstance: _isinstance,
 }  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import inspect
 from dataclasses import replace
 from types import FunctionType
 from typing import TYPE_CHECKING
@@ -16,15 +17,16 @@ from loopwright.frontend.arguments import Arguments
 from loopwright.frontend.array_functions import ARRAY_FUNCTIONS, method_of_array
 from loopwright.frontend.arrays import array_attribute
 from loopwright.frontend.builtin_functions import BUILTINS, Handler
+from loopwright.frontend.characters import METHODS, method_of_text, text_of
 from loopwright.frontend.closures import given_lambda
 from loopwright.frontend.context import Context
 from loopwright.frontend.draws import draws
 from loopwright.frontend.elementwise import any_array, kept_array, map_elements
 from loopwright.frontend.generator_state import STATE
-from loopwright.frontend.inline import inline_closure, inline_function
-from loopwright.frontend.iteration import range_value
+from loopwright.frontend.inline import Each, inline_closure, inline_function
+from loopwright.frontend.iteration import is_prange, range_value
 from loopwright.frontend.keyed import method_of_keyed
-from loopwright.frontend.list_methods import made_list, method_of_list, sort
+from loopwright.frontend.list_methods import made_list, mapped, method_of_list, sort
 from loopwright.frontend.lists import new_list
 from loopwright.frontend.markers import ELEMENTWISE, MAKES, NO_EFFECT
 from loopwright.frontend.math_functions import MATH
@@ -96,6 +98,8 @@ def call(cx: Context, node: ast.Call) -> Value:
         if isinstance(owner, Fixed) and isinstance(owner.value, np.ufunc):
             method = outer_of if name == "outer" else more.method_of_ufunc
             return method(cx, owner.value, _arguments(cx, node, name))
+        if (text := text_of(owner)) is not None and name in METHODS:
+            return method_of_text(cx, text, _arguments(cx, node, name))
         if isinstance(owner, ListValue):
             return method_of_list(cx, owner, _arguments(cx, node, name), _apply)
         if isinstance(owner, Keyed):
@@ -114,6 +118,8 @@ def call(cx: Context, node: ast.Call) -> Value:
     if isinstance(callee, Fixed):
         if callee.value is zip and _is_returned(cx, node):
             return Zipped(tuple(kept_array(cx, one, node) for one in operands(cx, node.args)))
+        if callee.value is map and id(node) in cx.comprehensions:
+            return mapped(cx, node)
         _refuse_by_name(cx, callee.value, node)
         if callee.value is print:
             return print_call(cx, node)
@@ -130,6 +136,24 @@ def call(cx: Context, node: ast.Call) -> Value:
         if callee.value is list or callee.value is sorted or maker is list:
             return _list_or_sorted(cx, callee.value is sorted, node)
     return _apply(cx, callee, _arguments(cx, node, name))
+
+
+def generator_call(cx: Context, node: ast.expr) -> object:
+    """The generator of a module that a loop calls; None for anything else that it goes over."""
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name | ast.Attribute):
+        return None
+    if isinstance(node.func, ast.Attribute) and not isinstance(cx.evaluate(node.func.value), Fixed):
+        return None  # a method
+    callee = cx.evaluate(node.func)
+    called = callee.value if isinstance(callee, Fixed) else None
+    plain = getattr(called, "py_func", getattr(called, "__wrapped__", called))
+    return plain if isinstance(plain, FunctionType) and inspect.isgeneratorfunction(plain) else None
+
+
+def over_generator(cx: Context, generator: object, node: ast.Call, each: Each) -> None:
+    """Read a generator, and do this with each value that it yields."""
+    name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "this")
+    inline_function(cx, generator, _arguments(cx, node, name), each)
 
 
 def _is_returned(cx: Context, node: ast.Call) -> bool:
@@ -215,17 +239,48 @@ _OF_COMPREHENSIONS = frozenset(
 )
 
 
+_OF_ITERATORS = frozenset({"sum", "min", "max", "any", "all", "tuple"})  # they take each item once
+
+
 def _refuse_other_comprehensions(cx: Context, node: ast.Call) -> None:
-    """A comprehension is an array here, so it may stand only where NumPy or Python takes either."""
+    """A comprehension is an array where NumPy takes it, and where Python takes it once; elsewhere a list."""
     name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
     for argument in node.args:
         if isinstance(argument, ast.ListComp | ast.GeneratorExp):
-            if name not in _OF_COMPREHENSIONS:
+            if name in _OF_COMPREHENSIONS or (isinstance(argument, ast.ListComp) and _is_numpys(cx, node.func)):
+                cx.comprehensions.add(id(argument))
+            elif isinstance(argument, ast.GeneratorExp):
                 raise refuse_expression(cx, argument)
+        elif isinstance(argument, ast.Call) and name in _OF_ITERATORS:
             cx.comprehensions.add(id(argument))
 
 
+def _is_numpys(cx: Context, node: ast.expr) -> bool:
+    """Whether a callee is a function of NumPy's: what such a function is given may be an array or a list."""
+    if not isinstance(node, ast.Attribute) or not isinstance(node.value, ast.Name | ast.Attribute):
+        return False
+    callee = cx.evaluate(node) if isinstance(cx.evaluate(node.value), Fixed) else None
+    return isinstance(callee, Fixed) and (_is_of(callee.value, "numpy") or isinstance(callee.value, np.ufunc))
+
+
+def _in_order(function: object, call: Arguments) -> Arguments:
+    """The call with what NumPy's function needs by position, where it is given by keyword: `np.clip(a=x, ...)`."""
+    if not call.named or isinstance(function, type) or not _is_of(function, "numpy"):
+        return call
+    try:
+        parameters = list(inspect.signature(function).parameters.values())  # type: ignore[arg-type]
+    except (TypeError, ValueError):  # written in C, and without a text of its parameters
+        return call
+    values, named = list(call.values), dict(call.named)
+    for parameter in parameters[len(values) :]:
+        if parameter.name not in named or parameter.default is not parameter.empty:
+            break
+        values.append(named.pop(parameter.name))
+    return replace(call, values=tuple(values), named=named)
+
+
 def _call_fixed(cx: Context, function: object, call: Arguments) -> Value:
+    call = _in_order(function, call)
     handler = _handler(function)
     if handler is not None:
         return handler(cx, call)
@@ -348,11 +403,6 @@ def number_type(function: object) -> type[np.generic] | None:
     dtype = getattr(function, "dtype", None)
     found = dtype.type if isinstance(dtype, np.dtype) else getattr(np, str(getattr(function, "name", "")), None)
     return found if isinstance(found, type) and issubclass(found, np.generic) else None
-
-
-def is_prange(function: object) -> bool:
-    """numba's or our own prange."""
-    return getattr(function, "__name__", "") == "prange"
 
 
 def _is_of(thing: object, *packages: str) -> bool:

@@ -15,7 +15,7 @@ from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any
 
 from loopwright.errors import KernelError
-from loopwright.frontend.parse import Definition, parameters_of, parse, positional_of
+from loopwright.frontend.parse import Definition, parameters_of, parse, positional_of, refuse_generator
 from loopwright.frontend.watched import Found
 from loopwright.frontend.whole import fewest_indices
 from loopwright.frontend.written import written_parameters
@@ -114,6 +114,13 @@ def _found(kind: Kind, namespace: Any, key: str) -> Found:
 def capture(function: object) -> Source:
     """Read a Python function. Raises KernelError for a lambda, a builtin, a class, a method, a generator, a
     function without source text, and for `**kwargs`."""
+    source = capture_helper(function)
+    refuse_generator(source.function, source.definition)
+    return source
+
+
+def capture_helper(function: object) -> Source:
+    """As `capture`, and generators too: a helper may be one."""
     return _captured_once(function) if is_ours(function) else _captured(function)
 
 

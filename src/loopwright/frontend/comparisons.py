@@ -6,6 +6,7 @@ import ast
 
 from loopwright.deferred import deferred
 from loopwright.frontend import operators
+from loopwright.frontend.characters import codes, is_text, letters, text_of
 from loopwright.frontend.context import Context
 from loopwright.frontend.convert import negated, truth
 from loopwright.frontend.decide import is_equal, is_same
@@ -77,6 +78,12 @@ def comparisons(cx: Context, node: ast.Compare) -> Value:
 
 
 def _compare(cx: Context, op: ast.cmpop, left: Value, right: Value, node: ast.expr) -> Value:
+    if (both := codes(cx, left, right)) is not None and not isinstance(op, ast.Is | ast.IsNot):
+        if isinstance(op, ast.In | ast.NotIn):  # a character in a text of one
+            op = ast.Eq() if isinstance(op, ast.In) else ast.NotEq()
+        left, right = both
+    if isinstance(op, _ORDERS) and (texts := (text_of(left), text_of(right))) and None not in texts:
+        return Literal(_in_order(op, str(texts[0]), str(texts[1])))
     match op:
         case ast.Is() | ast.IsNot():
             same = is_same(left, right)
@@ -100,6 +107,15 @@ def _compare(cx: Context, op: ast.cmpop, left: Value, right: Value, node: ast.ex
     return operators.comparison(cx, operators.COMPARE[type(op)], left, right, node)
 
 
+_ORDERS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
+
+
+def _in_order(op: ast.cmpop, left: str, right: str) -> bool:
+    if left == right:
+        return isinstance(op, ast.LtE | ast.GtE)
+    return (left < right) is isinstance(op, ast.Lt | ast.LtE)
+
+
 def _is_none(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and node.value is None
 
@@ -114,6 +130,8 @@ def _equal(cx: Context, left: Value, right: Value, node: ast.expr) -> Value | No
     same = is_equal(left, right)
     if same is not None:
         return Literal(same)
+    if is_text(left) or is_text(right):  # and no two characters
+        return Literal(False)
     if isinstance(left, Fixed) and isinstance(right, Fixed):
         return Literal(bool(left.value == right.value))
     if not isinstance(left, Items) or not isinstance(right, Items):
@@ -183,6 +201,12 @@ def _as_value(condition: bool | Expr) -> Literal | Number:
 def _contains(cx: Context, item: Value, items: Value, node: ast.expr) -> Value:
     if isinstance(items, Keyed):
         return has_key(cx, items, item, node)
+    if text_of(items) is not None and is_text(item):
+        known, among = text_of(item), letters(items)
+        if known is not None:
+            return Literal(known in str(text_of(items)))
+        assert among is not None
+        items = among
     if isinstance(items, TableValue):
         return contains(cx, items, item, node)
     if isinstance(items, ListValue):

@@ -43,6 +43,16 @@ class NotYet(KernelError):
     """A variable is read whose type is not known in this round. In the last round it is an error as it stands."""
 
 
+@dataclass(frozen=True, slots=True)
+class ReturnForm:
+    """What one `return` gives, where others give something else. first: the number of its first value, with gaps
+    between those of different returns. kinds: the names of its arrays, None for numbers. packing: as of a Kernel."""
+
+    first: int
+    kinds: tuple[str | None, ...]
+    packing: tuple[tuple[str, int], ...]
+
+
 class Restart(Exception):
     """What was found says which assignments belong together: all is read again from the start."""
 
@@ -66,6 +76,7 @@ class Session:
     deep_lists: set[Key] = field(default_factory=set)  # lists of lists that change, by key
     maybe_results: set[tuple[int, ...]] = field(default_factory=set)  # places in results that are None at times
     maybe_returns: bool = False  # some paths return numbers, and others None
+    forms: dict[int, ReturnForm] | None = None  # returns that have no form in common, by the id of their node
     result_shapes: dict[int, list[tuple[Expr, ...]]] = field(default_factory=dict)
     in_place: set[tuple[Key, int]] = field(default_factory=set)
     calls: dict[tuple[int, str, int], ast.Call] = field(default_factory=dict)  # of our own functions, by where and what
@@ -104,6 +115,7 @@ class Frame:
     made_before: int = 0  # the number of local arrays when it was called
     gives: set[bool] = field(default_factory=set)  # whether its returns give something: True, False or both
     calls_again: set[str] | None = None  # of a function that calls itself: the Blocks that stand for these calls
+    each: Callable[[Value, ast.expr], None] | None = None  # of a generator: what is done with what it yields
 
     @property
     def is_inlined(self) -> bool:
@@ -159,6 +171,8 @@ class Context:
     list_variables: dict[Key, ListValue] = field(default_factory=dict)  # names for several lists: their own
     bounds: dict[str, Expr] = field(default_factory=dict)  # int64 scalars and what they cannot be above
     packing: tuple[tuple[str, int], ...] = ()
+    reached: dict[int, ReturnForm] = field(default_factory=dict)  # the forms of the returns of this round
+    return_keys: tuple[int, ...] = ()  # the number by which the type of each returned value is kept, where not its own
     result_names: dict[int, Array] = field(default_factory=dict)  # results whose sizes the code computes, by place
     returns: list[tuple[tuple[str | None, ...] | None, bool]] = field(default_factory=list)  # arrays' names, is a tuple
 

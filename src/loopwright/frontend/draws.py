@@ -7,6 +7,7 @@ in draw_functions.py.
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from types import ModuleType
@@ -41,10 +42,11 @@ from loopwright.ir.nodes import Expr, Store
 from loopwright.ir.types import FLOAT64, INT64, Scalar
 
 if TYPE_CHECKING:
-    from loopwright.frontend import generators, legacy_draws
+    from loopwright.frontend import generators, legacy_draws, python_random
 else:
     generators = deferred("loopwright.frontend.generators")
     legacy_draws = deferred("loopwright.frontend.legacy_draws")
+    python_random = deferred("loopwright.frontend.python_random")
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +97,9 @@ def draws(cx: Context, function: object, call: Arguments) -> Value | None:
     if getattr(function, "__name__", "") == "default_rng" and function is np.random.default_rng:
         return generators.made(cx, call)
     if not is_global(function):
-        return None
+        module = sys.modules.get("random")
+        is_pythons = module is not None and getattr(function, "__self__", None) is module._inst
+        return python_random.draw(cx, function, call) if is_pythons else None
     name = str(getattr(function, "__name__", ""))
     if name not in DISTRIBUTIONS and name not in _OTHERS:
         known = ", ".join(sorted({*DISTRIBUTIONS, *_OTHERS}))

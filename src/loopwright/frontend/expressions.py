@@ -14,6 +14,7 @@ from loopwright.deferred import deferred
 from loopwright.frontend import arrays, grids, operators
 from loopwright.frontend.array_parts import part_of
 from loopwright.frontend.calls import call
+from loopwright.frontend.characters import character_at, part_of_text, text_of
 from loopwright.frontend.comparisons import comparisons
 from loopwright.frontend.context import Context
 from loopwright.frontend.elementwise import binary, kept_array, map_elements
@@ -39,6 +40,7 @@ from loopwright.frontend.values import (
     ListValue,
     Literal,
     Number,
+    RangeValue,
     Records,
     SliceIndex,
     TableValue,
@@ -225,7 +227,12 @@ def _subscript(cx: Context, node: ast.Subscript) -> Value:
     read = cx.evaluate(node.value)
     if isinstance(node.slice, ast.Slice) and isinstance(read, Items):
         return _slice_of_items(cx, read, node)
+    text = text_of(read)
+    if text is not None and isinstance(node.slice, ast.Slice):
+        return part_of_text(cx, text, _slice(cx, node.slice), node)
     base, indices = indexed(cx, node, read)
+    if text is not None and len(indices) == 1:
+        return character_at(cx, text, indices[0], index_nodes(node), node)
     if isinstance(base, Keyed):
         return item_of(cx, base, index_of(indices), node)
     if isinstance(base, TableValue):
@@ -259,6 +266,9 @@ _OF_NUMBERS: dict[str, Value] = {"shape": Items(()), "ndim": Literal(0), "size":
 """What NumPy's numbers have because arrays have it."""
 
 
+_OF_RANGES = ("start", "stop", "step")
+
+
 def _attribute(cx: Context, node: ast.Attribute, base: Value) -> Value:
     match base:
         case Array() | View() | Elementwise() if node.attr == "T":
@@ -271,6 +281,8 @@ def _attribute(cx: Context, node: ast.Attribute, base: Value) -> Value:
             return complex_functions.part(base, node.attr == "imag")
         case Array() | View() | Elementwise() | Records():
             return arrays.array_attribute(cx, base, node.attr, node)
+        case RangeValue(bounds=bounds) if node.attr in _OF_RANGES:
+            return bounds[_OF_RANGES.index(node.attr)]
         case Items(names=names) if node.attr in names:
             return base.items[names.index(node.attr)]
         case Number(weak=False) if node.attr == "dtype":

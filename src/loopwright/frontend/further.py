@@ -18,6 +18,7 @@ from loopwright.frontend.arrays import fill_constant
 from loopwright.frontend.context import Context
 from loopwright.frontend.convert import as_index, convert
 from loopwright.frontend.creation import as_array
+from loopwright.frontend.decompositions import svdvals
 from loopwright.frontend.elementwise import check, made, nest, new_array, reads_of, require_same
 from loopwright.frontend.inline import inline_function
 from loopwright.frontend.manipulation import transpose, view_of
@@ -262,9 +263,17 @@ def _at(function: Any, a: Any, indices: Any, b: Any) -> None:
             a[indices[k]] = function(a[indices[k]], b[k])
 
 
+def _svd(cx: Context, call: Arguments) -> Value:
+    if call.get(2, "compute_uv") != Literal(False):
+        raise cx.error(call.node, "the vectors of np.linalg.svd are outside the language",
+                       "their signs are what LAPACK's algorithm makes them",
+                       "call it before, and pass its result; there are svdvals and pinv")  # fmt: skip
+    return inline_function(cx, svdvals, replace(call, values=call.values[:1], named={}))
+
+
 HANDLERS: dict[Any, Handler] = {
     np.split: _split(None), np.array_split: _split(None, is_even=False), np.vsplit: _split(0), np.hsplit: _split(1),
     np.dsplit: _split(2), np.squeeze: _squeeze, np.moveaxis: _moveaxis, np.ix_: _ix, np.select: _select,
     np.isscalar: _isscalar,
-    np.einsum: _einsum,
+    np.einsum: _einsum, np.linalg.svd: _svd,
 }  # fmt: skip

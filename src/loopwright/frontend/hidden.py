@@ -55,5 +55,5 @@ def again(source: Source, old: Source) -> Source:
 
 
 GLOBAL = "global."
-MARKS = ("np.random.", "print.", GLOBAL)
+MARKS = ("np.random.", "random.", "print.", GLOBAL)
 """How the names of hidden parameters begin."""

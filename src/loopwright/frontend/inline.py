@@ -22,10 +22,11 @@ from loopwright.frontend.context import Context, Frame, NotYet, Session, web_key
 from loopwright.frontend.decide import decide
 from loopwright.frontend.elementwise import kept_array, materialised
 from loopwright.frontend.infer import Key
+from loopwright.frontend.lists import is_changed, new_list
 from loopwright.frontend.parse import parameters_of, positional_of
 from loopwright.frontend.promote import NumberType
 from loopwright.frontend.recursion import without_last_calls
-from loopwright.frontend.scopes import names_inside
+from loopwright.frontend.scopes import names_inside, own_nodes
 from loopwright.frontend.values import (
     Array,
     ArrayLike,
@@ -56,8 +57,24 @@ else:
 _DEEPEST = 40
 
 
-def inline_function(cx: Context, function: object, call: Arguments) -> Value:
-    """The result of calling a module-level function or an @lw.function helper."""
+def _make_lists(cx: Context, tree: ast.FunctionDef, given: dict[str, Value], call: Arguments) -> None:
+    """Make a list of `[a, b]` that is written as an argument, where the helper changes it."""
+    if not isinstance(call.node, ast.Call):  # an operator of which a helper of ours is made
+        return
+    names = [parameter.arg for parameter in positional_of(tree)]
+    written = [*zip(names, call.node.args, strict=False), *((one.arg, one.value) for one in call.node.keywords)]
+    for name, node in written:
+        value = given.get(name or "")
+        if isinstance(value, Items) and isinstance(node, ast.List) and is_changed(tree, str(name)):
+            given[str(name)] = new_list(cx, value.items, node)
+
+
+Each = Callable[[Value, ast.expr], None]
+
+
+def inline_function(cx: Context, function: object, call: Arguments, each: Each | None = None) -> Value:
+    """The result of calling a module-level function or an @lw.function helper. each: of a generator, what a loop does
+    with what it yields, and where that stands."""
     plain = function
     if not isinstance(function, FunctionType):  # numba's jitted functions and our own kernels carry theirs
         plain = getattr(function, "py_func", getattr(function, "__wrapped__", function))
@@ -68,7 +85,7 @@ def inline_function(cx: Context, function: object, call: Arguments) -> Value:
             call.node, f"'{call.name}' cannot be inlined: {reason.what}", reason.why, reason.remedy
         ) from None
     defaults = {p.name: from_object(p.default) for p in source.parameters if p.has_default}
-    return _inline(cx, source, without_last_calls(source.definition.tree), None, defaults, call)
+    return _inline(cx, source, without_last_calls(source.definition.tree), None, defaults, call, each)
 
 
 def run_written(
@@ -94,9 +111,11 @@ def inline_closure(cx: Context, closure: Closure, call: Arguments) -> Value:
 
 def _inline(
     cx: Context, source: Source, tree: ast.FunctionDef, closure: Closure | None, defaults: Mapping[str, Value],
-    call: Arguments,
+    call: Arguments, each: Each | None = None,
 ) -> Value:  # fmt: skip
     given = _match(cx, tree, defaults, call)
+    if each is None:
+        _refuse_generator(cx, tree, call)
     around = next((frame for frame in cx.active if frame.tree is tree), None)
     if around is not None:
         return calls_again.call_again(cx, around, given, call)
@@ -109,10 +128,11 @@ def _inline(
     webs = _webs(cx, source, tree, given, path)
     at_call = cx.at(call.node)
     frame = Frame(len(cx.frames), source, tree, path, f"{cx.frame.prefix}{tree.name}.", webs, closure)
-    frame.calls_again = set() if is_recursive else None
+    frame.calls_again, frame.each = set() if is_recursive else None, each
     names = frozenset(cx.names) if is_recursive else frozenset()
     frame.made_before = len(cx.allocations)
     cx.frames.append(frame)
+    _make_lists(cx, tree, given, call)
     for parameter in parameters_of(tree):
         _bind(cx, frame, webs.stores[id(parameter)], given[parameter.arg], call.node)
     if (*path, "return") in cx.session.optional:  # nothing is returned yet
@@ -133,6 +153,25 @@ def _inline(
     else:
         cx.emit(Block(frame.block, tuple(body), at=at_call))
     return _result(cx, frame, call)
+
+
+def _refuse_generator(cx: Context, tree: ast.FunctionDef, call: Arguments) -> None:
+    if any(isinstance(one, ast.Yield | ast.YieldFrom) for one in own_nodes(tree)):
+        raise cx.error(call.node, f"'{call.name}' is a generator", "its values are taken one by one, while it waits",
+                       f"take them in a loop: for x in {ast.unparse(call.node)}")  # fmt: skip
+
+
+def yield_statement(cx: Context, node: ast.Yield) -> None:
+    """`yield value` of a generator that a loop goes over: what the loop does with the value."""
+    frame = cx.frame
+    assert frame.each is not None
+    value = Fixed(None) if node.value is None else kept_array(cx, cx.evaluate(node.value), node)
+    place = node.value or node
+    cx.active.pop()
+    try:
+        frame.each(value, place)
+    finally:
+        cx.active.append(frame)
 
 
 def _blame_the_call(cx: Context, source: Source, call: Arguments) -> None:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 from collections.abc import Sequence as PythonSequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 
 import numpy as np
 
 from loopwright.frontend.arrays import index_value
+from loopwright.frontend.characters import at_position, text_of
+from loopwright.frontend.closures import given_lambda
 from loopwright.frontend.context import Context
 from loopwright.frontend.convert import as_index, convert, truth
 from loopwright.frontend.elementwise import materialised, nest, new_array
@@ -32,6 +34,7 @@ from loopwright.frontend.values import (
     Literal,
     Number,
     RangeValue,
+    Records,
     TableValue,
     Value,
     View,
@@ -80,10 +83,19 @@ def sequence_of(cx: Context, node: ast.expr) -> Sequence:
         is_named = isinstance(owner, ast.Name | ast.Attribute)  # all else would be computed twice
         is_method = owner is not None and not (is_named and isinstance(cx.evaluate(owner), Fixed))
         callee = None if is_method else cx.evaluate(node.func)
-        made = None if not isinstance(callee, Fixed) else _MAKERS.get(callee.value)
+        made = None if not isinstance(callee, Fixed) else _maker(callee.value)
         if made is not None:
             return made(cx, node)
     return _of_value(cx, cx.evaluate(node), node)
+
+
+def is_prange(function: object) -> bool:
+    """numba's or our own prange."""
+    return getattr(function, "__name__", "") == "prange"
+
+
+def _maker(function: object) -> Callable[[Context, ast.Call], Sequence] | None:
+    return _range if is_prange(function) else _MAKERS.get(function)
 
 
 def _of_value(cx: Context, value: Value, node: ast.expr) -> Sequence:
@@ -91,6 +103,8 @@ def _of_value(cx: Context, value: Value, node: ast.expr) -> Sequence:
         assert isinstance(value, ArrayLike)
         array = materialised(cx, value, node) if isinstance(value, Elementwise) else value
         return Sequence(clipped(cx, array.shape[0]), lambda cx, k: rows_of(cx, array, k, node))
+    if isinstance(value, Records) and value.shape:
+        return Sequence(clipped(cx, value.shape[0]), lambda cx, k: replace(value, index=(*value.index, k)))
     if isinstance(value, TableValue):
         size, item_of, after = elements(cx, value, node)
         return Sequence(size, item_of, after=after)
@@ -100,11 +114,18 @@ def _of_value(cx: Context, value: Value, node: ast.expr) -> Sequence:
         return _in_step(cx, [_of_value(cx, part, node) for part in value.parts])
     if isinstance(value, ListValue):
         return Sequence(size_of_list(cx, value), lambda cx, k: items_at(cx, value, k, node))
+    text = text_of(value)
+    if text is not None:
+        fixed = tuple(map(Fixed, text)) if len(text) <= _MOST_LETTERS else None
+        return Sequence(Literal(len(text)), lambda cx, k: at_position(cx, text, k, node), fixed)
     if isinstance(value, Items | Keyed):
         found = keys_of(value) if isinstance(value, Keyed) else value
         return Sequence(Literal(len(found.items)), lambda cx, k: _item(cx, found, k, node), found.items)
     raise cx.error(node, f"a loop cannot go over {describe(value)}", "it goes over ranges, arrays and tuples",
                    "write: for i in range(n)")  # fmt: skip
+
+
+_MOST_LETTERS = 8  # of a text of which each character is a constant where a loop goes over it
 
 
 def _item(cx: Context, value: Items, k: Expr, node: ast.expr) -> Value:
@@ -197,6 +218,32 @@ def _in_step(cx: Context, parts: list[Sequence]) -> Sequence:
     return Sequence(size, item, fixed)
 
 
+def _map(cx: Context, node: ast.Call) -> Sequence:
+    """`map(f, xs, ys)`: f is called where an item is used, once for each."""
+    if len(node.args) < 2 or node.keywords:
+        raise cx.error(node, "map() takes a function and sequences")
+    given = node.args[0]
+    function = given_lambda(cx, given) if isinstance(given, ast.Lambda) else cx.evaluate(given)
+    inner = _in_step(cx, [sequence_of(cx, one) for one in node.args[1:]])
+    shown = "lambda" if isinstance(given, ast.Lambda) else ast.unparse(given)
+
+    def called(cx: Context, values: Value, number: int) -> Value:
+        assert isinstance(values, Items)
+        names = [f"{shown}.{k}" for k in range(len(values.items))]
+        key = (id(node), "map", number)
+        if key not in cx.session.calls:
+            made = ast.Call(ast.Name(shown), [ast.Name(name) for name in names], [])
+            cx.session.calls[key] = ast.fix_missing_locations(ast.copy_location(made, node))
+        cx.frame.scopes.append({shown: function, **dict(zip(names, values.items, strict=True))})
+        try:
+            return cx.evaluate(cx.session.calls[key])
+        finally:
+            cx.frame.scopes.pop()
+
+    fixed = None if inner.fixed is None else tuple(called(cx, one, k) for k, one in enumerate(inner.fixed))
+    return Sequence(inner.size, lambda cx, k: called(cx, inner.item(cx, k), 0), fixed)
+
+
 def _reversed(cx: Context, node: ast.Call) -> Sequence:
     if len(node.args) != 1 or node.keywords:
         raise cx.error(node, "reversed() takes one sequence")
@@ -235,7 +282,7 @@ def _count(shape: list[Size]) -> Size:
 
 
 _MAKERS: dict[object, Callable[[Context, ast.Call], Sequence]] = {
-    range: _range, enumerate: _enumerate, zip: _zip, reversed: _reversed,
+    range: _range, enumerate: _enumerate, zip: _zip, reversed: _reversed, map: _map,
     np.ndindex: _ndindex, np.ndenumerate: _ndenumerate,
 }  # fmt: skip
 

@@ -291,6 +291,18 @@ def made_list(cx: Context, node: ast.Call) -> ListValue:
     return cx.lists.get(result.key, result)
 
 
+def mapped(cx: Context, node: ast.Call) -> Value:
+    """The items of `map(...)`, where they are used at once: a tuple where each is read, else a list."""
+    sequence = sequence_of(cx, node)
+    if sequence.fixed is not None and isinstance(sequence.size, Literal):
+        return Items(sequence.fixed)
+    key = (id(node), "mapped", 0)
+    if key not in cx.session.calls:
+        made = ast.Call(ast.Name("list"), [node], [])
+        cx.session.calls[key] = ast.fix_missing_locations(ast.copy_location(made, node))
+    return made_list(cx, cx.session.calls[key])
+
+
 def comprehension_list(cx: Context, comprehension: ast.ListComp | ast.GeneratorExp, node: ast.expr) -> ListValue:
     """`[x for ... if ... for ...]`, item by item."""
     result = new_list(cx, [], node)

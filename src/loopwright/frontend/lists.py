@@ -50,7 +50,7 @@ ROOM = RESERVED
 """Elements that a list has room for: a gigabyte of addresses for numbers of 64 bits."""
 RESIZERS = ("append", "pop", "extend", "clear", "insert", "remove")
 """Methods that change how many elements a list has."""
-_OF_HEAPS = ("heappush", "heappop", "heapify", "heapreplace", "heappushpop")
+_IN_PLACE = ("heappush", "heappop", "heapify", "heapreplace", "heappushpop", "shuffle")
 _METHODS = (*RESIZERS, "sort", "reverse", "index", "count", "copy")
 
 
@@ -72,7 +72,7 @@ def is_changed(tree: ast.FunctionDef, name: str, seen: frozenset[str] = frozense
                 if attribute in _METHODS:
                     return True
             case ast.Call(func=ast.Attribute(attr=attribute), args=[ast.Name(id=owner), *_]) if owner == name:
-                if attribute in _OF_HEAPS:
+                if attribute in _IN_PLACE:
                     return True
             case ast.Subscript(ctx=ast.Store(), value=ast.Name(id=owner)) if owner == name:
                 return True

@@ -6,10 +6,10 @@ import ast
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from loopwright.frontend.calls import is_prange
+from loopwright.frontend.calls import generator_call, over_generator
 from loopwright.frontend.context import Context, web_key
 from loopwright.frontend.convert import as_index, negated
-from loopwright.frontend.iteration import sequence_of
+from loopwright.frontend.iteration import is_prange, sequence_of
 from loopwright.frontend.lazy import condition_of
 from loopwright.frontend.operands import operands
 from loopwright.frontend.refusals import FUNCTIONS, refuse_expression
@@ -46,6 +46,10 @@ def _before_else(cx: Context, node: ast.For | ast.While) -> Iterator[None]:
 
 
 def _for_loop(cx: Context, node: ast.For) -> None:
+    generator = generator_call(cx, node.iter)
+    if generator is not None:
+        _over_generator(cx, node, generator)
+        return
     if not _is_range(cx, node.iter) or not isinstance(node.target, ast.Name):
         loop_over(cx, node)
         return
@@ -182,6 +186,36 @@ def loop_over(cx: Context, node: ast.For) -> None:
         cx.emit(Block(block, tuple(whole), at=cx.at(node)))
     else:
         cx.body += whole
+
+
+def _over_generator(cx: Context, node: ast.For, generator: object) -> None:
+    """The body where the generator yields; `continue` and `break` leave blocks around it and around the generator."""
+    _refuse_assigned(cx, node)
+    assert isinstance(node.iter, ast.Call)
+    frame, at = cx.frame, cx.at(node)
+    whole = cx.new_name(frame.prefix + "items")
+    outside = frame.else_blocks.get(id(node), whole)
+
+    def each(value: Value, place: ast.expr) -> None:
+        one = cx.new_name(frame.prefix + "item")
+        frame.loops.append(f"{one} {outside}")
+        try:
+            with cx.inner_body() as body:
+                cx.assign(node.target, value, node.iter)
+                cx.execute(node.body)
+        finally:
+            frame.loops.pop()
+        left = any(leave.block == one for leave in statements(tuple(body), Leave))
+        cx.body += [Block(one, tuple(body), at=at)] if left else body
+
+    tail, frame.tail = frame.tail, False
+    try:
+        with cx.inner_body() as everything:
+            over_generator(cx, generator, node.iter, each)
+    finally:
+        frame.tail = tail
+    left = any(leave.block == whole for leave in statements(tuple(everything), Leave))
+    cx.body += [Block(whole, tuple(everything), at=at)] if left else everything
 
 
 def _are_numbers(items: tuple[Value, ...]) -> bool:

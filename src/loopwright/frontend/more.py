@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from loopwright.frontend import arrangement, further, numerics, python_library, sets
+from loopwright.frontend import arrangement, decompositions, further, numerics, python_library, sets
 
 FUNCTIONS: dict[Any, Any] = {
     **arrangement.FUNCTIONS, **numerics.FUNCTIONS, **sets.FUNCTIONS, **python_library.FUNCTIONS,
+    **decompositions.FUNCTIONS,
 }  # fmt: skip
 METHODS: dict[str, Any] = {**arrangement.METHODS, **numerics.METHODS}
 ELEMENTWISE, HANDLERS = numerics.ELEMENTWISE, further.HANDLERS
 method_of_ufunc, norm, repeat_each = further.method_of_ufunc, numerics.norm, arrangement.repeat_each
 holds = sets.holds
+norm_of_singular_values = decompositions.norm_of_singular_values

@@ -17,7 +17,7 @@ import numpy as np
 
 from loopwright.deferred import deferred
 from loopwright.errors import KernelError
-from loopwright.frontend.capture import Source, capture
+from loopwright.frontend.capture import Source, capture_helper
 from loopwright.frontend.watched import Found, attribute_of
 from loopwright.ir.captured import ABSENT, CapturedConstant
 
@@ -103,7 +103,7 @@ class Outside:
 
     def _captured(self, function: object) -> Source:
         if function not in self._sources:
-            found = self._sources[function] = capture(function)
+            found = self._sources[function] = capture_helper(function)
             self._rely(found.relies)
         return self._sources[function]
 

@@ -73,14 +73,18 @@ def parse(function: object) -> tuple[FunctionType, Definition]:
             remedy="import it again, or start Python again",
         )
     definition = Definition(tree, code.co_filename, tuple(lines))
-    if code.co_flags & inspect.CO_GENERATOR:
-        raise KernelError(
-            f"'{plain.__name__}' is a generator",
-            definition.at_name(),
-            "values cannot be yielded from compiled code",
-            "write each value into an element of an array argument",
-        )
     return plain, definition
+
+
+def refuse_generator(function: FunctionType, definition: Definition) -> None:
+    """Raise KernelError for a generator: only a `for` statement of a kernel takes what it yields."""
+    if function.__code__.co_flags & inspect.CO_GENERATOR:
+        raise KernelError(
+            f"'{function.__name__}' is a generator",
+            definition.at_name(),
+            "its values are taken one by one, while it waits",
+            "call it in a kernel, behind 'in' of a 'for', or write each value into an element of an array argument",
+        )
 
 
 def _plain_function(function: object) -> FunctionType:

@@ -184,9 +184,8 @@ def _norm(cx: Context, call: Arguments) -> Value:
     order = call.get(1, "ord")
     array = as_array(cx, call.values[0], call.place(0), "np.linalg.norm()")
     of_matrix = len(array.shape) > 1 and "axis" not in call.named
-    if of_matrix and order in (Literal(2), Literal(-2), Fixed("nuc")):
-        raise cx.error(call.node, "a norm of singular values is outside the language",
-                       remedy="call it before, and pass its result")  # fmt: skip
+    if of_matrix and order is not None and order in (Literal(2), Literal(-2), Fixed("nuc")):
+        return inline_function(cx, more.norm_of_singular_values, replace(call, values=(array, order), named={}))
     if order is not None and order not in (Fixed(None), Literal(2)):
         return inline_function(cx, more.norm, replace(call, values=(array, *call.values[1:])))
     kind = array.element if array.element.is_float else array.element.part if array.element.is_complex else FLOAT64

@@ -69,7 +69,7 @@ FUNCTIONS: dict[str, tuple[str, str]] = {
     "enumerate": ("it stands only behind 'in'", "write: for i, x in enumerate(a)"),
     "zip": ("it stands only behind 'in'", "write: for x, y in zip(a, b)"),
     "reversed": ("it stands only behind 'in'", "write: for x in reversed(a), or use a[::-1]"),
-    "map": ("", "write a loop"),
+    "map": ("its items are used once, where it stands", "write: for x in map(f, a), or list(map(f, a))"),
     "filter": ("", "write a loop with an 'if'"),
     "str": ("there are no strings in compiled code", "make the text where the function is called"),
     "open": ("", "read the file before the call, and pass an array"),
@@ -80,8 +80,8 @@ FUNCTIONS: dict[str, tuple[str, str]] = {
 NUMPY: dict[str, str] = {
     "tensordot": "write the loops out, or use np.einsum",
     **dict.fromkeys(
-        ("eig", "eigh", "eigvals", "eigvalsh", "svd", "qr", "lstsq", "pinv", "matrix_rank", "cond"),
-        "call it before, and pass its result: it takes LAPACK's algorithm to give the same",
+        ("eig", "eigh", "eigvals"),
+        "call it before, and pass its result: it takes LAPACK's algorithm to give the same; there is eigvalsh",
     ),
 }
 

@@ -11,7 +11,7 @@ from loopwright.errors import KernelError, name_of_class
 from loopwright.frontend import promote
 from loopwright.frontend.bounds import bound_of, known_at_call
 from loopwright.frontend.complex_pairs import parts_of
-from loopwright.frontend.context import Context, NotYet
+from loopwright.frontend.context import Context, NotYet, ReturnForm
 from loopwright.frontend.convert import convert, in_type
 from loopwright.frontend.elementwise import assign_elements, check, materialised, new_array
 from loopwright.frontend.infer import ArrayKind
@@ -55,7 +55,7 @@ from loopwright.ir.nodes import (
     Stmt,
     Var,
 )
-from loopwright.ir.rows import ListOfArrays, ListOfLists, ListOfListsOfTuples, ListOfPairs, Shaped
+from loopwright.ir.rows import ListOfArrays, ListOfLists, ListOfListsOfTuples, ListOfPairs, OneOf, Shaped
 from loopwright.ir.types import BOOL, INT64, Scalar
 
 _MOST_RETURNED = 1000  # numbers and arrays
@@ -68,6 +68,9 @@ Returned = tuple[ReturnedScalar | ReturnedArray, ...]
 def return_from_kernel(cx: Context, node: ast.Return) -> None:
     """`return`, `return x`, `return x, y` of the kernel itself."""
     value: Value = Fixed(None) if node.value is None else _evaluated(cx, node.value)
+    if cx.session.forms is not None:
+        _return_in_its_form(cx, value, node)
+        return
     if isinstance(value, Fixed) and value.value is None:
         if cx.session.maybe_returns:
             _return_none(cx, node)
@@ -139,7 +142,7 @@ def _flatten(
                 packing.append((known_name(cx, value.kind, node), 0))
             if value.is_list:
                 packing.append(("list", 0))
-        case Literal() | Number() if (kind := _complex_kind(cx, value, packing)) is not None:
+        case Literal() | Number() if (kind := _complex_kind(cx, value, flat, packing)) is not None:
             packing += [("value", len(flat)), ("value", len(flat) + 1), ("complex", 2)]
             both = parts_of(cx, convert(cx, value, kind.type, node), cx.at(node))
             flat += [Number(part, kind.weak) for part in both]
@@ -267,11 +270,10 @@ def _flatten_rows(
 
 
 def _complex_kind(
-    cx: Context, value: Literal | Number, packing: Sequence[tuple[str, int]]
+    cx: Context, value: Literal | Number, flat: Sequence[Value], packing: Sequence[tuple[str, int]]
 ) -> promote.NumberType | None:
     """The type of a number that is complex where some return has it in this place; None for all others."""
-    kinds = [kind for kind, _ in packing]
-    key = ("returned", kinds.count("value") - packing.count(("complex", 2)))
+    key = ("returned", len(flat) - packing.count(("complex", 2)))
     if not value.number_type.type.is_complex and cx.session.types.of(key) is None:
         return None
     joined = cx.session.types.assign(key, value.number_type)
@@ -359,6 +361,7 @@ def _result_of_room(
     """The result at a place, with room for this one of the arrays that are returned there."""
     kind = cx.session.types.assign(("result", position), ArrayKind(element, axes))
     if not isinstance(kind, ArrayKind):
+        _read_again_by_form(cx)
         raise cx.error(place, "this return does not agree with the others", "its arrays have other numbers of axes")
     shapes = cx.session.result_shapes.setdefault(position, [])
     if most not in shapes:
@@ -376,6 +379,69 @@ def _result_of_room(
     return cx.result_names[position]
 
 
+# ---- returns that have no form in common ----------------------------------------------------------------------
+
+_MOST_IN_FORM = 64  # numbers and arrays of one return
+_MOST_FORMS = 16
+
+
+def _read_again_by_form(cx: Context) -> None:
+    """Read the function again, where the returns seen so far do not agree: each then has a form of its own."""
+    if cx.session.forms is None and len(cx.frames[0].webs.returns) <= _MOST_FORMS:
+        cx.session.forms = {}
+        cx.session.types.grown = True
+
+
+def _return_in_its_form(cx: Context, value: Value, node: ast.Return | None) -> None:
+    """`return` where each gives the number of its form, its own values, and zeros for those of all others."""
+    forms = cx.session.forms
+    assert forms is not None
+    key = 0 if node is None else id(node)
+    known = forms.get(key)
+    first = 1 + _MOST_IN_FORM * len(forms) if known is None else known.first
+    flat: list[Value] = [Literal(0)] * first
+    packing: list[tuple[str, int]] = []
+    if node is None or (isinstance(value, Fixed) and value.value is None):
+        packing.append(("none", 0))
+    else:
+        _flatten(cx, _own(cx, value, node), node, flat, packing, node.value)
+    own = flat[first:]
+    if len(own) > _MOST_IN_FORM:
+        raise cx.error(node or cx.frame.tree, f"a return of {len(own)} values among others is outside the language")
+    kinds = () if node is None else tuple(_kind(cx, item, node) for item in own)
+    cx.reached[key] = forms[key] = form = ReturnForm(first, kinds, tuple(packing))
+    if known != form:
+        cx.session.types.grown = True
+    values: list[Expr] = [Const(list(forms).index(key), INT64)]
+    for one in forms.values():
+        for number, kind in enumerate(one.kinds, one.first):
+            if kind is None and one is form:
+                assert node is not None
+                values.append(_returned(cx, number, flat[number], node) or _ZERO)
+            elif kind is None and isinstance(known_type := cx.session.types.of(("return", number)), promote.NumberType):
+                values.append(_zero_of(known_type))
+    cx.emit(Return(tuple(values), at=None if node is None else cx.at(node)))
+
+
+def _zero_of(kind: promote.NumberType) -> Expr:
+    return Const(False if kind.type == BOOL else 0.0 if kind.type.is_float else 0, kind.type)
+
+
+def _settle_forms(cx: Context, forms: dict[int, ReturnForm]) -> None:
+    """At the end of a round: what is returned, of all forms together."""
+    if list(cx.reached) != list(forms) and cx.session.failure is None:  # one of them is not reached any more
+        cx.session.forms = {}
+        cx.session.types.grown = True
+    numbers = [0, *(one.first + k for one in forms.values() for k in range(len(one.kinds)))]
+    cx.return_keys = tuple(numbers)
+    packing: list[tuple[str, int]] = [("value", 0)]
+    for one in forms.values():
+        packing += [(kind, numbers.index(at) if kind == "value" else at) for kind, at in one.packing]
+    cx.packing = (*packing, ("tuple", 1 + len(forms)), (name_of_class(OneOf), 0))
+    cx.returns = [((None, *(kind for one in forms.values() for kind in one.kinds)), True)]
+    cx.session.types.assign(("return", 0), promote.NumberType(INT64, weak=True))
+
+
 def _return_none(cx: Context, node: ast.Return | None) -> None:
     """`return None` where other paths return something: zeros for its numbers, and that they mean nothing."""
     found = [cx.session.types.of(("return", k)) for k in range(_MOST_RETURNED)]
@@ -384,7 +450,7 @@ def _return_none(cx: Context, node: ast.Return | None) -> None:
         raise NotYet("what the function returns is not known", None if node is None else cx.at(node))
     values: list[Expr] = []
     for kind in kinds:
-        values.append(Const(False if kind.type == BOOL else 0.0 if kind.type.is_float else 0, kind.type))
+        values.append(_zero_of(kind))
     cx.emit(Return(tuple(values), at=None if node is None else cx.at(node)))
 
 
@@ -416,6 +482,8 @@ def _agree(
         ) and not cx.session.maybe_returns:  # read it again, with None as a value
             cx.session.maybe_returns = True
             cx.session.types.grown = True
+        else:
+            _read_again_by_form(cx)
         raise cx.error(
             node,
             "this return does not agree with the others",
@@ -454,6 +522,11 @@ def _returned(cx: Context, number: int, item: Value, node: ast.Return) -> Expr |
 
 def check_end(cx: Context, falls_through: bool) -> None:
     """Return None where some path returns a value and another comes to the end of the function."""
+    if cx.session.forms is not None:
+        if falls_through:
+            _return_in_its_form(cx, Fixed(None), None)
+        _settle_forms(cx, cx.session.forms)
+        return
     if not falls_through or all(kinds is None for kinds, _ in cx.returns):
         return
     if not cx.session.maybe_returns:
@@ -469,7 +542,7 @@ def returned_values(cx: Context) -> tuple[Returned | None, bool]:
     assert kinds is not None
     result: list[ReturnedScalar | ReturnedArray] = []
     for number, name in enumerate(kinds):
-        kind = cx.session.types.of(("return", number))
+        kind = cx.session.types.of(("return", cx.return_keys[number] if cx.return_keys else number))
         if name is not None:
             result.append(ReturnedArray(name))
         elif isinstance(kind, promote.NumberType):

@@ -24,7 +24,7 @@ from loopwright.frontend.convert import as_index, as_number
 from loopwright.frontend.elementwise import assign_elements, binary, materialised
 from loopwright.frontend.expressions import index_of, indexed, places_of
 from loopwright.frontend.infer import Key
-from loopwright.frontend.inline import return_from_helper
+from loopwright.frontend.inline import return_from_helper, yield_statement
 from loopwright.frontend.iteration import comprehension, weak_items
 from loopwright.frontend.lazy import condition_of
 from loopwright.frontend.list_methods import comprehension_list, delete_item
@@ -119,6 +119,8 @@ def _statement(cx: Context, node: ast.stmt) -> None:
                 return_from_kernel(cx, node)
         case ast.FunctionDef():
             assign_web(cx, cx.frame.webs.stores[id(node)], nested_function(cx, node), node, node)
+        case ast.Expr(value=ast.Yield() as given) if cx.frame.each is not None:
+            yield_statement(cx, given)
         case ast.Expr(value=value):
             if not isinstance(value, ast.Constant):
                 cx.evaluate(value)
@@ -157,6 +159,8 @@ def _assign(cx: Context, targets: list[ast.expr], value_node: ast.expr) -> None:
     if is_function:
         value: Value = named_lambda(cx, value_node)  # type: ignore[arg-type]
     else:
+        if isinstance(value_node, ast.Call) and isinstance(targets[0], ast.Tuple) and len(targets) == 1:
+            cx.comprehensions.add(id(value_node))
         value = _list_of(cx, targets, value_node) or cx.evaluate(value_node)
     if len(targets) > 1:
         value = freeze(cx, value, cx.at(value_node))

@@ -18,7 +18,7 @@ from loopwright.frontend.creation import array_of_items, as_array
 from loopwright.frontend.elementwise import any_array, as_bool, assign_elements, map_elements, materialised
 from loopwright.frontend.numpy_functions import ufunc_call
 from loopwright.frontend.selection import nonzero
-from loopwright.frontend.values import Array, Fixed, Items, Literal, Number, Value, View, describe
+from loopwright.frontend.values import Array, Fixed, Items, Literal, Number, Value, View, describe, is_none
 from loopwright.frontend.views import as_view, is_array
 from loopwright.ir.nodes import Cast, Load, Select
 from loopwright.ir.types import INT64, Scalar
@@ -125,7 +125,12 @@ def ufunc_of(cx: Context, function: np.ufunc, call: Arguments) -> Value:
         operands_only,
         call.node,
     )
-    if out is None:
+    return _into(cx, out, result, call)
+
+
+def _into(cx: Context, out: Value | None, result: Value, call: Arguments) -> Value:
+    """The result, or `out` with its elements where there is one."""
+    if out is None or is_none(out):
         return result
     if not isinstance(out, Array | View):
         raise cx.error(call.node, "'out' must be an array", f"this is {describe(out)}")
@@ -134,9 +139,9 @@ def ufunc_of(cx: Context, function: np.ufunc, call: Arguments) -> Value:
 
 
 def _clip(cx: Context, call: Arguments) -> Value:
-    call.expect(cx, 1, 3, ("a_min", "a_max", "min", "max"))
+    call.expect(cx, 1, 3, ("a_min", "a_max", "min", "max", "out"))
     low, high = (call.get(k, f"a_{name}") or call.named.get(name, Fixed(None)) for k, name in ((1, "min"), (2, "max")))
-    return clip(cx, call.values[0], low, high, call)
+    return _into(cx, call.named.get("out"), clip(cx, call.values[0], low, high, call), call)
 
 
 def clip(cx: Context, value: Value, low: Value, high: Value, call: Arguments) -> Value:

@@ -250,6 +250,14 @@ class Fixed:
     value: object
 
 
+@dataclass(frozen=True, slots=True)
+class Character:
+    """A text of one character that the run finds, as its code: `text[i]`. `code` is a variable that nobody assigns
+    again."""
+
+    code: Expr
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Closure:
     """A nested function. `frame` is the number of the frame it is defined in, `free` says which variables of
@@ -263,7 +271,7 @@ class Closure:
 
 Value = (
     Literal | Number | Array | View | Elementwise | ListValue | TableValue
-    | SliceIndex | RangeValue | Zipped | Records | Items | Keyed | Fixed | Closure
+    | SliceIndex | RangeValue | Zipped | Records | Items | Keyed | Fixed | Character | Closure
 )  # fmt: skip
 ArrayLike = Array | View | Elementwise
 
@@ -317,6 +325,8 @@ def describe(value: Value) -> str:
             return "a dict"
         case Closure():
             return "a function"
+        case Character():
+            return "a character"
         case Fixed(value=fixed):
             if fixed is None:
                 return "None"

@@ -24,6 +24,7 @@ from loopwright.frontend.sized_names import sized_name
 from loopwright.frontend.values import (
     Array,
     ArrayLike,
+    Character,
     Closure,
     Elementwise,
     Fixed,
@@ -193,7 +194,7 @@ def assign_web(cx: Context, web: Web, value: Value, node: ast.AST, value_node: a
 def _bound(cx: Context, key: Key, name: str, value: Value, node: ast.AST, value_node: ast.AST) -> Value:
     """The value that a variable of a single assignment is a name for: itself where it is known now or stable."""
     match value:
-        case Literal() | Fixed() | Closure():
+        case Literal() | Fixed() | Closure() | Character():
             return value
         case Array() | View() | Records():
             return freeze(cx, value, cx.at(value_node))

@@ -109,15 +109,13 @@ class DefReader:
             case ast.IfExp(body=first, orelse=second):
                 return self.roots(first) | self.roots(second)
             case ast.Call(func=callee):
-                known = self.resolve(callee)
+                known = self.called(expression)
                 base = set()
                 if isinstance(callee, ast.Attribute) and known is None and callee.attr in _VIEWS:
                     base = self.roots(callee.value)
                 if _never_writes(known) and not _is_view(known):
                     return set()
-                return base | self.of_arguments(
-                    expression
-                )  # a helper may return its argument, and `a.T` is a method, too
+                return base | self.given_back(expression)  # `a.T` is a method, too
             case _:
                 return set()
 
@@ -132,12 +130,65 @@ class DefReader:
     def of_arguments(self, call: ast.Call) -> set[str]:
         return set().union(*map(self.roots, [*call.args, *(keyword.value for keyword in call.keywords)]), set())
 
+    def given_back(self, call: ast.Call) -> set[str]:
+        """The names whose array the result of a call may be, or may be a view of: of a helper, what it returns."""
+        callee = self.called(call)
+        callee = getattr(callee, "py_func", getattr(callee, "__wrapped__", callee))
+        if not isinstance(callee, FunctionType) or callee.__code__ in self.seen or self.resolve(call.func) is map:
+            return self.of_arguments(call)
+        try:
+            plain, definition = parse(callee)
+        except KernelError:
+            return self.of_arguments(call)
+        returned = DefReader(plain, definition.tree, self.seen | {callee.__code__}, self.known).returned()
+        pairs = self.given(call, definition.tree)
+        return set().union(*(self.roots(value) for name, value in pairs if name in returned), set())
+
+    def returned(self) -> frozenset[str]:
+        """The parameters that what is returned may be, or may be part of; all where an expression is not understood."""
+        names = {parameter.arg for parameter in parameters_of(self.tree)}
+        found: set[str] = set()
+        aliases: list[tuple[str, str]] = []
+        for node in all_nodes(self.tree):
+            value = node.value if isinstance(node, ast.Return | ast.Assign | ast.AnnAssign | ast.NamedExpr) else None
+            is_other = (
+                isinstance(node, ast.FunctionDef | ast.Lambda | ast.Yield | ast.YieldFrom) and node is not self.tree
+            )
+            if is_other or (value is not None and not self.is_understood(value)):
+                return frozenset(names)
+            if isinstance(node, ast.Return) and value is not None:
+                found |= self.roots(value)
+            aliases += self.aliases(node)
+        while grown := {old for new, old in aliases if new in found and old not in found}:
+            found |= grown
+        return frozenset(found & names)
+
+    def is_understood(self, value: ast.expr) -> bool:
+        """Whether `roots` says all that a value may be part of."""
+        match value:
+            case ast.Tuple(elts=parts) | ast.List(elts=parts):
+                return all(map(self.is_understood, parts))
+            case ast.IfExp(body=first, orelse=second):
+                return self.is_understood(first) and self.is_understood(second)
+            case ast.Subscript(value=inner) | ast.Attribute(value=inner) | ast.Starred(value=inner):
+                return self.is_understood(inner)
+            case ast.Call():
+                if self.is_method(value.func) and isinstance(value.func, ast.Attribute):
+                    return value.func.attr in _OWN
+                known = self.called(value)
+                known = getattr(known, "py_func", getattr(known, "__wrapped__", known))
+                return isinstance(known, FunctionType) or (_never_writes(known) and not _is_class(known))
+            case _:
+                return isinstance(value, ast.Name | ast.Constant | ast.BinOp | ast.UnaryOp | ast.Compare)
+
     def by_call(self, call: ast.Call) -> set[str]:
         """The names that a call may write: arguments in whose place the callee's parameter is written."""
         if isinstance(call.func, ast.Name) and call.func.id in self.nested:
             inner = self.nested[call.func.id]
             return self.matched(call, self.function, inner, inner)
-        callee = self.resolve(call.func)
+        callee = self.called(call)
+        if callee is not None and self.resolve(call.func) is map:
+            return set() if _never_writes(callee) else self.of_arguments(call)
         written = self.by_method(call) if callee is None else set()
         for keyword in call.keywords:
             if keyword.arg == "out":
@@ -164,6 +215,13 @@ class DefReader:
         """The object that a callee's text names; None where that is not known, or a local."""
         return None if _first_name(callee) in self.locals else _resolve(callee, self.function)
 
+    def called(self, call: ast.Call) -> object:
+        """What a call calls: `map(f, a)` calls f, and gives what f gives."""
+        callee = self.resolve(call.func)
+        if callee is not map or not call.args:
+            return callee
+        return self.resolve(call.args[0]) or call.args[0]
+
     def is_method(self, callee: ast.expr) -> bool:
         """Whether this is a method of what a local stands for: what it writes, `by_method` tells."""
         return isinstance(callee, ast.Attribute) and _first_name(callee) in self.locals
@@ -183,12 +241,6 @@ class DefReader:
         if mark in self.seen:
             self.cut.add(mark)
             return set()
-        names = [parameter.arg for parameter in parameters_of(tree)]
-        stars = [place for place, one in enumerate(call.args) if isinstance(one, ast.Starred)]
-        places = [*call.args, *(call.args[stars[0] : stars[0] + 1] * len(names) if stars else [])]
-        if tree.args.vararg is not None:
-            names = [parameter.arg for parameter in positional_of(tree)] + [tree.args.vararg.arg] * len(places)
-        pairs = [*zip(names, places, strict=False), *((keyword.arg, keyword.value) for keyword in call.keywords)]
         written = self.known.get((function, tree))
         if written is None:
             inner = type(self)(function, tree, self.seen | {mark}, self.known)
@@ -196,11 +248,27 @@ class DefReader:
             self.cut |= cut
             if not cut:  # else it is what is known of it inside of what is being read
                 self.known[function, tree] = written
-        return set().union(*(self.roots(value) for name, value in pairs if name in written), set())
+        return set().union(*(self.roots(value) for name, value in self.given(call, tree) if name in written), set())
+
+    def given(self, call: ast.Call, tree: ast.FunctionDef) -> list[tuple[str | None, ast.expr]]:
+        """The parameters of a `def`, each with what a call gives for it, as far as the text tells."""
+        names = [parameter.arg for parameter in parameters_of(tree)]
+        stars = [place for place, one in enumerate(call.args) if isinstance(one, ast.Starred)]
+        places = [*call.args, *(call.args[stars[0] : stars[0] + 1] * len(names) if stars else [])]
+        if tree.args.vararg is not None:
+            names = [parameter.arg for parameter in positional_of(tree)] + [tree.args.vararg.arg] * len(places)
+        return [*zip(names, places, strict=False), *((keyword.arg, keyword.value) for keyword in call.keywords)]
 
 
 _VIEWS = ("reshape", "ravel", "transpose", "swapaxes", "squeeze", "view", "diagonal", "astype")
 """Methods that give a view of their array, at times."""
+
+
+_OWN = frozenset({
+    "copy", "flatten", "sum", "mean", "min", "max", "prod", "std", "var", "any", "all", "argmin", "argmax", "argsort",
+    "cumsum", "dot", "tolist", "item",
+})  # fmt: skip
+"""Methods that give something of its own."""
 
 
 def _used_as_arrays(tree: ast.FunctionDef) -> set[str]:
@@ -243,6 +311,11 @@ def _is_view(callee: object) -> bool:
         np.broadcast_to, np.split, np.array_split, np.vsplit, np.hsplit, np.dsplit, np.rot90, np.atleast_3d,
         np.trim_zeros,
     )  # fmt: skip
+
+
+def _is_class(callee: object) -> bool:
+    """Whether this makes an object that holds what it is given: a named tuple, a dataclass, a tuple or a list."""
+    return isinstance(callee, type) and not issubclass(callee, np.generic | bool | int | float | complex)
 
 
 def _names(target: ast.expr) -> set[str]:

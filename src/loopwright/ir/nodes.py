@@ -486,5 +486,5 @@ class Kernel:
 
     @property
     def draws(self) -> bool:
-        """Whether it takes the state of random numbers, which are to have NumPy's bits."""
-        return any(param.name.startswith("np.random.") for param in self.params)
+        """Whether it takes the state of random numbers, which are to have NumPy's or Python's bits."""
+        return any(param.name.startswith(("np.random.", "random.")) for param in self.params)

@@ -19,6 +19,13 @@ def _pieces(numbers: Any, starts: Any, sizes: Any, items: Any) -> Iterator[Any]:
         yield items[begin : begin + int(np.prod(shape, dtype=np.int64))].reshape(shape)
 
 
+class OneOf:
+    """What one of several returns gives: each has a thing of its own behind the number of the one that was reached."""
+
+    def __new__(cls, reached: int, *things: Any) -> Any:
+        return things[reached]
+
+
 class ListOfArrays:
     """A list of arrays of their own, one for each number; what has one number is one array."""
 

@@ -81,14 +81,12 @@ def UniTuple(item: NumbaType, count: int) -> NumbaType:
     return NumbaType(f"UniTuple({item}, {count})")
 
 
-def ListType(item: NumbaType) -> NumbaType:
-    """`types.ListType(types.int64)`."""
-    return NumbaType(f"ListType({item})")
+def _container(kind: str) -> Callable[..., NumbaType]:
+    """`types.ListType(types.int64)`, `types.DictType(types.int64, types.float64)`, by what is in them."""
+    return lambda *items, **_others: NumbaType(f"{kind}({', '.join(map(repr, items))})")
 
 
-def DictType(key: NumbaType, value: NumbaType) -> NumbaType:
-    """`types.DictType(types.int64, types.float64)`."""
-    return NumbaType(f"DictType({key}, {value})")
+ListType, List, Set, DictType = map(_container, ("ListType", "List", "Set", "DictType"))
 
 
 def optional(item: NumbaType) -> NumbaType:
@@ -113,7 +111,8 @@ complex128 = c16 = ScalarType("complex128", np.complex128)
 
 _NAMED = {name: value for name, value in globals().items() if isinstance(value, NumbaType)}
 _MADE: dict[str, Callable[..., Any]] = {"Array": Array, "Tuple": Tuple, "UniTuple": UniTuple,
-                                          "ListType": ListType, "DictType": DictType, "optional": optional}  # fmt: skip
+                                          "ListType": ListType, "List": List, "Set": Set, "DictType": DictType,
+                                          "optional": optional}  # fmt: skip
 
 
 def signatures_of(given: object) -> list[CallSignature]:

@@ -1,0 +1,142 @@
+"""Texts as sequences of characters: `len(text)`, `text[i]`, `for c in text`, `c in "ACGT"`, `ord(c)`.
+
+A text is known when code is made. A character that the run finds is its code, out of a table; what is asked of it is
+whether it is another one, and which code it has. It is no text for anything else.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from loopwright.frontend.arguments import Arguments
+from loopwright.frontend.arrays import index_value, largest_table
+from loopwright.frontend.context import Context
+from loopwright.frontend.convert import as_index
+from loopwright.frontend.values import (
+    Character,
+    Fixed,
+    Items,
+    Literal,
+    Number,
+    SliceIndex,
+    Value,
+    describe,
+    from_object,
+    is_none,
+)
+from loopwright.ir.nodes import Const, Expr
+from loopwright.ir.types import INT64
+
+
+def is_text(value: Value) -> bool:
+    """Whether this is a text, or a character."""
+    return isinstance(value, Character) or (isinstance(value, Fixed) and isinstance(value.value, str))
+
+
+def text_of(value: Value) -> str | None:
+    """The text that a value is, where it is known."""
+    return value.value if isinstance(value, Fixed) and isinstance(value.value, str) else None
+
+
+def character_at(cx: Context, text: str, index: Value, nodes: Sequence[ast.expr], at: ast.expr) -> Value:
+    """`text[index]`."""
+    if isinstance(index, Number) and isinstance(index.expr, Const):
+        index = Literal(int(index.expr.value))
+    if isinstance(index, Literal) and isinstance(index.value, int):
+        if not -len(text) <= index.value < len(text):
+            raise cx.error(at, f"index {index.value} is out of range for a text of {len(text)}")
+        return Fixed(text[index.value])
+    if len(text) > largest_table():
+        raise cx.error(at, f"a text of {len(text)} characters can only be indexed by a constant",
+                       f"one of up to {largest_table()} is a table of the code",
+                       "pass an array: np.frombuffer(text.encode(), np.uint8)")  # fmt: skip
+    if not text:
+        raise cx.error(at, "an empty text has no characters")
+    index = Number(as_index(cx, index, nodes[0]), weak=True)
+    found = index_value(cx, Items(tuple(Literal(ord(one)) for one in text)), [index], nodes, at)
+    assert isinstance(found, Number)
+    return Character(cx.temporary(found.expr, cx.at(at)))
+
+
+def part_of_text(cx: Context, text: str, index: SliceIndex, node: ast.expr) -> Fixed:
+    """`text[a:b]`, with bounds that are known."""
+    bounds = [None if one is None or is_none(one) else one for one in (index.lower, index.upper, index.step)]
+    known = [one.value if isinstance(one, Literal) and isinstance(one.value, int) else None for one in bounds]
+    if any((one is None) != (value is None) for one, value in zip(bounds, known, strict=True)):
+        raise cx.error(node, "a slice of a text needs constant bounds",
+                       remedy="pass an array: np.frombuffer(text.encode(), np.uint8)")  # fmt: skip
+    return Fixed(text[slice(*known)])
+
+
+def codes(cx: Context, left: Value, right: Value) -> tuple[Value, Value] | None:
+    """The codes of two characters, of which one at least is found by the run, to be compared; None for all else."""
+    if not isinstance(left, Character) and not isinstance(right, Character):
+        return None
+    found = [_code(one) for one in (left, right)]
+    return (found[0], found[1]) if found[0] is not None and found[1] is not None else None
+
+
+def _code(value: Value) -> Value | None:
+    if isinstance(value, Character):
+        return Number(value.code, weak=True)
+    text = text_of(value)
+    return Literal(ord(text)) if text is not None and len(text) == 1 else None
+
+
+def letters(value: Value) -> Items | None:
+    """The characters of a text that is known, one by one."""
+    text = text_of(value)
+    return None if text is None else Items(tuple(map(Fixed, text)))
+
+
+def code_of(cx: Context, call: Arguments) -> Value:
+    """`ord(c)`."""
+    call.expect(cx, 1)
+    code = _code(call.values[0])
+    if code is None:
+        raise cx.error(call.node, "ord() takes a character", f"this is {describe(call.values[0])}")
+    return code
+
+
+def character_of(cx: Context, call: Arguments) -> Value:
+    """`chr(n)` of a constant."""
+    call.expect(cx, 1)
+    (number,) = call.values
+    if not isinstance(number, Literal) or not isinstance(number.value, int) or not 0 <= number.value < 0x110000:
+        raise cx.error(call.node, "chr() takes a constant code here", remedy="compare codes: ord(c) == n")
+    return Fixed(chr(number.value))
+
+
+METHODS = frozenset({
+    "lower", "upper", "strip", "lstrip", "rstrip", "startswith", "endswith", "count", "find", "index", "replace",
+    "isdigit", "isalpha", "isupper", "islower",
+})  # fmt: skip
+
+
+def method_of_text(cx: Context, text: str, call: Arguments) -> Value:
+    """`text.lower()` and the like, of texts and numbers that are known."""
+    given: list[object] = []
+    for value in call.values:
+        if not isinstance(value, Literal) and text_of(value) is None:
+            raise cx.error(call.node, f"'.{call.name}' of a text takes what is known when code is made",
+                           f"this is {describe(value)}")  # fmt: skip
+        given.append(value.value if isinstance(value, Literal) else text_of(value))
+    if call.named:
+        call.expect(cx, 0, len(call.values))
+    try:
+        return from_object(getattr(text, call.name)(*given))
+    except (TypeError, ValueError) as reason:
+        raise cx.error(call.node, str(reason)) from None
+
+
+def size_of_text(value: Value) -> int:
+    """`len(text)`."""
+    text = text_of(value)
+    return 1 if text is None else len(text)
+
+
+def at_position(cx: Context, text: str, k: Expr, node: ast.expr) -> Value:
+    """The character at a position that is in range."""
+    position = Literal(int(k.value)) if isinstance(k, Const) and k.type == INT64 else Number(k, weak=True)
+    return character_at(cx, text, position, [node], node)
