@@ -8,7 +8,14 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 
-from loopwright.choice.remap import INSPECT_NS, INSPECTION_SHARE, LEAST_GAIN, MAKING_NS, Inspected, RemapChooser
+from loopwright.choice.remap import (
+    INSPECT_NS,
+    INSPECTION_SHARE,
+    LEAST_GAIN,
+    MAKING_NS,
+    Inspected,
+    RemapChooser,
+)
 from loopwright.devices.simulated import Noise, Simulated
 from loopwright.ir.signature import Shape
 from loopwright.ir.variant import RECIPE, Variant
@@ -248,6 +255,17 @@ def test_where_calls_in_order_get_slower_they_are_compared_again() -> None:
     both.until(IN_ORDER)
     both.call(10_000)
     assert both.served[-1] == IN_ORDER and PLAIN in both.served[9_900:10_200]
+
+
+def test_times_that_go_up_and_down_are_compared_no_more_often_than_is_cheap() -> None:
+    calls = Calls(always(1_600_000), lambda number: 100_000.0 if number % 400 < 200 else 160_000.0)
+    calls.until(IN_ORDER)
+    calls.call(1000)
+    before = len(calls.served)
+    calls.call(20_000)
+    compared = calls.served[before:].count(PLAIN)
+    assert calls.served[-1] == IN_ORDER and compared > 0
+    assert compared * 1_500_000 <= 0.03 * calls.total_ns
 
 
 @pytest.mark.parametrize("seed", range(5))
