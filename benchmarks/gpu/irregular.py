@@ -80,8 +80,9 @@ KINDS: dict[str, tuple[Callable[..., object], Callable[[int, np.random.Generator
 }
 EXPONENTS = (16, 20, 22)
 CASES = tuple(f"{kind}, 2^{exponent}" for kind in KINDS for exponent in EXPONENTS)
-SETTLE_S = 2.5
-"""For so long at most, calls are made until an order serves; then some more."""
+SETTLE_S = {16: 2.5, 20: 5.0, 22: 5.0}
+"""For so long at most, by size, calls are made until an order serves; then some more: a small gain of long calls is
+waited for."""
 REPEATED = 20
 SIZES = {"tiny": 300, "small": 1 << 15}
 LOOK_S = 0.25
@@ -99,6 +100,7 @@ class Deciding:
 
     def __init__(self, bench: Bench, function: Callable[..., object], case: str, arrays: list[Any]) -> None:
         self.bench, self.arrays = bench, arrays
+        self.settle_s = SETTLE_S[int(case.partition("2^")[2].split()[0])]
         self.kernel, self.calls, self.seconds = kernel_of(function, "auto", case), 0, 0.0
         self.settled = 0
 
@@ -109,7 +111,7 @@ class Deciding:
     def settle(self) -> None:
         """Make calls until the order serves, or for long enough."""
         begun, first = time.perf_counter(), self.calls
-        while not self.in_order and time.perf_counter() - begun < SETTLE_S:
+        while not self.in_order and time.perf_counter() - begun < self.settle_s:
             self._call_for(LOOK_S)
         self.seconds, self.settled = time.perf_counter() - begun, self.calls - first
         self._call_for(LOOK_S)

@@ -16,7 +16,7 @@ from loopwright.errors import DeviceError
 from loopwright.ir.signature import Shape
 from loopwright.ir.variant import Variant
 from loopwright.memory.on_device import OnDevice, on_device
-from loopwright.memory.sampled import AGAIN_NS, APART_NS, Sampled
+from loopwright.memory.sampled import AGAIN_NS, APART_NS, GAP_NS, Sampled
 from memory.watched import Watched
 
 
@@ -117,6 +117,7 @@ def gpu(monkeypatch: pytest.MonkeyPatch) -> Iterator[Slow]:
     monkeypatch.setattr(gpus, "gpu_of", lambda _: slow)
     monkeypatch.setattr("loopwright.memory.sampled.APART_NS", 0)
     monkeypatch.setattr("loopwright.memory.sampled.AGAIN_NS", 0)
+    monkeypatch.setattr("loopwright.memory.sampled.MOST_CALLS", 1)
     with lw.options(device="emulated"):
         yield slow
 
@@ -221,18 +222,63 @@ def test_nobody_who_watches_no_time(gpu: Slow) -> None:
     assert gpu.happened == []
 
 
-def test_calls_that_are_timed_closely_are_waited_for_one_by_one() -> None:
-    gpu = Slow()
-    sampled = Sampled(gpu)
-    gpu.took_ns = 7
-    sampled.closely = 2
+def made(sampled: Sampled, times: list[int]) -> list[int | None]:
+    """What is told after each of the calls that are made at these times, which take no time of the host."""
     told = []
-    for now in (0, 1, 2):  # long before another one would be timed
+    for now in times:
         with sampled.around(0, now):
             pass
+        sampled.made(now)
         told.append(sampled.waited_ns())
-    assert told == [7, 7, None] and sampled.closely == 0
-    gpu.lost_at, sampled.closely = "exit", 1
+    return told
+
+
+@pytest.mark.parametrize(("calls", "skipped"), [(1, 0), (2, 1), (3, 1), (4, 2), (16, 2)])
+def test_the_last_of_so_many_calls_are_timed_together_and_waited_for(calls: int, skipped: int) -> None:
+    gpu = Slow()
+    gpu.took_ns = 7 * (calls - skipped)
+    sampled = Sampled(gpu)
+    sampled.time_last(calls)
+    assert made(sampled, list(range(calls + 1))) == [None] * (calls - 1) + [7, None]  # long before usual times
+    assert gpu.happened == ["timer 0", "enter", "exit", "asked"] and not sampled.closely
+
+
+def test_calls_that_do_not_follow_one_another_are_not_timed_together() -> None:
+    gpu = Slow()
+    gpu.took_ns = 12
+    sampled = Sampled(gpu)
+    sampled.time_last(6)
+    assert made(sampled, [0, 1, 2, 3, 3 + GAP_NS, 4 + GAP_NS]) == [None] * 5 + [6]
+    sampled.time_last(4)
+    assert made(sampled, [k * GAP_NS for k in range(9, 13)]) == [None] * 3 + [12]
+
+
+def test_more_and_more_calls_are_timed_together_while_they_follow_one_another() -> None:
+    gpu = Slow()
+    gpu.took_ns = 840
+    sampled, now, told = Sampled(gpu), 0, []
+    for _ in range(5 * APART_NS // 10_000):
+        now += 10_000
+        told.append(sampled.ended_ns(now))
+        made(sampled, [now])
+    assert [one for one in told if one] == [840, 420, 210, 105, 105]
+
+
+def test_a_stretch_with_a_call_like_no_other_is_begun_anew() -> None:
+    gpu = Slow()
+    gpu.took_ns = 6
+    sampled = Sampled(gpu)
+    sampled.time_last(4)
+    assert made(sampled, [0, 1, 2]) == [None] * 3
+    sampled.forget()
+    assert made(sampled, [3, 4]) == [None, 3]
+
+
+def test_a_gpu_that_is_lost_in_a_call_that_is_waited_for_tells_no_time() -> None:
+    gpu = Slow()
+    sampled = Sampled(gpu)
+    sampled.time_last(1)
+    gpu.lost_at = "exit"
     with sampled.around(0, 9 * APART_NS):
         pass
     assert sampled.waited_ns() is None

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from loopwright.predict.remapped import BYTES_PER_S, LAUNCH_NS, LAUNCHES, RemapMeasures, remapped
+from loopwright.predict.remapped import BYTES_PER_S, CALL_NS, LAUNCH_NS, LAUNCHES, RemapMeasures, remapped
 
 MEASURES = RemapMeasures(1000, 10.0, 5.0, 24_000.0, 24_000.0, 8_000.0, 1e9)
 
@@ -23,6 +23,11 @@ def test_lost_coalescing_counts_in_full_and_what_is_saved_does_not() -> None:
     assert lost.kept_ns == pytest.approx(500_000 + 1_508_000 / BYTES_PER_S * 1e9)
     saved = remapped(replace(MEASURES, touched_after=8_000.0), 1_000_000.0)
     assert saved.kept_ns == 500_000
+
+
+def test_a_call_in_order_takes_what_the_host_needs_for_it() -> None:
+    assert remapped(MEASURES, 15_000.0).kept_ns == CALL_NS == remapped(MEASURES, 15_000.0, 0.1).kept_ns
+    assert remapped(MEASURES, 15_000.0, 10.0).kept_ns == pytest.approx(75_000, rel=0.01)
 
 
 def test_what_lies_in_the_cache_comes_faster() -> None:

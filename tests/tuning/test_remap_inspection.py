@@ -164,6 +164,8 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Iterator[Clock]:
     monkeypatch.setattr(EmulatedGpu, "timer", timer)
     monkeypatch.setattr("loopwright.memory.sampled.APART_NS", 0)
     monkeypatch.setattr("loopwright.memory.sampled.AGAIN_NS", 0)
+    monkeypatch.setattr("loopwright.memory.sampled.MOST_CALLS", 1)
+    monkeypatch.setattr("loopwright.memory.sampled.GAP_NS", 0)
     monkeypatch.setattr(remap, "MAKING_NS", 20_000_000)
     monkeypatch.setattr(remap, "INSPECT_NS", 1_000_000)
     launch = EmulatedModule._launch
@@ -209,8 +211,8 @@ class Repeated:
 
 def test_calls_that_take_long_are_put_in_order(clock: Clock) -> None:
     calls = Repeated(clock)
-    calls.call(40)
-    assert calls.schedules["redirect i; recipe"] > 20
+    calls.call(80)
+    assert calls.schedules["redirect i; recipe"] > 40
     text = str(calls.kernel.explain(*calls.there))
     assert "predicted to pay: warps would do" in text and "measured 1 ms instead of 4 ms" in text
     assert "emulated: redirect i; recipe" in text

@@ -53,7 +53,8 @@ class Chooser(Protocol):
         """After how many calls, or how many nanoseconds of calls, to tell of them."""
 
     def closely(self, shape: Shape) -> int:
-        """How many of the next calls on a GPU are to be timed one by one, so that each is waited for."""
+        """Of how many of the next calls on a GPU the time is to be told at once, which is waited for: that of the last
+        ones, from the beginning of the first to the end of the last, for each of them."""
 
     def due(self, shape: Shape) -> bool:
         """Whether something is worth an experiment that is paid for already."""

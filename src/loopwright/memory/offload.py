@@ -181,10 +181,10 @@ class OffloadEntry(by_ctypes.Entry):
         elif self.sampled is None:
             self.sampled = Sampled(self.payload.gpu)
 
-    def time_each(self, calls: int) -> None:
-        """Time so many of the next calls one by one, while somebody watches."""
+    def time_last(self, calls: int) -> None:
+        """Time the last of so many calls from now on, together, while somebody watches."""
         if self.sampled is not None:
-            self.sampled.closely = calls
+            self.sampled.time_last(calls)
 
     def failed(self, error: Exception, started_ns: int) -> None:
         """A call that began at this time has ended with an error. It ran, unless the GPU was to blame."""
@@ -198,15 +198,17 @@ class OffloadEntry(by_ctypes.Entry):
             self.note(spent_ns)
         else:
             self.early += 1
+            if self.sampled is not None:
+                self.sampled.made(time.perf_counter_ns())
 
     def look_back(self, now_ns: int) -> None:
-        """Note the time of an earlier call, if it has ended."""
+        """Note the time of earlier calls, if they have ended."""
         ended_ns = None if self.sampled is None else self.sampled.ended_ns(now_ns)
         if ended_ns is not None:
             self.note(ended_ns)
 
     def look_closely(self) -> None:
-        """Note the time of the call that has just been made, where that is asked for."""
+        """Note the time of the calls that have just been made, where that is asked for."""
         if self.sampled is not None and self.sampled.closely and (ended_ns := self.sampled.waited_ns()) is not None:
             self.note(ended_ns)
 

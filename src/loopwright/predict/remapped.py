@@ -2,7 +2,8 @@
 and from what its inspector has measured on a sample. The model is additive, so that it says too much rather than too
 little:
 
-    with the order known = time as they stand * work of warps after / before + bytes touched in addition / bandwidth
+    with the order known = time as they stand * work of warps after / before + bytes touched in addition / bandwidth,
+                           at least what the host needs for a call
     finding the order    = four launches + bytes of keys, tables and order / bandwidth
 
 What the loop touches in addition counts in full, although much of it is hidden behind the work of other warps.
@@ -17,7 +18,10 @@ BYTES_PER_S = 1.5e12
 CACHED_BYTES_PER_S = 3.5e12
 """The same of what lies in its second-level cache."""
 CACHE_BYTES = 40_000_000
-LAUNCH_NS = 3_000.0
+CALL_NS = 21_000.0
+"""Of a call in order, one after the other, however little it does: the host asks whether the order is still the one
+(7000 ns), and starts a kernel."""
+LAUNCH_NS = 7_500.0
 LAUNCHES = 4
 """Of the kernel that finds the keys, and of those that sort them."""
 KEY_BYTES, ORDER_BYTES = 1, 8
@@ -67,4 +71,4 @@ def remapped(measures: RemapMeasures, plain_ns: float, correction: float = 1.0) 
     more = max(0.0, measures.touched_after + ORDER_BYTES * measures.iterations - measures.touched_before)
     kept_ns = plain_ns * min(1.0, measures.ratio) + more / rate * 1e9
     moved = measures.key_bytes + SORT_BYTES * measures.iterations
-    return RemapPrediction(plain_ns, kept_ns * correction, LAUNCHES * LAUNCH_NS + moved / rate * 1e9)
+    return RemapPrediction(plain_ns, max(CALL_NS, kept_ns * correction), LAUNCHES * LAUNCH_NS + moved / rate * 1e9)

@@ -401,7 +401,7 @@ class Dispatch:
             entry.watch(None if patience == (NEVER, NEVER) else served, *patience)
             if kind.resident and (closely := chooser.closely(shape)):
                 gpu_entry: Any = entry  # an OffloadEntry
-                gpu_entry.time_each(closely)
+                gpu_entry.time_last(closely)
 
         with self._locks.making(kind):
             watch()

@@ -132,9 +132,14 @@ class Executor:
         gpu_entry: Any = entry  # an OffloadEntry
         make = run_shares.MadeOnGpu(serving.variant, self._parameters)
         result = gpu_entry.run(call.arguments, call.given, make)
-        if call.tokens is not None:
+        if call.tokens is not None and self._serves(serving.code, gpu_entry):
             self._remember(call.tokens, serving.code, gpu_entry, call.arguments)
         return result
+
+    def _serves(self, code: InUse, entry: Entry) -> bool:
+        """Whether it was not dropped in the call that it has just made, by who was told how long that took."""
+        with self._locks.tables:
+            return any(one is entry for one in code.entries.values())
 
     def again(self, tokens: tuple[Hashable, ...], args: Arguments) -> object:
         """Repeat a call with the same arrays on a GPU; NOT_DONE, and nothing done, where that cannot be."""
