@@ -174,6 +174,42 @@ def test_calls_with_arrays_on_the_gpu_are_told_as_the_gpu_timed_them(gpu: Slow) 
     assert sum(run.calls for run in kernel._dispatch.runs()) == 6
 
 
+def test_between_two_that_are_timed_nothing_is_asked() -> None:
+    gpu = Slow()
+    sampled = Sampled(gpu)
+    with sampled.around(0, 10):
+        pass
+    assert sampled.quiet_ns == 0  # until it has been told, calls ask
+    gpu.took_ns = 1234
+    assert sampled.ended_ns(10 + 2 * AGAIN_NS) == 1234
+    assert 10 + 2 * AGAIN_NS < sampled.quiet_ns < 10 + APART_NS
+    sampled.time_last(4)
+    assert sampled.quiet_ns == 0
+
+
+def test_repeated_calls_leave_the_clock_alone_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:
+    kernel = lw.kernel(remap="auto")(by_count)
+    with lw.options(device="emulated"):
+        given = [lw.device_array(one) for one in (np.ones(1, np.int64), np.ones(1), np.zeros(1))]
+    for _ in range(50):
+        kernel(*given)
+    asked: list[int] = []
+    around = Sampled.around
+    monkeypatch.setattr(Sampled, "around", lambda self, stream, now: asked.append(now) or around(self, stream, now))
+    monkeypatch.setattr("loopwright.memory.sampled.APART_NS", 10**15)
+    for _ in range(200):
+        kernel(*given)
+    assert 1 <= len(asked) < 150
+
+
+def by_count(t, x, out):
+    for i in range(out.shape[0]):
+        s = 0.0
+        for _k in range(t[i]):
+            s = s * 0.5 + x[i]
+        out[i] = s
+
+
 def test_calls_that_wait_are_told_by_the_cpu_s_clock(gpu: Slow) -> None:
     told, kernel = Told(), lw.kernel(add)
     kernel._dispatch._experience = told  # type: ignore[assignment]

@@ -191,14 +191,14 @@ class OffloadEntry(by_ctypes.Entry):
         if not isinstance(error, DeviceError):
             self.count(time.perf_counter_ns() - started_ns)
 
-    def made(self, spent_ns: int, is_over: bool) -> None:
-        """A call has been made. is_over: its kernels have run, too."""
+    def made(self, spent_ns: int, is_over: bool, is_quiet: bool = False) -> None:
+        """A call has been made. is_over: its kernels have run, too. is_quiet: nobody asks about it."""
         self.count(spent_ns)
         if is_over:
             self.note(spent_ns)
         else:
             self.early += 1
-            if self.sampled is not None:
+            if self.sampled is not None and not is_quiet:
                 self.sampled.made(time.perf_counter_ns())
 
     def look_back(self, now_ns: int) -> None:
@@ -404,25 +404,28 @@ class Again:
                 return NOT_DONE
             self._call.failure.site = -1
             late_ns = self._module.late_ns
+            sampled = self._entry.sampled
+            if is_quiet := sampled is not None and not self._waits and started < sampled.quiet_ns:
+                sampled = None
             if self._orders is None:
-                self._make(started)
+                self._make(started, sampled)
             else:
                 with self._orders.of_call(arguments, self._stream):
-                    self._make(started)
+                    self._make(started, sampled)
             late_ns = self._module.late_ns - late_ns
-            if late_ns and self._entry.sampled is not None:
-                self._entry.sampled.forget()
+            if late_ns and sampled is not None:
+                sampled.forget()
             spent_ns = time.perf_counter_ns() - started - late_ns
-            self._entry.made(spent_ns, self._waits)
-            if self._entry.sampled is not None and not self._waits:
+            self._entry.made(spent_ns, self._waits, is_quiet)
+            if sampled is not None and not self._waits:
                 self._entry.look_closely()
             result = self._entry.result(arguments, (), self._call.returned) if self._waits else None
-        if self._entry.sampled is not None:  # somebody watches
+        if sampled is not None:  # somebody watches
             self._entry.tell()
         return result
 
-    def _make(self, now_ns: int) -> None:
-        if (failed := self._started(now_ns)) or self._has_to_wait:
+    def _make(self, now_ns: int, sampled: Sampled | None) -> None:
+        if (failed := self._started(now_ns, sampled)) or self._has_to_wait:
             try:
                 raise_failure(failed, self._call, self._executable, None)
             except BoundsLeft as left:
@@ -432,8 +435,7 @@ class Again:
                 self._entry.failed(error, now_ns)
                 raise
 
-    def _started(self, now_ns: int) -> int:
-        sampled = self._entry.sampled
+    def _started(self, now_ns: int, sampled: Sampled | None) -> int:
         if sampled is None or self._waits:
             return self._function(self._reference)
         self._entry.look_back(now_ns)

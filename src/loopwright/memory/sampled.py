@@ -20,6 +20,9 @@ AGAIN_NS = 100_000
 GAP_NS = 50_000
 """Calls that are further apart do not follow one another: the GPU may have nothing to do meanwhile."""
 
+WAKE_NS = 200_000
+"""So long before a call may be timed, calls are looked at again: whether they follow one another."""
+
 MOST_CALLS = 8
 """So many are timed at once; fewer where calls do not follow one another."""
 
@@ -41,6 +44,8 @@ class Sampled:
         self._begun = 0  # so many calls are timed together
         self._left = 0  # so many of them are still to be made
         self._skipped = 0  # so many calls are made before another one is timed
+        self.quiet_ns = 0
+        """Until then nothing is asked of calls, and nothing has to be said of them."""
         self.closely = False
         """Whether the next stretch is one that is waited for."""
 
@@ -49,7 +54,7 @@ class Sampled:
         one of few, go ways that later ones do not, and are not timed."""
         self._skipped = min(2, calls // 2)
         self._calls = calls - self._skipped
-        self._left, self._runs, self.closely = 0, False, calls > 0
+        self._left, self._runs, self.closely, self.quiet_ns = 0, False, calls > 0, 0
 
     def made(self, now_ns: int) -> None:
         """A call has been started."""
@@ -103,7 +108,10 @@ class Sampled:
             self.lost()
             return None
         self._runs = found is None
-        return None if found is None else found // self._begun
+        if found is None:
+            return None
+        self.quiet_ns = 0 if self.closely else self._next_ns - WAKE_NS
+        return found // self._begun
 
     def waited_ns(self) -> int | None:
         """The time of each of the calls of which the last has just been made, which is waited for, where they are those
