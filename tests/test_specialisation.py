@@ -224,7 +224,7 @@ def test_a_mistake_of_ours_is_told_and_a_simpler_program_runs(device: str, monke
             b[i] = a[i] * 2.0
 
     monkeypatch.setattr("loopwright.recipe.gpu.gpu_recipe" if device == "emulated" else "loopwright.compiler.recipe",
-                        lambda *given: mistaken() if given[-1] is not None else recipe(*given))  # fmt: skip
+                        lambda *given, **_: mistaken() if given[-1] is not None else recipe(*given))  # fmt: skip
     with pytest.warns(LoopwrightWarning, match="made a mistake as it compiled 'doubled'.*KeyError.*results are right"):
         found = special(doubled, A, B, device=device)
     assert found.executable is not None

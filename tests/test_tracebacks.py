@@ -50,7 +50,7 @@ def test_the_frames_are_the_users(function: Any, door: Any) -> None:
 def test_a_kernel_that_has_run_adds_no_frame() -> None:
     kernel = lw.kernel(own)
     kernel(np.ones(3))
-    for call in (lambda: kernel(np.zeros(3)), lambda: kernel(np.ones(3), 2), lambda: kernel(a="text")):
+    for call in (lambda: kernel(np.zeros(3)), lambda: kernel(np.ones(3), 2), lambda: kernel(a=object())):
         assert files_of(call) == [HERE]
 
 

@@ -43,6 +43,8 @@ def test_the_default_is_what_the_recipe_does() -> None:
     [
         ({}, Variant("cpu", RECIPE, 2)),
         ({"device": "cuda"}, Variant("cuda", RECIPE)),
+        ({"device": "cuda", "remap": "redirect i"}, Variant("cuda", "redirect i; recipe")),
+        ({"remap": "redirect i"}, Variant("cpu", RECIPE, 2)),
         ({"device": "interpreter"}, Variant("interpreter", RECIPE)),
         ({"recipe": "plain"}, Variant("cpu", PLAIN, 2)),
         ({"recipe": "plain", "schedule": "tile i 4"}, Variant("cpu", "tile i 4", 2)),
@@ -62,7 +64,7 @@ MATTERS = {
     "compiler_flags": ("-O0",), "compile_timeout_s": 1.0, "debug": frozenset({"times"}), "dump": Path("x"),
     "built": "off",
 }  # fmt: skip
-INDIFFERENT = {"threads": 5, "explore": False, "store": "off", "tuned": "off"}
+INDIFFERENT = {"threads": 5, "explore": False, "store": "off", "tuned": "off", "remap": "off"}
 
 
 def compiled(**options: object) -> Compilation:

@@ -13,6 +13,7 @@ from loopwright.frontend.bounds import bound_of, known_at_call
 from loopwright.frontend.complex_pairs import parts_of
 from loopwright.frontend.context import Context, NotYet, ReturnForm
 from loopwright.frontend.convert import convert, in_type
+from loopwright.frontend.creation import snapshot
 from loopwright.frontend.elementwise import assign_elements, check, materialised, new_array
 from loopwright.frontend.infer import ArrayKind
 from loopwright.frontend.lists import elements_of
@@ -464,6 +465,8 @@ def _own(cx: Context, value: Value, node: ast.Return) -> Value:
             return materialised(cx, value, place)
         case View() if value.array.name in cx.allocations:
             return materialised(cx, value, place)
+        case View(places=places) if any(isinstance(one, Mixed) for one in places):  # an argument in another shape
+            return snapshot(cx, value, materialised(cx, value, place))
         case Array(index=index) if index and value.shape and value.name in cx.allocations:
             return materialised(cx, value, place)
         case _:
