@@ -3,6 +3,8 @@ same places, and what a loop leaves behind is the same."""
 
 from __future__ import annotations
 
+import ctypes
+import mmap
 from collections.abc import Callable
 from typing import Any
 
@@ -148,3 +150,42 @@ def test_other_loops(function: Callable[..., Any]) -> None:
         a = np.random.default_rng(size).integers(1, 50, size)
         for m in (0, 3, 50, 10_000):
             assert kernel(a, m) == function(a, m)
+
+
+def ended(a: Any, n: Any, m: Any) -> Any:
+    for k in range(n):
+        if k >= len(a):
+            break
+        if a[k] == m:
+            return k
+    return -1
+
+
+def ended_or_better(a: Any, n: Any, m: Any) -> Any:
+    high, place = a[0], 0
+    for k in range(n):
+        if k >= len(a):
+            break
+        t = a[k]
+        if t > high:
+            high, place = t, k
+    return place
+
+
+@pytest.mark.parametrize("function", [ended, ended_or_better, guarded])
+@pytest.mark.parametrize("kind", [np.float64, np.float32, np.int8])
+def test_nothing_is_read_behind_the_end(function: Callable[..., Any], kind: type) -> None:
+    """The page behind the array is nobody's: to read there ends the process."""
+    kernel, page, libc = lw.kernel(function), mmap.PAGESIZE, ctypes.CDLL(None)
+    more = () if function is guarded else (10_000,)
+    with mmap.mmap(-1, 2 * page) as memory:
+        whole = np.frombuffer(memory, np.uint8)
+        behind = ctypes.c_void_p(whole.ctypes.data + page)
+        assert libc.mprotect(behind, page, 0) == 0
+        for size in (3, 64, 65, 200):
+            a = whole[page - size * np.dtype(kind).itemsize : page].view(kind)
+            a[:] = np.arange(size) % 100
+            assert kernel(a, *more, kind(101)) == function(a, *more, kind(101))
+        assert libc.mprotect(behind, page, mmap.PROT_READ | mmap.PROT_WRITE) == 0
+        del a, whole
+    assert function is guarded or blocks(function, np.ones(9, kind), 99, kind(3)) == 1

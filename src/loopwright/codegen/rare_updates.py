@@ -7,7 +7,7 @@ it changes what the next ones would ask, and it is passed over. Any other block 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 
 from loopwright.codegen.c_text import VALUE_TYPE
@@ -149,13 +149,17 @@ def _eager(condition: Expr) -> Expr:
 
 
 def _ask(loop: For, flag: str, w: Writer) -> None:
-    """The conditions of a block, in lanes; scalars of an iteration are its own there."""
+    """The conditions of a block, in lanes; scalars of an iteration are its own there. What stands behind a condition
+    that ends the loop is read only where that does not hold: it may say that an index is inside its array."""
     variable, before = w.names.of(loop.name), w.function.renamed
     head = f"int64_t {variable} = lw_block; {variable} < lw_block + {BLOCK}; ++{variable}"
-    with w.loop(head, loop.name, lanes=Lanes((("|", "lw_any"),))):
+    with w.loop(head, loop.name, lanes=Lanes((("|", "lw_any"),))), ExitStack() as inside:
         for stmt in loop.body:
             if isinstance(stmt, If):
-                w.line(f"lw_any |= ({flag})({w.text(_eager(stmt.condition))});")
+                holds = w.text(_eager(stmt.condition))
+                w.line(f"lw_any |= ({flag})({holds});")
+                if _leaves(stmt) and stmt is not loop.body[-1]:
+                    inside.enter_context(w.branch(f"!({holds})"))
             elif isinstance(stmt, Assign):
                 text, own = w.text(stmt.value), w.names.fresh(f"{w.names.of(stmt.name)}asked")
                 w.function.scoped.add(own)
