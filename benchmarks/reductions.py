@@ -80,7 +80,7 @@ FUNCTIONS: dict[str, tuple[Callable[[Any, Any], Any], Callable[[Any, Any], Any]]
 
 @dataclass
 class Row:
-    """Medians of seconds; 0 where it does not run."""
+    """Medians of seconds; 0 where it does not run, or gives something else than NumPy, which `note` says."""
 
     name: str
     kind: str
@@ -88,6 +88,7 @@ class Row:
     loopwright: float = 0.0
     numba: float = 0.0
     numpy: float = 0.0
+    note: str = ""
 
     def times(self, who: str) -> float:
         """How many times as fast as another one; 0 where one of them does not run."""
@@ -104,7 +105,7 @@ def data(kind: str, size: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def measured(name: str, kind: str, size: int, compilers: dict[str, Callable[[Any], Any]]) -> Row:
-    """One function at one size."""
+    """One function at one size. Raises what Loopwright raises, and AssertionError where it is wrong."""
     row, given = Row(name, kind, size), data(kind, size)
     compiled, plain = FUNCTIONS[name]
     runs: dict[str, Callable[[Any, Any], Any]] = {"numpy": plain}
@@ -112,9 +113,12 @@ def measured(name: str, kind: str, size: int, compilers: dict[str, Callable[[Any
         run = compiler(compiled)
         try:
             np.testing.assert_allclose(run(*given), plain(*given), rtol=1e-3)
-        except Exception:
-            continue
-        runs[who] = run
+        except Exception as error:
+            if who == "loopwright":
+                raise
+            row.note = f"{who}: {type(error).__name__}"
+        else:
+            runs[who] = run
     times: dict[str, list[float]] = {who: [] for who in runs}
     counts = {who: max(1, round(SHORT / max(timed(run, given, 3), 1e-7))) for who, run in runs.items()}
     for _ in range(ROUNDS):
@@ -161,7 +165,7 @@ def text_of(row: Row) -> str:
     """One line: microseconds, and how many times as fast as the others."""
     ours, numba, numpy = (one * 1e6 for one in (row.loopwright, row.numba, row.numpy))
     ratios = "".join(f"{row.times(who):8.2f}" if row.times(who) else "       -" for who in ("numba", "numpy"))
-    return f"{row.name:12} {row.kind:8} {row.size:9,} {ours:11.2f} us {numba:11.2f} {numpy:11.2f} {ratios}"
+    return f"{row.name:12} {row.kind:8} {row.size:9,} {ours:11.2f} us {numba:11.2f} {numpy:11.2f} {ratios}  {row.note}"
 
 
 if __name__ == "__main__":

@@ -18,6 +18,8 @@ def test_every_function_runs_and_is_right(name: str, kind: str, monkeypatch: pyt
     assert f"{row.numpy / row.loopwright:.2f}" in text_of(row)
 
 
-def test_what_is_wrong_has_no_row() -> None:
-    row = measured("total", "int64", 100, {"loopwright": lambda function: lambda a, b: 0})
-    assert row.loopwright == 0 and "-" in text_of(row)
+def test_who_is_wrong_or_cannot_do_it_has_no_time_and_the_row_says_so() -> None:
+    wrong = measured("total", "int64", 100, {"loopwright": lw.kernel, "numba": lambda function: lambda a, b: 0})
+    assert wrong.numba == 0 and wrong.times("numba") == 0 and text_of(wrong).endswith("numba: AssertionError")
+    with pytest.raises(AssertionError):
+        measured("total", "int64", 100, {"loopwright": lambda function: lambda a, b: 0})

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from benchmarks.gpu.irregular import by_branch, by_trips
 
 import loopwright as lw
 from analysis.irregular_programs import arguments_of, irregular_program
@@ -19,34 +20,6 @@ from loopwright.devices.emulated import EmulatedGpu, EmulatedModule
 from loopwright.devices.gpu import Timer
 from loopwright.runtime.specialise import as_arguments
 from loopwright.tuning.remap_inspection import RemapInspection, _sample
-
-
-def by_trips(t, x, out):
-    for i in range(out.shape[0]):
-        s = 0.0
-        for _k in range(t[i]):
-            s = s * 0.5 + x[i]
-        out[i] = s
-
-
-def by_branch(t, x, out):
-    for i in range(out.shape[0]):
-        s = 0.0
-        if t[i] < 2:
-            if t[i] == 0:
-                for _k in range(60):
-                    s = s * 0.5 + x[i]
-            else:
-                for _k in range(60):
-                    s = s * 0.25 + x[i]
-        else:
-            if t[i] == 2:
-                for _k in range(60):
-                    s = s * 0.75 + x[i]
-            else:
-                for _k in range(60):
-                    s = s * 0.125 + x[i]
-        out[i] = s
 
 
 def regular(t, x, out):

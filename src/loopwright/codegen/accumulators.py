@@ -97,7 +97,8 @@ def in_pieces(
         return
     variable = w.names.of(loop.name)
     with w.block():
-        w.line(f"const int64_t lw_first_one = {begin}, lw_piece = lw_piece_of({end} - lw_first_one);")
+        w.line(f"const int64_t lw_first_one = {begin}, lw_rest = {end} - lw_first_one;")
+        w.line(f"const int64_t lw_piece = lw_rest < {FEWEST} ? 0 : lw_rest / ({PIECES} * {WHOLE}) * {WHOLE};")
         with w.loop("int64_t lw_k = 0; lw_k < lw_piece; ++lw_k", loop.name, lanes=found.lanes):
             for number in range(PIECES):
                 with w.block(), standing_in(found.more[number - 1], w) if number else nullcontext():

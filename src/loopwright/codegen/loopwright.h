@@ -187,8 +187,6 @@ LW_PART int lw_asked_between(lw_watch *watch) { return watch && watch->ask(watch
 LW_PURE int64_t lw_ahead(int64_t first, int64_t bound, int64_t most) {
   return (uint64_t)bound - (uint64_t)first > (uint64_t)most ? first + most : bound;
 }
-/* How many iterations each of four pieces of a loop has: a number that fills vector registers, 0 where there are few. */
-LW_PURE int64_t lw_piece_of(int64_t count) { return count < 128 ? 0 : (count / 4) & ~(int64_t)15; }
 LW_PURE int64_t lw_below(int64_t first, int64_t bound, int64_t most) {
   return (uint64_t)first - (uint64_t)bound > (uint64_t)most ? first - most : bound;
 }
