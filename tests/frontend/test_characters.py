@@ -92,3 +92,20 @@ def test_a_long_text_is_no_table():
     function = define("def f(text, i):\n    return text[i] == 'a'\n")
     assert "np.frombuffer" in refusal(function, "a" * 1025, 3)
     same(define("def f(text):\n    return len(text), text[1024] == 'a', text[-1] == 'b'\n"), "a" * 1025)
+
+
+def test_a_text_without_characters():
+    """In a loop that never runs nothing is asked of it; else it is an IndexError, as in Python."""
+    function = define("""
+        def f(text, n):
+            count = 0
+            for i in range(n):
+                if text[i] == "a":
+                    count += 1
+            return count, len(text)
+        """)
+    for device in ("auto", "interpreter", "emulated"):
+        with lw.options(device=device):
+            same(function, "", 0)
+            with pytest.raises(IndexError, match="out of bounds"):
+                lw.kernel(function)("", 2)

@@ -13,6 +13,7 @@ from loopwright.frontend.arguments import Arguments
 from loopwright.frontend.arrays import index_value, largest_table
 from loopwright.frontend.context import Context
 from loopwright.frontend.convert import as_index
+from loopwright.frontend.elementwise import check
 from loopwright.frontend.values import (
     Character,
     Fixed,
@@ -26,7 +27,7 @@ from loopwright.frontend.values import (
     is_none,
 )
 from loopwright.ir.nodes import Const, Expr
-from loopwright.ir.types import INT64
+from loopwright.ir.types import BOOL, INT64
 
 
 def is_text(value: Value) -> bool:
@@ -52,7 +53,8 @@ def character_at(cx: Context, text: str, index: Value, nodes: Sequence[ast.expr]
                        f"one of up to {largest_table()} is a table of the code",
                        "pass an array: np.frombuffer(text.encode(), np.uint8)")  # fmt: skip
     if not text:
-        raise cx.error(at, "an empty text has no characters")
+        check(cx, Const(False, BOOL), "index", at)  # it may be in a loop that never runs
+        return Character(Const(0, INT64))
     index = Number(as_index(cx, index, nodes[0]), weak=True)
     found = index_value(cx, Items(tuple(Literal(ord(one)) for one in text)), [index], nodes, at)
     assert isinstance(found, Number)
