@@ -1,0 +1,427 @@
+"""Who does which part of a loop, for one kind of call with one shape, learned from call to call.
+
+It owns what is decided and what was learned; it runs nothing. `decide` says what the next call is to do and `measured`
+what came of it. In between any number of other calls may be decided.
+
+1. The first call is guided: whoever is free gets the next chunk (`placement/guided.py`), which is near the best there
+   is without knowing anything, and says how fast each device is. Under `plan="race"` it is a race, and the winner
+   serves from then on. Where all devices are predicted, the first call is divided by that.
+2. Each call makes the devices' curves better (`device_curve.py`), and `placement/split.py` divides the iterations by
+   them. A device that is left out by what one call says gets one more.
+3. A division that is new is tried where it is predicted to be better than the best that is known by a margin, 1 % at
+   first. It was measured then, so the curves know it. Each time such a trial turns out worse, the margin doubles: on a
+   curve like a saw, calls do not go back and forth. A device that moves makes the margin small again.
+4. A device by itself that is predicted to take hardly longer is tried once: what it takes for everything is mostly told
+   by small parts only. What is measured to be best stays.
+5. Where one device serves and others were left out, calls are guided again at long intervals: after 64 calls, then
+   after twice as many. So a device that had other things to do is found when it has none.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from statistics import median
+from typing import Literal
+
+from loopwright.choice.device_curve import DeviceCurve
+from loopwright.errors import DeviceError
+from loopwright.placement.split import LEAST, Count, Partitioning, Registered, Time, partition
+
+AsPlanned = Literal["auto", "single", "split", "race"]
+Kind = Literal["guided", "split", "single", "race"]
+
+MARGIN = 0.01
+"""What a division that was not measured has to be better by."""
+MOST_MARGIN = 0.16
+TRIED = 0.15
+"""A device that is predicted to take no more than this longer by itself is tried once: more than LEAST, or that would
+mostly be those that have got no part anyway."""
+CONSIDERED = 8
+"""So many divisions that were measured are compared."""
+AGAIN = 64
+"""After so many calls in which a device had nothing to do, it gets a chunk again."""
+MOST_AGAIN = 4096
+MOST_REST = 15
+"""While nothing changes, the curves are asked only every so many calls."""
+ALARM = 0.08
+"""A part that takes longer or shorter than before by this, as a logarithm, has them asked at once."""
+SLOWER = 0.2
+"""A winner that becomes slower than this, as a logarithm, has to race again."""
+FEW = 2
+"""With fewer iterations for each device, devices are measured one after the other."""
+STAYS = 0.005
+"""What served before is left only for what is better by more than this."""
+PROVEN = 2
+"""A device is left out for good by what so many calls say of it."""
+GROWN = 3
+GROWS = 1.15
+"""A device is left out after it was given larger parts so many times, each larger than the last by this factor."""
+
+Sizes = tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """What a call is to do. parts: one range for each device; of a guided call and a race all iterations for each that
+    takes part, and no iterations for the others. why: in words. predicted_ns: None where nothing is."""
+
+    kind: Kind
+    parts: tuple[range, ...]
+    why: str
+    predicted_ns: float | None = None
+
+    @property
+    def devices(self) -> tuple[int, ...]:
+        """Who takes part."""
+        return tuple(index for index, part in enumerate(self.parts) if part)
+
+
+@dataclass(slots=True)
+class _Trial:
+    """A division that was not measured before, and what the best that was known is expected to take."""
+
+    sizes: Sizes
+    known_ns: float
+
+
+@dataclass(slots=True)
+class _Learned:
+    """All that calls have taught. known: divisions that were measured, the latest last. alone: devices that were tried
+    by themselves. grown: how often a device got a larger part before it was left out. idle: calls since a device that
+    is left out had something to do. last: the division that was decided last. calm: how often in a row because nothing
+    was worth a trial; the next `rest` calls do the same without asking."""
+
+    curves: list[DeviceCurve]
+    known: list[Sizes] = field(default_factory=list)
+    alone: set[int] = field(default_factory=set)
+    trials: list[_Trial] = field(default_factory=list)
+    margin: float = MARGIN
+    guided: deque[float] = field(default_factory=lambda: deque(maxlen=3))
+    guided_calls: int = 0
+    grown: dict[int, int] = field(default_factory=dict)
+    waits: dict[bool, deque[float]] = field(default_factory=lambda: {one: deque(maxlen=5) for one in (False, True)})
+    idle: int = 0
+    again: int = AGAIN
+    winner: int | None = None
+    last: Assignment | None = None
+    calm: int = 0
+    rest: int = 0
+
+
+class Division:
+    """The division of one kind of call. Safe for threads.
+
+    devices: their names, in the order in which they get parts. count: how much work some iterations are, where that
+    differs from one to the next. multiple: parts begin at multiples of it. plan: 'auto' lets the best of all serve,
+    'single' the best device, 'split' the best division among several, 'race' the one that wins the first call.
+    predicted: what each device is predicted to take, where anybody knows. Raises ValueError without devices, and where
+    the predictions are not as many."""
+
+    def __init__(
+        self,
+        devices: Sequence[str],
+        iterations: range,
+        *,
+        count: Count | None = None,
+        multiple: int = 1,
+        plan: AsPlanned = "auto",
+        predicted: Sequence[Time | None] | None = None,
+    ) -> None:
+        if not devices or (predicted is not None and len(predicted) != len(devices)):
+            raise ValueError(f"{len(devices)} devices with {len(predicted or ())} predictions: one each, one at least")
+        self.devices = tuple(devices)
+        self.iterations = iterations
+        self.plan = plan
+        self.failures: dict[int, str] = {}
+        self._count = count
+        self._multiple = multiple
+        self._predicted = tuple(predicted) if predicted is not None else (None,) * len(devices)
+        self._lock = threading.Lock()
+        self._learned = self._nothing()
+
+    def decide(self) -> Assignment:
+        """What the next call is to do. Raises DeviceError where all devices have failed."""
+        with self._lock:
+            alive = [device for device in range(len(self.devices)) if device not in self.failures]
+            if not alive:
+                told = "; ".join(f"{self.devices[device]}: {why}" for device, why in self.failures.items())
+                raise DeviceError(f"no device is left to run this call\n  {told}")
+            if len(alive) == 1 or not self.iterations:
+                return self._single(alive[0], "the only device" if len(alive) == 1 else "there are no iterations")
+            if self.plan == "race":
+                return self._raced(alive)
+            if self.plan == "single" or len(self.iterations) == 1:
+                return self._best_alone(alive)
+            return self._divided(alive)
+
+    def measured(
+        self,
+        decision: Assignment,
+        busy_ns: Sequence[float],
+        done: Sequence[int],
+        total_ns: float,
+        chunks: Sequence[int] | None = None,
+    ) -> None:
+        """What came of a call. busy_ns: how long each device had something to do, copies and all. done: how many
+        iterations each has done. chunks: of a guided call, in how many each device did its iterations: what a chunk
+        costs before it begins is told apart from what iterations cost. Raises ValueError where one of them is not one
+        number for each device."""
+        told = [busy_ns, done, *([chunks] if chunks is not None else [])]
+        if any(len(one) != len(self.devices) for one in told):
+            raise ValueError(f"what {len(self.devices)} devices did is told with as many numbers, not {told}")
+        with self._lock:
+            learned = self._learned
+            alive = all(device not in self.failures for device in decision.devices)
+            jumps = sum(curve.jumps for curve in learned.curves)
+            self._note(decision, busy_ns, done, chunks)
+            if sum(curve.jumps for curve in learned.curves) > jumps:
+                learned.margin, learned.again = MARGIN, AGAIN
+                learned.alone.clear()
+                learned.grown.clear()
+                learned.guided.clear()
+            used = {device for device in range(len(done)) if done[device]}
+            learned.idle = 0 if len(used) == len(self.devices) - len(self.failures) else learned.idle + 1
+            if decision.kind == "guided":
+                learned.guided_calls += 1
+                if alive and total_ns > 0:
+                    learned.guided.append(total_ns)
+            elif decision.kind == "race":
+                learned.winner = max(used, key=lambda device: done[device], default=None)
+            elif alive:
+                self._judge(decision, max(busy_ns), total_ns)
+
+    def failed(self, device: int, why: str) -> None:
+        """A device that must not be used again; why, in words. Before `measured` is told of the call it failed in."""
+        with self._lock:
+            self.failures.setdefault(device, why)
+            learned = self._learned
+            learned.known = [sizes for sizes in learned.known if not sizes[device]]
+            learned.trials = [trial for trial in learned.trials if not trial.sizes[device]]
+            learned.guided.clear()
+            learned.margin, learned.last = MARGIN, None
+            if learned.winner == device:
+                learned.winner = None
+
+    def forget(self) -> None:
+        """Begin anew, with all devices."""
+        with self._lock:
+            self.failures.clear()
+            self._learned = self._nothing()
+
+    def lines(self) -> list[str]:
+        """What is known of each device, a line for each, for `explain`."""
+        with self._lock:
+            return [
+                f"{name}: {f'failed, {self.failures[device]}' if device in self.failures else curve}"
+                for device, (name, curve) in enumerate(zip(self.devices, self._learned.curves, strict=True))
+            ]
+
+    # ---- learning -------------------------------------------------------------------------------------------
+
+    def _nothing(self) -> _Learned:
+        return _Learned([DeviceCurve(prior) for prior in self._predicted])
+
+    def _work(self, part: range) -> float:
+        if not part:
+            return 0.0
+        return float(len(part) if self._count is None else self._count(part)) or float(len(part))
+
+    def _note(
+        self, decision: Assignment, busy_ns: Sequence[float], done: Sequence[int], chunks: Sequence[int] | None
+    ) -> None:
+        """Add to the curves what devices did. What was not done as decided, because a device failed, counts less."""
+        for device, curve in enumerate(self._learned.curves):
+            if device in self.failures or done[device] <= 0 or busy_ns[device] <= 0:
+                continue
+            part = decision.parts[device]
+            if decision.kind == "guided" or done[device] != len(part):
+                part = self._likely_part(device, done)
+                pieces = chunks[device] if chunks is not None else 1
+                curve.add(self._work(part), part, busy_ns[device], pieces, 0.5 if chunks is not None else 0.3)
+            else:
+                off = curve.add(self._work(part), part, busy_ns[device])
+                if abs(off) > ALARM:
+                    self._learned.rest = 0
+                if decision.kind == "single" and self.plan == "race" and off > SLOWER and curve.jumps:
+                    self._learned.winner = None
+
+    def _likely_part(self, device: int, done: Sequence[int]) -> range:
+        """The iterations that a device has done in chunks: device 0 from the low end, the others behind it."""
+        first = sum(done[:device])
+        return self.iterations[first : first + done[device]]
+
+    def _judge(self, decision: Assignment, busy_ns: float, total_ns: float) -> None:
+        """A division was measured: remember it, and double the margin where it was a trial that failed."""
+        learned = self._learned
+        sizes = tuple(map(len, decision.parts))
+        learned.waits[decision.kind == "single"].append(max(0.0, total_ns - busy_ns))
+        if len(decision.devices) == 1:
+            learned.alone.add(decision.devices[0])
+        if sizes in learned.known:
+            learned.known.remove(sizes)
+        learned.known.append(sizes)
+        for trial in [one for one in learned.trials if one.sizes == sizes]:
+            learned.trials.remove(trial)
+            if total_ns > trial.known_ns:
+                learned.margin = min(MOST_MARGIN, 2 * learned.margin)
+        if len(learned.known) > CONSIDERED:
+            learned.known.remove(max(learned.known[:-1], key=self._value))
+
+    # ---- deciding -------------------------------------------------------------------------------------------
+
+    def _time(self, device: int, part: range) -> float:
+        return self._learned.curves[device].at(self._work(part), part)
+
+    def _value(self, sizes: Sizes) -> float:
+        """What a division is expected to take, with what nobody is busy."""
+        times = [self._time(device, part) for device, part in enumerate(self._parts(sizes))]
+        return max(times) + self._wait(sum(size > 0 for size in sizes) == 1)
+
+    def _wait(self, single: bool) -> float:
+        found = self._learned.waits[single]
+        return median(found) if found else 0.0
+
+    def _parts(self, sizes: Sizes) -> tuple[range, ...]:
+        reached, parts = 0, []
+        for size in sizes:
+            parts.append(self.iterations[reached : reached + size])
+            reached += size
+        return tuple(parts)
+
+    def _alone(self, device: int) -> Sizes:
+        return tuple(len(self.iterations) * (one == device) for one in range(len(self.devices)))
+
+    def _single(self, device: int, why: str) -> Assignment:
+        return self._assignment(self._alone(device), f"{self.devices[device]}: {why}")
+
+    def _assignment(self, sizes: Sizes, why: str) -> Assignment:
+        kind: Kind = "split" if sum(size > 0 for size in sizes) > 1 else "single"
+        value = self._value(sizes)
+        found = Assignment(kind, self._parts(sizes), why, value if value < math.inf else None)
+        learned = self._learned
+        if learned.last is not None and learned.last.parts != found.parts:
+            learned.calm = learned.rest = 0
+        learned.last = found
+        return found
+
+    def _all_of(self, kind: Kind, devices: Sequence[int], why: str) -> Assignment:
+        parts = [self.iterations if one in devices else self.iterations[:0] for one in range(len(self.devices))]
+        return Assignment(kind, tuple(parts), why)
+
+    def _raced(self, alive: Sequence[int]) -> Assignment:
+        winner = self._learned.winner
+        if winner is None:
+            return self._all_of("race", alive, "all devices race: which is the fastest is not known")
+        return self._single(winner, "it has won the race")
+
+    def _best_alone(self, alive: Sequence[int]) -> Assignment:
+        learned = self._learned
+        for device in alive:
+            if not learned.curves[device].known:
+                return self._single(device, "not measured yet")
+        best = min(alive, key=lambda device: self._value(self._alone(device)))
+        near = self._value(self._alone(best)) * (1 + TRIED)
+        for device in alive:
+            if device not in learned.alone and self._value(self._alone(device)) <= near:
+                return self._single(device, "about as fast as the fastest: tried once")
+        return self._single(best, "the fastest")
+
+    def _divided(self, alive: Sequence[int]) -> Assignment:
+        """Guided while devices are unknown; else what is known to be best, or what is worth a trial."""
+        learned = self._learned
+        if learned.rest > 0 and learned.idle < learned.again and learned.last is not None:
+            learned.rest -= 1
+            return learned.last
+        usable = [device for device in alive if learned.curves[device].known]
+        if learned.last is not None and any(learned.curves[device].doubtful for device in learned.last.devices):
+            return learned.last
+        unknown = next((device for device in alive if device not in usable), None)
+        if unknown is not None and len(self.iterations) < FEW * len(alive):
+            return self._single(unknown, "not measured yet, and there are too few iterations to give out chunks")
+        if unknown is not None and learned.guided_calls < PROVEN:
+            names = ", ".join(self.devices[device] for device in alive if device not in usable)
+            return self._all_of("guided", alive, f"nothing is known of {names}: whoever is free takes the next chunk")
+        usable = usable or list(alive)
+        new, why = self._partition(usable)
+        for device in usable:
+            if not new[device] and self.plan != "split":
+                larger = self._larger_part(device, usable, new)
+                if larger is not None:
+                    return larger
+                if learned.curves[device].calls == 1 and learned.guided_calls < PROVEN:
+                    return self._all_of("guided", alive, f"one call says too little of {self.devices[device]}")
+        if learned.idle >= learned.again and self.plan != "split":
+            learned.idle, learned.again = 0, min(MOST_AGAIN, 2 * learned.again)
+            learned.rest = 0
+            return self._all_of("guided", alive, "to see whether devices without a part are still as slow")
+        return self._best(usable, new, why)
+
+    def _larger_part(self, device: int, usable: Sequence[int], new: Sizes) -> Assignment | None:
+        """What a device that is to be left out may do at no cost, before it is: so much more than it ever did that it
+        ends with the others even if each iteration costs as much. It tells whether most of its time is a fixed one.
+        None where that is known, or would not help."""
+        learned = self._learned
+        curve = learned.curves[device]
+        done, took_ns = curve.largest()
+        longer = self._value(new) / took_ns if took_ns > 0 else 0.0
+        if learned.grown.get(device, 0) >= GROWN or not GROWS < longer < math.inf:
+            return None
+        times = [
+            partial(self._time, other) if other != device else _per_work(self._work, took_ns / done) for other in usable
+        ]
+        sizes, _ = self._partition(usable, times, least=0.0)
+        if not sizes[device] or self._work(self._parts(sizes)[device]) < GROWS * done:
+            return None
+        learned.grown[device] = learned.grown.get(device, 0) + 1
+        return self._assignment(sizes, f"{self.devices[device]} is not to be left out for the fixed part of its time")
+
+    def _partition(
+        self, usable: Sequence[int], times: Sequence[Time] | None = None, least: float = LEAST
+    ) -> tuple[Sizes, str]:
+        """How many iterations the curves, or `times`, give to each device, and how that came about."""
+        times = times if times is not None else [partial(self._time, device) for device in usable]
+        split = self.plan == "split"
+        least = 0.0 if split else least
+        found: Registered = partition(self.iterations, times, count=self._count, multiple=self._multiple, least=least)
+        if split and isinstance(found, Partitioning):
+            several = [one for one in found.steps if len(one.devices) > 1]
+            found = min(several, key=lambda one: one.makespan_ns, default=found)
+        given = dict(zip(usable, found.parts, strict=True))
+        return tuple(len(given.get(device, ())) for device in range(len(self.devices))), found.why
+
+    def _best(self, usable: Sequence[int], new: Sizes, why: str) -> Assignment:
+        """What was measured to be best, a division that is better by the margin, or a device that is tried alone."""
+        learned = self._learned
+        known = min(learned.known, key=self._value, default=None)
+        known_ns = self._value(known) if known is not None else math.inf
+        if learned.known and self._value(learned.known[-1]) <= known_ns * (1 + STAYS):
+            known = learned.known[-1]
+        new_ns = self._value(new)
+        if self.plan != "split":
+            near = min(known_ns, new_ns) * (1 + TRIED)
+            for device in usable:
+                alone = self._alone(device)
+                if device not in learned.alone and alone != new and self._value(alone) <= near:
+                    return self._tried(alone, known_ns, f"{self.devices[device]} alone may be as fast: tried once")
+        if known is None or new_ns * (1 + learned.margin) < known_ns:
+            return self._tried(new, known_ns, why)
+        if learned.guided_calls > 1 and learned.guided and median(learned.guided) * (1 + MARGIN) < known_ns:
+            return self._all_of("guided", usable, "chunks for whoever is free were faster than any division")
+        learned.calm += 1
+        learned.rest = min(MOST_REST, learned.calm)
+        return self._assignment(known, "the best that was measured")
+
+    def _tried(self, sizes: Sizes, known_ns: float, why: str) -> Assignment:
+        if known_ns < math.inf and sizes not in self._learned.known:
+            self._learned.trials = [*self._learned.trials[-7:], _Trial(sizes, known_ns)]
+        return self._assignment(sizes, why)
+
+
+def _per_work(work: Count, each_ns: float) -> Time:
+    """The time of a device that has no fixed one."""
+    return lambda part: each_ns * work(part)

@@ -1,0 +1,318 @@
+"""The division of a loop learned from calls, on devices in virtual time: balanced soon, never worse than one device,
+and every iteration exactly once whatever happens."""
+
+from __future__ import annotations
+
+import math
+import random
+import sys
+import threading
+from collections.abc import Sequence
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from dividing import Devices, Served
+
+from loopwright.choice.division import AGAIN, Assignment, Division
+from loopwright.devices.simulated import Curve, Noise, drifting, linear, sawtooth, slowed
+from loopwright.errors import DeviceError
+
+SIZE = 10_000
+CALLS = 50
+LEARNED = 5
+MS = 10**6
+CPU, GPU = linear(1000), linear(300, 500_000)
+
+AFFINE: dict[str, Sequence[Curve]] = {
+    "two": (CPU, GPU),
+    "equals": (CPU, CPU),
+    "three": (CPU, GPU, linear(350, 200_000)),
+    "four": (CPU, GPU, GPU, linear(600)),
+    "slower GPU": (CPU, linear(2500, 100_000)),
+    "a large fixed time": (CPU, linear(200, 4 * MS)),
+}
+
+
+def triangle(part: range) -> float:
+    return float(sum(part))
+
+
+def served(devices: Devices, size: int = SIZE, calls: int = CALLS, plan: str = "auto") -> list[Served]:
+    names = [f"device {k}" for k in range(len(devices.curves))]
+    division = Division(names, range(size), count=devices.count, plan=plan)  # type: ignore[arg-type]
+    for _ in range(calls):
+        devices.serve(division)
+    return devices.calls
+
+
+def over_the_best(devices: Devices, size: int = SIZE) -> float:
+    """What the decisions of all calls after the first few cost, without the noise, over the best device alone."""
+    names = [f"device {k}" for k in range(len(devices.curves))]
+    division, alone = Division(names, range(size), count=devices.count), []
+    for _ in range(CALLS):
+        alone.append(devices.best_alone(range(size)))
+        devices.serve(division)
+    return sum(one.exact_ns for one in devices.calls[LEARNED:]) / sum(alone[LEARNED:])
+
+
+# ---- balance ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", AFFINE)
+@pytest.mark.parametrize("tell_chunks", [True, False])
+def test_affine_devices_are_balanced_after_five_calls(name: str, tell_chunks: bool) -> None:
+    if name == "a large fixed time" and not tell_chunks:
+        pytest.skip("that the time is a fixed one shows in the chunks only")
+    calls = served(Devices(AFFINE[name], tell_chunks=tell_chunks))
+    assert calls[0].assignment.kind == "guided"
+    for one in calls[LEARNED:]:
+        assert one.assignment.kind == "split" and one.imbalance <= 0.05
+        assert one.assignment.predicted_ns == pytest.approx(one.total_ns, rel=0.05)
+
+
+def test_a_triangle_is_balanced_by_its_work() -> None:
+    calls = served(Devices((linear(10), linear(4, 2 * MS)), count=triangle), size=3000)
+    assert all(one.assignment.kind == "split" and one.imbalance <= 0.05 for one in calls[LEARNED:])
+    first, _ = calls[-1].assignment.parts
+    assert triangle(first) / triangle(range(3000)) < 0.5 < len(first) / 3000
+
+
+def test_parts_begin_at_multiples() -> None:
+    devices = Devices((CPU, GPU))
+    division = Division(["cpu", "cuda"], range(5, 5 + SIZE), multiple=64)
+    for _ in range(10):
+        parts = devices.serve(division).assignment.parts
+    assert (parts[1].start - 5) % 64 == 0 and parts[1]
+
+
+def test_what_a_chunk_costs_is_told_apart() -> None:
+    """The first division is good already where chunks are told, because fixed times are then known."""
+    calls = served(Devices((linear(1000), linear(300, 100_000))), calls=3)
+    assert calls[1].imbalance < 0.5 and calls[2].imbalance < 0.05
+
+
+# ---- never worse than one device ----------------------------------------------------------------------------------
+
+CASES: dict[str, tuple[Sequence[Curve], Noise, float]] = {
+    "GPU only": ((CPU, linear(20, 50_000)), Noise(), 1.0),
+    "CPU only": ((CPU, linear(20_000, 50_000)), Noise(), 1.0),
+    "a fixed time too large": ((CPU, linear(20, 20 * MS)), Noise(), 1.0),
+    "saw": ((CPU, sawtooth(250_000, 1000, 20_000)), Noise(), 0.82),
+    "coarse saw": ((CPU, sawtooth(900_000, 3000, 20_000)), Noise(), 0.77),
+    "saw with a slow CPU": ((linear(6000), sawtooth(500_000, 1000, 20_000)), Noise(), 1.0),
+    "two saws": ((sawtooth(800_000, 700), sawtooth(300_000, 1024, 20_000)), Noise(), 0.87),
+    "noisy": ((CPU, GPU), Noise(0.05), 0.85),
+    "loud": ((CPU, GPU), Noise(0.1), 0.88),
+    "outliers": ((CPU, GPU), Noise(0.02, outliers=0.02), 1.0),
+    "bimodal": ((CPU, GPU), Noise(0.02, slow_mode=0.1), 0.9),
+    "noisy saw": ((CPU, sawtooth(250_000, 1000, 20_000)), Noise(0.05), 0.92),
+    "noisy, GPU only": ((CPU, linear(30, 50_000)), Noise(0.05), 1.0),
+    "noisy, hardly worth it": ((CPU, linear(110, 50_000)), Noise(0.05), 1.0),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_never_worse_than_the_best_device(name: str) -> None:
+    curves, noise, at_most = CASES[name]
+    for seed in range(4 if noise != Noise() else 1):
+        found = over_the_best(Devices(curves, noise, seed, cold=3.0 if noise != Noise() else 1.0))
+        assert found <= at_most + 0.02, seed
+
+
+@pytest.mark.parametrize("device", [0, 1])
+@pytest.mark.parametrize("factor", [2.0, 0.5])
+@pytest.mark.parametrize("spread", [0.0, 0.03])
+def test_drift_is_followed(device: int, factor: float, spread: float) -> None:
+    curves = [CPU, GPU]
+    curves[device] = drifting(curves[device], factor, 30 * MS, 120 * MS)
+    assert over_the_best(Devices(curves, Noise(spread), 1)) <= 0.92
+
+
+@pytest.mark.parametrize("device", [0, 1])
+@pytest.mark.parametrize("factor", [3.0, 1 / 3])
+def test_a_leap_is_learned_within_a_few_calls(device: int, factor: float) -> None:
+    curves = [CPU, GPU]
+    curves[device] = slowed(curves[device], factor, 30 * MS)
+    devices = Devices(curves)
+    assert over_the_best(devices) <= 1.0
+    assert sum(one.imbalance > 0.1 for one in devices.calls[LEARNED:]) <= 8
+    assert devices.calls[-1].imbalance <= 0.05 or devices.calls[-1].assignment.kind == "single"
+
+
+def test_a_saw_does_not_go_back_and_forth() -> None:
+    calls = served(Devices((CPU, sawtooth(250_000, 1000, 20_000)), Noise(0.01)))
+    parts = [one.assignment.parts for one in calls[20:]]
+    changes = sum(one != other for one, other in pairwise(parts))
+    assert changes <= 6
+
+
+def test_a_device_that_is_free_again_is_found() -> None:
+    devices = Devices((slowed(CPU, 100.0, 0, 40 * MS), linear(500)))
+    calls = served(devices, calls=2 * AGAIN)
+    assert calls[20].assignment.kind == "single"
+    assert calls[-1].assignment.kind == "split" and calls[-1].total_ns < 3.6 * MS
+    assert sum(one.assignment.kind == "guided" for one in calls) <= 4
+
+
+# ---- one device by itself -----------------------------------------------------------------------------------------
+
+
+def test_a_device_that_may_be_as_fast_by_itself_is_tried_once() -> None:
+    """The CPU slows the GPU's part down: what the parts tell of the GPU alone is too much, and only a call tells."""
+    alone = linear(95, 50_000)
+    devices = Devices((CPU, lambda sizes, now: alone(sizes, now) * (1.0 if sizes[0] == SIZE else 1.14)))
+    calls = served(devices)
+    singles = [one.assignment.parts[1] for one in calls if one.assignment.kind == "single"]
+    assert singles and len(singles[0]) == SIZE
+    assert calls[-1].assignment.kind == "single"
+
+
+def test_what_was_tried_and_was_worse_is_not_tried_again() -> None:
+    devices = Devices((CPU, lambda sizes, now: GPU(sizes, now) * (3.0 if sizes[0] == SIZE else 1.0)))
+    calls = served(devices)
+    assert sum(one.assignment.kind == "single" for one in calls) <= 1
+    assert calls[-1].assignment.kind == "split"
+
+
+@pytest.mark.parametrize("plan", ["single", "race"])
+def test_plans_of_one_device(plan: str) -> None:
+    calls = served(Devices((CPU, GPU), Noise(0.02)), plan=plan)
+    kinds = [one.assignment.kind for one in calls]
+    assert set(kinds[2:]) == {"single"}
+    assert calls[-1].assignment.devices == (1,)
+    assert kinds[0] == ("race" if plan == "race" else "single")
+    assert kinds.count("race") == (plan == "race")
+
+
+def test_a_winner_that_becomes_slow_races_again() -> None:
+    calls = served(Devices((CPU, slowed(GPU, 5.0, 30 * MS))), plan="race")
+    kinds = [one.assignment.kind for one in calls]
+    assert kinds[0] == "race" and kinds.count("race") == 2
+    assert calls[-1].assignment.devices == (0,)
+
+
+def test_a_split_that_is_asked_for_uses_several_devices() -> None:
+    calls = served(Devices((CPU, linear(20, 50_000))), plan="split")
+    assert all(one.assignment.kind == "split" for one in calls[2:])
+
+
+# ---- predictions --------------------------------------------------------------------------------------------------
+
+
+def test_a_call_that_is_predicted_is_divided_at_once() -> None:
+    predicted = [lambda part: 1000.0 * len(part), lambda part: 300.0 * len(part) + 500_000]
+    devices = Devices((CPU, GPU))
+    division = Division(["cpu", "cuda"], range(SIZE), predicted=predicted)
+    first = devices.serve(division)
+    assert first.assignment.kind == "split" and first.imbalance < 0.01
+    assert first.assignment.predicted_ns == pytest.approx(first.total_ns, rel=0.01)
+
+
+def test_a_prediction_that_is_wrong_is_corrected() -> None:
+    predicted = [lambda part: 1000.0 * len(part), lambda part: 900.0 * len(part) + 500_000]
+    devices = Devices((CPU, GPU))
+    division = Division(["cpu", "cuda"], range(SIZE), predicted=predicted)
+    calls = [devices.serve(division) for _ in range(6)]
+    assert calls[0].imbalance > 0.3 and calls[-1].imbalance <= 0.05
+
+
+# ---- exactly once -------------------------------------------------------------------------------------------------
+
+
+PLANS = st.sampled_from(["auto", "split", "single", "race"])
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    st.integers(0, 200), st.integers(1, 5), st.integers(0, 1000), st.sampled_from(["auto", "split", "single", "race"])
+)
+def test_every_iteration_exactly_once(size: int, count: int, seed: int, plan: str) -> None:
+    draw = random.Random(seed)
+    curves = [linear(draw.uniform(1, 1e4), draw.uniform(0, 1e5)) for _ in range(count)]
+    dies = (draw.randrange(count), draw.randrange(8)) if count > 1 and draw.random() < 0.5 else None
+    devices = Devices(curves, Noise(0.1), seed, dies=dies if plan != "race" else None)
+    for one in served(devices, size, 8, plan):
+        assert one.iterations == list(range(size))
+
+
+@pytest.mark.parametrize("size", [0, 1, 2, 3])
+def test_fewer_iterations_than_devices(size: int) -> None:
+    calls = served(Devices((linear(4000), linear(1000), linear(3000), linear(1000))), size=size, calls=12)
+    assert calls[-1].total_ns <= {0: 0, 1: 1000, 2: 1000, 3: 2000}[size]
+
+
+@pytest.mark.parametrize("call", [0, 1, 6])
+def test_a_device_that_dies_in_the_middle(call: int) -> None:
+    devices = Devices((CPU, GPU, GPU), dies=(1, call))
+    calls = served(devices)
+    assert all(one.iterations == list(range(SIZE)) for one in calls)
+    assert not any(one.assignment.parts[1] for one in calls[call + 1 :])
+    assert calls[-1].imbalance <= 0.05 and calls[-1].assignment.devices == (0, 2)
+
+
+def test_a_failed_device_comes_back_when_all_is_forgotten() -> None:
+    division = Division(["cpu", "cuda:0"], range(100))
+    division.failed(1, "out of memory")
+    assert division.decide() == Assignment("single", (range(100), range(100, 100)), "cpu: the only device")
+    assert division.lines() == ["cpu: not measured", "cuda:0: failed, out of memory"]
+    division.failed(0, "gone")
+    with pytest.raises(DeviceError, match="cuda:0: out of memory; cpu: gone"):
+        division.decide()
+    division.forget()
+    assert division.decide().kind == "guided"
+
+
+# ---- the rest -----------------------------------------------------------------------------------------------------
+
+
+def test_explain_is_told_what_is_known() -> None:
+    devices = Devices((CPU, GPU))
+    division = Division(["cpu", "cuda:0"], range(SIZE))
+    for _ in range(6):
+        devices.serve(division)
+    cpu, gpu = division.lines()
+    assert cpu.startswith("cpu: ") and gpu.startswith("cuda:0: ")
+    fixed_us, each_ns = float(gpu.split()[1]), float(gpu.split()[4])
+    assert (fixed_us, each_ns) == (pytest.approx(500, rel=0.05), pytest.approx(300, rel=0.05))
+
+
+def test_calls_of_several_threads() -> None:
+    division, faults = Division(["cpu", "cuda"], range(SIZE)), []
+
+    def work(seed: int) -> None:
+        devices = Devices((CPU, GPU), Noise(0.05), seed)
+        try:
+            for _ in range(20):
+                devices.serve(division)
+        except Exception as fault:
+            faults.append(fault)
+
+    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(4)]
+    for one in threads:
+        one.start()
+    for one in threads:
+        one.join()
+    assert not faults and division.decide().kind == "split"
+
+
+@pytest.mark.parametrize("time_ns", [0.0, math.nan, math.inf, -1.0])
+def test_times_that_are_none_teach_nothing(time_ns: float) -> None:
+    division = Division(["cpu", "cuda"], range(100))
+    division.measured(division.decide(), [time_ns, time_ns], [50, 50], time_ns)
+    assert division.lines() == ["cpu: not measured", "cuda: not measured"]
+
+
+def test_what_makes_no_sense_is_refused() -> None:
+    with pytest.raises(ValueError, match="one each"):
+        Division([], range(10))
+    with pytest.raises(ValueError, match="one each"):
+        Division(["cpu"], range(10), predicted=[None, None])
+    division = Division(["cpu", "cuda"], range(10))
+    with pytest.raises(ValueError, match="as many numbers"):
+        division.measured(division.decide(), [1.0], [10, 0], 1.0)
