@@ -24,7 +24,7 @@ def at(curve: DeviceCurve, size: int) -> float:
 def test_nothing_is_known_at_first() -> None:
     curve = DeviceCurve()
     assert not curve.known and at(curve, 10) == math.inf and at(curve, 0) == 0.0
-    assert (curve.largest(), str(curve)) == ((0.0, 0.0), "not measured")
+    assert (curve.largest(1e9), str(curve)) == ((0.0, 0.0), "not measured")
 
 
 def test_one_call_is_in_proportion() -> None:
@@ -43,7 +43,7 @@ def test_chunks_tell_the_fixed_time() -> None:
     curve = told(DeviceCurve(), [(1000, 8 * 3000.0 + 20 * 1000)], chunks=8)
     told(curve, [(1000, 3000.0 + 20 * 1000)])
     assert curve.line == (pytest.approx(3000, rel=0.05), pytest.approx(20, rel=0.05))
-    assert curve.largest() == (1000, pytest.approx(23_000))
+    assert curve.largest(1e9) == (1000, pytest.approx(23_000)) and curve.largest(10_000) == (125, pytest.approx(5500))
 
 
 def test_guided_calls_are_forgotten_when_calls_tell_a_line() -> None:
@@ -96,6 +96,23 @@ def test_one_call_does_not_make_a_leap() -> None:
     curve = told(DeviceCurve(), [(600, 15_000.0)] * 4)
     told(curve, [(600, 75_000.0), (600, 15_000.0)])
     assert not curve.doubtful and curve.jumps == 0 and abs(curve.moves) < 0.05
+
+
+def test_a_leap_is_found_on_new_parts_too() -> None:
+    """After a leap that was none, all is well two calls later, whatever the parts."""
+    curve = told(DeviceCurve(), [(size, 20.0 * size) for size in (300, 1000, 600, 600)])
+    told(curve, [(600, 60_000.0)] * 2)
+    assert curve.jumps == 1 and at(curve, 1000) == pytest.approx(100_000, rel=0.05)
+    told(curve, [(500, 10_000.0), (450, 9000.0)])
+    assert curve.jumps == 2 and at(curve, 1000) == pytest.approx(20_000, rel=0.1)
+
+
+def test_one_new_part_that_takes_long_is_no_leap() -> None:
+    curve = told(DeviceCurve(), [(size, 20.0 * size) for size in (300, 500, 600, 600)])
+    told(curve, [(2000, 120_000.0)])
+    assert not curve.doubtful
+    told(curve, [(600, 12_000.0)])
+    assert curve.jumps == 0 and at(curve, 600) == pytest.approx(12_000, rel=0.05)
 
 
 def test_a_slow_drift_is_followed_bit_by_bit() -> None:

@@ -154,7 +154,7 @@ def test_a_saw_does_not_go_back_and_forth() -> None:
 
 def test_a_device_that_is_free_again_is_found() -> None:
     devices = Devices((slowed(CPU, 100.0, 0, 40 * MS), linear(500)))
-    calls = served(devices, calls=2 * AGAIN)
+    calls = served(devices, calls=10 * AGAIN)
     assert calls[20].assignment.kind == "single"
     assert calls[-1].assignment.kind == "split" and calls[-1].total_ns < 3.6 * MS
     assert sum(one.assignment.kind == "guided" for one in calls) <= 4

@@ -39,6 +39,8 @@ TOLD = 0.1
 MOVED, LEAPT = 0.08, 0.25
 """Three calls that are all off by more than this, to one side, say that the device has moved; two that are off by more
 than the second number do."""
+ENOUGH = 4
+"""With so many calls, a new part that is off by more than the second number counts as one of the two."""
 FOLLOWED = 0.3
 AT_ONCE = 0.03
 """Of what one call is off, the part by which all are taken to have moved, and the most it may be."""
@@ -83,6 +85,7 @@ class DeviceCurve:
     _clusters: list[tuple[float, float]] = field(default_factory=list)
     _fixed_ns: float = 0.0
     _each_ns: float = 0.0
+    _again: bool = False
     _as_prior: float | None = None
     _stale: bool = True
 
@@ -102,12 +105,15 @@ class DeviceCurve:
         if not (0 < time_ns < math.inf and work > 0):
             return 0.0
         now = _Seen(work, part, math.log(time_ns), max(1, chunks), weight, self.moves)
-        same = [one for one in self._seen if one.chunks == now.chunks and _apart(one.work, work) <= SAME]
         doubted = [one for _, one in self._off]
+        same = [one for one in self._seen if one.chunks == now.chunks and _apart(one.work, work) <= SAME]
         same = [one for one in same if not any(one is other for other in doubted)][-5:]
         off = now.log - median(self._log(one) for one in same) if same else 0.0
         if same:
             self._follow(off, now)
+        elif weight == 1 and len(self._seen) >= ENOUGH:
+            self._leap(now.log - math.log(max(self.at(work, part), 1e-9)), now)
+        self._again = bool(same) and bool(self._off)
         for one in self._seen:
             one.age += 1
         self._seen.append(now)
@@ -141,16 +147,13 @@ class DeviceCurve:
     def doubtful(self) -> bool:
         """Whether the last call was off by so much that the same part is to be measured again, before it is believed
         that the device has moved, or that it has not."""
-        return bool(self._off)
+        return self._again
 
-    def largest(self) -> tuple[float, float]:
-        """The most work that it has done at once, and the nanoseconds which that takes now; 0 where there is none. Of
-        chunks, the mean."""
-        if not self._seen:
-            return 0.0, 0.0
-        most = max(one.work / one.chunks for one in self._seen)
-        same = [one for one in self._seen if _apart(one.work / one.chunks, most) <= SAME]
-        return most, min(math.exp(self._log(one)) / one.chunks for one in same)
+    def largest(self, within_ns: float) -> tuple[float, float]:
+        """The most work that it has done at once within some time, and the nanoseconds which that takes now; 0 where
+        there is none. Of chunks, the mean."""
+        found = [(one.work / one.chunks, math.exp(self._log(one)) / one.chunks) for one in self._seen]
+        return max((one for one in found if one[1] <= within_ns), default=(0.0, 0.0))
 
     def __str__(self) -> str:
         if not self._seen:
@@ -168,21 +171,29 @@ class DeviceCurve:
 
     def _follow(self, off: float, now: _Seen) -> None:
         """Take the device to have moved a little, or all the way where calls agree that it has."""
-        if self._off and abs(off) > MOVED and self._off[-1][0] * off > 0:
-            self._off.append((off, now))
-        else:
-            self._off = [(off, now)] if abs(off) > MOVED else []
-        far = [off for off, _ in self._off if abs(off) > LEAPT]
-        if len(self._off) >= 3 or len(far) >= 2:
-            by = median(one for one, _ in self._off)
-            self.moves = self._off[0][1].moves + by
-            for _, one in self._off:
-                one.moves = self.moves
-            self.jumps += 1
+        if abs(off) <= MOVED:
             self._off = []
-        else:
-            self.moves += max(-AT_ONCE, min(AT_ONCE, FOLLOWED * off))
-            now.moves = self.moves
+        elif self._agreed(off, now):
+            return
+        self.moves += max(-AT_ONCE, min(AT_ONCE, FOLLOWED * off))
+        now.moves = self.moves
+
+    def _leap(self, off: float, now: _Seen) -> None:
+        """What a new part says: only what is far off, because lines are never exact."""
+        if abs(off) > LEAPT:
+            self._agreed(off, now)
+
+    def _agreed(self, off: float, now: _Seen) -> bool:
+        """Whether the latest calls agree that the device has moved; all before them count as moved from then on."""
+        self._off = [*(self._off if self._off and self._off[-1][0] * off > 0 else []), (off, now)]
+        if len(self._off) < 3 and sum(abs(one) > LEAPT for one, _ in self._off) < 2:
+            return False
+        self.moves = self._off[0][1].moves + median(one for one, _ in self._off)
+        for _, one in self._off:
+            one.moves = self.moves
+        self.jumps += 1
+        self._off = []
+        return True
 
     def _forget(self) -> None:
         """Keep the latest, and of those before them the few that lie farthest apart. What counts less than a call goes

@@ -13,8 +13,8 @@ what came of it. In between any number of other calls may be decided.
    curve like a saw, calls do not go back and forth. A device that moves makes the margin small again.
 4. A device by itself that is predicted to take hardly longer is tried once: what it takes for everything is mostly told
    by small parts only. What is measured to be best stays.
-5. Where one device serves and others were left out, calls are guided again at long intervals: after 64 calls, then
-   after twice as many. So a device that had other things to do is found when it has none.
+5. Where devices were left out, they get something to do again at long intervals: after 16 calls, then after twice as
+   many. So a device that had other things to do is found when it has none.
 """
 
 from __future__ import annotations
@@ -43,8 +43,11 @@ TRIED = 0.15
 mostly be those that have got no part anyway."""
 CONSIDERED = 8
 """So many divisions that were measured are compared."""
-AGAIN = 64
-"""After so many calls in which a device had nothing to do, it gets a chunk again."""
+AGAIN = 16
+"""After so many calls in which a device had nothing to do, it gets a part again, if one costs nothing. Then after twice
+as many, and so on."""
+RARELY = 64
+"""After more calls than this, it gets a chunk whatever it costs."""
 MOST_AGAIN = 4096
 MOST_REST = 15
 """While nothing changes, the curves are asked only every so many calls."""
@@ -147,7 +150,7 @@ class Division:
     def decide(self) -> Assignment:
         """What the next call is to do. Raises DeviceError where all devices have failed."""
         with self._lock:
-            alive = [device for device in range(len(self.devices)) if device not in self.failures]
+            alive = self._alive()
             if not alive:
                 told = "; ".join(f"{self.devices[device]}: {why}" for device, why in self.failures.items())
                 raise DeviceError(f"no device is left to run this call\n  {told}")
@@ -293,6 +296,9 @@ class Division:
             reached += size
         return tuple(parts)
 
+    def _alive(self) -> list[int]:
+        return [device for device in range(len(self.devices)) if device not in self.failures]
+
     def _alone(self, device: int) -> Sizes:
         return tuple(len(self.iterations) * (one == device) for one in range(len(self.devices)))
 
@@ -356,26 +362,49 @@ class Division:
                 if learned.curves[device].calls == 1 and learned.guided_calls < PROVEN:
                     return self._all_of("guided", alive, f"one call says too little of {self.devices[device]}")
         if learned.idle >= learned.again and self.plan != "split":
-            learned.idle, learned.again = 0, min(MOST_AGAIN, 2 * learned.again)
-            learned.rest = 0
-            return self._all_of("guided", alive, "to see whether devices without a part are still as slow")
+            look = self._look_again(usable, new)
+            if look is not None:
+                return look
         return self._best(usable, new, why)
 
-    def _larger_part(self, device: int, usable: Sequence[int], new: Sizes) -> Assignment | None:
-        """What a device that is to be left out may do at no cost, before it is: so much more than it ever did that it
-        ends with the others even if each iteration costs as much. It tells whether most of its time is a fixed one.
-        None where that is known, or would not help."""
+    def _look_again(self, usable: Sequence[int], new: Sizes) -> Assignment | None:
+        """Give work to devices that had none for long: as much as costs nothing, and now and then more than that."""
         learned = self._learned
-        curve = learned.curves[device]
-        done, took_ns = curve.largest()
-        longer = self._value(new) / took_ns if took_ns > 0 else 0.0
-        if learned.grown.get(device, 0) >= GROWN or not GROWS < longer < math.inf:
+        learned.idle, learned.rest, learned.again = 0, 0, min(MOST_AGAIN, 2 * learned.again)
+        for device in usable:
+            if not new[device]:
+                found = self._costless(device, usable, new)
+                if found is not None:
+                    return self._assignment(found, f"to see whether {self.devices[device]} is still as slow")
+        if learned.again > RARELY:
+            return self._all_of("guided", self._alive(), "to see whether devices without a part are still as slow")
+        return None
+
+    def _costless(self, device: int, usable: Sequence[int], new: Sizes, grows: float = 0.0) -> Sizes | None:
+        """The largest part that a device is sure to do while the others do the rest, by the most that it has done in
+        less time, as if each iteration took as long. None where it has done nothing in that time, or where the part
+        would not be `grows` times as large."""
+        value = self._value(new)
+        done, took_ns = self._learned.curves[device].largest(value / max(1.0, grows))
+        if not done or not value < math.inf:
             return None
-        times = [
-            partial(self._time, other) if other != device else _per_work(self._work, took_ns / done) for other in usable
-        ]
-        sizes, _ = self._partition(usable, times, least=0.0)
-        if not sizes[device] or self._work(self._parts(sizes)[device]) < GROWS * done:
+
+        def slowest(part: range) -> float:
+            return max(took_ns / done * self._work(part), self._time(device, part) if not grows else 0.0)
+
+        sizes, _ = self._partition(
+            usable, [slowest if other == device else partial(self._time, other) for other in usable], least=0.0
+        )
+        return sizes if sizes[device] and self._work(self._parts(sizes)[device]) >= grows * done else None
+
+    def _larger_part(self, device: int, usable: Sequence[int], new: Sizes) -> Assignment | None:
+        """What a device that is to be left out does before it is: so much more than it ever did that it tells whether
+        most of its time is a fixed one. None where that is known."""
+        learned = self._learned
+        if learned.grown.get(device, 0) >= GROWN:
+            return None
+        sizes = self._costless(device, usable, new, GROWS)
+        if sizes is None:
             return None
         learned.grown[device] = learned.grown.get(device, 0) + 1
         return self._assignment(sizes, f"{self.devices[device]} is not to be left out for the fixed part of its time")
@@ -420,8 +449,3 @@ class Division:
         if known_ns < math.inf and sizes not in self._learned.known:
             self._learned.trials = [*self._learned.trials[-7:], _Trial(sizes, known_ns)]
         return self._assignment(sizes, why)
-
-
-def _per_work(work: Count, each_ns: float) -> Time:
-    """The time of a device that has no fixed one."""
-    return lambda part: each_ns * work(part)
