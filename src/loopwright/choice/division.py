@@ -46,6 +46,8 @@ CONSIDERED = 8
 AGAIN = 16
 """After so many calls in which a device had nothing to do, it gets a part again, if one costs nothing. Then after twice
 as many, and so on."""
+SOON = 4
+"""The same after a device has moved by a leap: two calls that went wrong by chance look like one."""
 RARELY = 64
 """After more calls than this, it gets a chunk whatever it costs."""
 MOST_AGAIN = 4096
@@ -183,7 +185,7 @@ class Division:
             jumps = sum(curve.jumps for curve in learned.curves)
             self._note(decision, busy_ns, done, chunks)
             if sum(curve.jumps for curve in learned.curves) > jumps:
-                learned.margin, learned.again = MARGIN, AGAIN
+                learned.margin, learned.again = MARGIN, SOON
                 learned.alone.clear()
                 learned.grown.clear()
                 learned.guided.clear()
@@ -370,27 +372,34 @@ class Division:
     def _look_again(self, usable: Sequence[int], new: Sizes) -> Assignment | None:
         """Give work to devices that had none for long: as much as costs nothing, and now and then more than that."""
         learned = self._learned
+        leapt = learned.again == SOON
         learned.idle, learned.rest, learned.again = 0, 0, min(MOST_AGAIN, 2 * learned.again)
         for device in usable:
             if not new[device]:
-                found = self._costless(device, usable, new)
+                found = self._costless(device, usable, new, sure=not leapt)
                 if found is not None:
                     return self._assignment(found, f"to see whether {self.devices[device]} is still as slow")
         if learned.again > RARELY:
             return self._all_of("guided", self._alive(), "to see whether devices without a part are still as slow")
         return None
 
-    def _costless(self, device: int, usable: Sequence[int], new: Sizes, grows: float = 0.0) -> Sizes | None:
+    def _costless(
+        self, device: int, usable: Sequence[int], new: Sizes, grows: float = 0.0, sure: bool = True
+    ) -> Sizes | None:
         """The largest part that a device is sure to do while the others do the rest, by the most that it has done in
-        less time, as if each iteration took as long. None where it has done nothing in that time, or where the part
-        would not be `grows` times as large."""
+        less time, as if each iteration took as long. None where it has done nothing in that time, unless that need not
+        be sure, and where the part would not be `grows` times as large."""
         value = self._value(new)
-        done, took_ns = self._learned.curves[device].largest(value / max(1.0, grows))
+        curve = self._learned.curves[device]
+        done, took_ns = curve.largest(value / max(1.0, grows))
+        told = bool(done) and not grows
+        if not done and not sure:
+            done, took_ns = curve.largest(math.inf)
         if not done or not value < math.inf:
             return None
 
         def slowest(part: range) -> float:
-            return max(took_ns / done * self._work(part), self._time(device, part) if not grows else 0.0)
+            return max(took_ns / done * self._work(part), self._time(device, part) if told else 0.0)
 
         sizes, _ = self._partition(
             usable, [slowest if other == device else partial(self._time, other) for other in usable], least=0.0
