@@ -57,6 +57,8 @@ ALARM = 0.08
 """A part that takes longer or shorter than before by this, as a logarithm, has them asked at once."""
 SLOWER = 0.2
 """A winner that becomes slower than this, as a logarithm, has to race again."""
+SLACK = 0.05
+"""Parts of whole iterations are below LEAST by this at most where they were not to be."""
 FEW = 2
 """With fewer iterations for each device, devices are measured one after the other."""
 STAYS = 0.005
@@ -269,13 +271,19 @@ class Division:
             learned.alone.add(decision.devices[0])
         if sizes in learned.known:
             learned.known.remove(sizes)
-        learned.known.append(sizes)
+        if self._worth_it(decision.parts):
+            learned.known.append(sizes)
         for trial in [one for one in learned.trials if one.sizes == sizes]:
             learned.trials.remove(trial)
             if total_ns > trial.known_ns:
                 learned.margin = min(MOST_MARGIN, 2 * learned.margin)
         if len(learned.known) > CONSIDERED:
             learned.known.remove(max(learned.known[:-1], key=self._value))
+
+    def _worth_it(self, parts: Sequence[range]) -> bool:
+        """Whether no device had so little to do that it is to be left out: it only had it to see how fast it is."""
+        work = [self._work(part) for part in parts if part]
+        return self.plan == "split" or not work or min(work) >= LEAST * max(work) * (1 - SLACK)
 
     # ---- deciding -------------------------------------------------------------------------------------------
 
