@@ -74,7 +74,12 @@ def test_where_measurements_are_kept(text: str, store: object) -> None:
         ("THREADS", "two", "LOOPWRIGHT_THREADS is 'two': a whole number is wanted"),
         ("THREADS", "1.5", "LOOPWRIGHT_THREADS is '1.5': a whole number is wanted"),
         ("THREADS", "0", "option threads=0: a whole number of at least 1 is wanted"),
-        ("DEVICE", "gpu", "option device='gpu': choose one of auto, cpu, cuda, emulated, interpreter"),
+        (
+            "DEVICE",
+            "gpu",
+            "option device='gpu': choose one of auto, cpu, cuda, emulated, interpreter, or a GPU by its number such as "
+            "'cuda:1'",
+        ),
         ("CHECKS", "none", "option checks='none': choose one of auto, all"),
         ("NARROWING", "no", "option narrowing='no': choose one of auto, wrap, raise"),
         ("RECIPE", "fast", "option recipe='fast': choose one of auto, plain"),
@@ -121,6 +126,10 @@ def test_an_unknown_option_is_told_with_the_known_ones() -> None:
         ("remap", "on", "option remap='on': 'auto', 'off' or steps such as 'redirect i' are wanted"),
         ("remap", "redirect i; split i 4", "option remap='redirect i; split i 4': 'auto', 'off' or steps"),
         ("device", None, "option device=None: choose one of"),
+        ("devices", "cpu, gpu", "option devices='cpu, gpu': names such as 'cpu, cuda:0, cuda:1' are wanted"),
+        ("devices", "auto", "option devices='auto': names such as"),
+        ("plan", "halves", "option plan='halves': one of auto, single, split, race, or the text of a plan"),
+        ("goal", "less", "option goal='less': 'time', 'energy', 'edp' or 'time within 10% energy' is wanted"),
         ("store", "on", "option store='on': a path, 'off' or None is wanted"),
         ("cache", None, "option cache=None: a path is wanted"),
         ("compiler_flags", 3, "option compiler_flags=3: flags with blanks between them"),
@@ -279,3 +288,11 @@ def test_steps_of_remap_have_one_text() -> None:
     assert from_environment({"LOOPWRIGHT_REMAP": "off"}).remap == "off"
     with pytest.raises(ValueError, match="option remap='sometimes'"):
         from_environment({"LOOPWRIGHT_REMAP": "sometimes"})
+
+
+def test_devices_have_one_name_each() -> None:
+    with options(devices="cpu cuda:0,cuda:1, cuda1", device="cuda:2", goal="time  within 5% energy") as config:
+        assert config.devices == ("cpu", "cuda", "cuda1")
+        assert config.device == "cuda2"
+        assert config.goal == "time within 5% energy"
+    assert from_environment({"LOOPWRIGHT_DEVICES": "cpu, emulated:1"}).devices == ("cpu", "emulated1")

@@ -11,7 +11,7 @@ import sys
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from loopwright.analysis.analyse import analyse, analyse_restructured
 from loopwright.analysis.effort import FOR_GPU, FOR_PARTS, FOR_STEP, TOTAL, together
@@ -45,7 +45,8 @@ if TYPE_CHECKING:
     from loopwright.codegen import gpu as codegen_gpu
     from loopwright.codegen import gpu_writer
     from loopwright.recipe import gpu as recipe_gpu
-    from loopwright.recipe import in_parts
+    from loopwright.recipe import in_parts, parallel_regions
+    from loopwright.recipe.parallel_regions import ParallelRegions
     from loopwright.search import ranges as search_ranges
     from loopwright.search import space
     from loopwright.search.ranges import Ranges
@@ -55,6 +56,7 @@ else:  # what a first call on the CPU does without
     gpu_writer = deferred("loopwright.codegen.gpu_writer")
     recipe_gpu = deferred("loopwright.recipe.gpu")
     in_parts = deferred("loopwright.recipe.in_parts")
+    parallel_regions = deferred("loopwright.recipe.parallel_regions")
     search_ranges = deferred("loopwright.search.ranges")
     space = deferred("loopwright.search.space")
 
@@ -83,6 +85,13 @@ class Reading:
     constants: tuple[CapturedConstant, ...]
     passes: Passes
     seconds: float
+
+
+class Regions(NamedTuple):
+    """A kernel cut into parallel regions, and each of them for a device, by the same keys."""
+
+    cut: ParallelRegions
+    analysed: dict[int, Analysed]
 
 
 def analysed(source: Source, wanted: Compilation, outside: Outside | None = None, gpu: GpuTarget = CUDA) -> Analysed:
@@ -153,6 +162,33 @@ def analysed_in_parts(found: Analysed, wanted: Compilation) -> tuple[Analysed, B
     facts = analyse_restructured(kernel, found.facts)
     made = scheduled(kernel, facts, wanted)
     return Analysed(kernel, facts, made, found.constants, time.perf_counter() - started), iterations
+
+
+@together(FOR_PARTS)
+def analysed_regions(found: Analysed, wanted: Compilation) -> Regions | None:
+    """The parallel regions of a kernel, each analysed for a device; None where it has none that could be cut. Raises
+    ScheduleError where the schedule that is asked for does not fit."""
+    cut = parallel_regions.parallel_regions(found.written, found.facts)
+    if cut is None:
+        return None
+    regions: dict[int, Analysed] = {}
+    for place, region in cut.regions.items():
+        started = time.perf_counter()
+        verify(region.kernel)
+        facts = analyse_restructured(region.kernel, found.facts)
+        if not _only_on_numbers(facts, found):
+            return None
+        made = scheduled(region.kernel, facts, wanted)
+        regions[place] = Analysed(region.kernel, facts, made, found.constants, time.perf_counter() - started)
+    return Regions(cut, regions)
+
+
+def _only_on_numbers(facts: Facts, whole: Analysed) -> bool:
+    """Whether what has to hold for a region has to for the whole kernel too, but for ranges of the numbers that it is
+    given in the middle of the call, which its own guard tests."""
+    new = set(facts.guard.conditions) - set(whole.facts.guard.conditions)
+    known = {name for name, _ in whole.facts.guard.parameters}
+    return all(len(names) == 1 and names[0] not in known for one in new for names in one.compared)
 
 
 @together(FOR_GPU)

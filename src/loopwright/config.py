@@ -25,6 +25,10 @@ Narrowing = Literal["auto", "wrap", "raise"]
 STORE_NAME = "profile.sqlite3"
 BUILT_SUFFIX = ".loopwright"
 _SIZE = re.compile(r"(?P<number>\d+(\.\d+)?)\s*(?P<prefix>[kmgt]?)(?P<binary>i?)(b|bytes)?")
+PLANS = ("auto", "single", "split", "race")
+_NUMBERED = re.compile(r"(?P<kind>cuda|emulated):?(?P<number>\d+)")
+_SHARE = re.compile(r"\s*(-?\d+:-?\d+ on |all on |in |out |may )")
+_GOAL = re.compile(r"time|energy|edp|time within \d+(\.\d+)? ?% energy")
 DEBUG_TOPICS = ("variants", "times", "schedule", "source", "passes")
 
 
@@ -83,11 +87,15 @@ class Config(Tools):
     threads and schedule. explore: whether kernels that run for long may try other variants meanwhile, in at most 5 % of
     their time. remap: whether a GPU takes the iterations of loops in the order of what data makes them do
     (docs/gpu.md): `auto` where that is predicted to pay and does, `off` never, or `redirect LOOP`, one or more of these
-    steps, always: schedules then begin with them. store: the file of measurements (docs/store.md), `off` for none, None
-    for the one in the cache folder. tuned: a file of tuned results to start from, `off` for none, None for the one
+    steps, always: schedules then begin with them. devices: those that may share one call, such as
+    `cpu, cuda:0, cuda:1`; none for one device a call, which `device` names. plan: how they do (docs/devices.md): `auto`
+    as is measured to be fastest, `single` one of them, `split` each a part of the iterations, `race` the CPU and a GPU
+    both all of it, until one of them is done; or the text of a plan. goal: what is to be least: `time`, `energy`, `edp`
+    (energy times time), or `time within 10% energy`. store: the file of measurements (docs/store.md), `off` for none,
+    None for the one in the cache folder. tuned: a file of tuned results to start from, `off` for none, None for the one
     beside the source file, such as `heat.tuned.jsonl` for `heat.py`."""
 
-    device: Device = "auto"
+    device: str = "auto"
     threads: int = 1
     strict: bool = False
     deterministic: bool = False
@@ -98,6 +106,9 @@ class Config(Tools):
     variant: str = ""
     explore: bool = True
     remap: str = "auto"
+    devices: tuple[str, ...] = ()
+    plan: str = "auto"
+    goal: str = "time"
     store: Path | Literal["off"] | None = None
     tuned: Path | Literal["off"] | None = None
 
@@ -123,7 +134,7 @@ class Config(Tools):
 class KernelOptions(TypedDict, total=False):
     """What `@lw.kernel` takes: fields of Config, as people write them."""
 
-    device: Device
+    device: Device | str
     threads: int
     strict: bool
     deterministic: bool
@@ -133,6 +144,9 @@ class KernelOptions(TypedDict, total=False):
     variant: str
     explore: bool
     remap: str
+    devices: str | Sequence[str]
+    plan: str
+    goal: str
     store: str | os.PathLike[str] | None
     tuned: str | os.PathLike[str] | None
     cache: str | os.PathLike[str]
@@ -153,8 +167,8 @@ class Options(KernelOptions, total=False):
 
 def from_environment(environment: Mapping[str, str]) -> Config:
     """The Config that LOOPWRIGHT_DEVICE, _THREADS, _STRICT, _DETERMINISTIC, _CHECKS, _NARROWING, _CACHE, _CACHE_SIZE,
-    _CC, _CFLAGS, _COMPILE_TIMEOUT, _DEBUG, _DUMP, _BUILT, _RECIPE, _SCHEDULE, _VARIANT, _EXPLORE, _REMAP, _STORE
-    and _TUNED say.
+    _CC, _CFLAGS, _COMPILE_TIMEOUT, _DEBUG, _DUMP, _BUILT, _RECIPE, _SCHEDULE, _VARIANT, _EXPLORE, _REMAP, _DEVICES,
+    _PLAN, _GOAL, _STORE and _TUNED say.
 
     Raises ValueError for a value that an option cannot have."""
 
@@ -164,7 +178,7 @@ def from_environment(environment: Mapping[str, str]) -> Config:
     debug = frozenset(word for word in get("DEBUG").replace("|", ",").split(",") if word)
     dump = get("DUMP")
     config = Config(
-        device=cast(Device, get("DEVICE", "auto")),
+        device=_as_wanted("device", get("DEVICE", "auto")),
         threads=_whole_number("LOOPWRIGHT_THREADS", get("THREADS") or str(available_cores())),
         strict=get("STRICT", "0").lower() in ("1", "true", "yes", "on"),
         deterministic=get("DETERMINISTIC", "0").lower() in ("1", "true", "yes", "on"),
@@ -183,6 +197,9 @@ def from_environment(environment: Mapping[str, str]) -> Config:
         variant=get("VARIANT"),
         explore=get("EXPLORE", "1").lower() in ("1", "true", "yes", "on"),
         remap=_as_wanted("remap", get("REMAP", "auto")),
+        devices=_as_wanted("devices", get("DEVICES")),
+        plan=_as_wanted("plan", get("PLAN", "auto")),
+        goal=_as_wanted("goal", get("GOAL", "time")),
         store=_path_or_off(get("STORE")),
         tuned=_path_or_off(get("TUNED")),
     )
@@ -239,7 +256,7 @@ def _seconds(name: str, text: str) -> float:
 
 def _validated(config: Config) -> Config:
     """The Config itself. Raises ValueError for a value that an option cannot have."""
-    choices = {"device": Device, "checks": Checks, "narrowing": Narrowing, "recipe": RecipeKind}
+    choices = {"checks": Checks, "narrowing": Narrowing, "recipe": RecipeKind}
     for name, allowed in ((name, get_args(kind)) for name, kind in choices.items()):
         if getattr(config, name) not in allowed:
             raise ValueError(f"option {name}={getattr(config, name)!r}: choose one of {', '.join(allowed)}")
@@ -303,6 +320,41 @@ def _remap(value: Any) -> str:
     return "; ".join(map(" ".join, steps))
 
 
+def _device(value: Any) -> str:
+    """`cuda:1` as the name `cuda1`. Raises TypeError where no device has such a name."""
+    found = _NUMBERED.fullmatch(_text(value).strip())
+    if found is not None:
+        return found["kind"] + (found["number"] if int(found["number"]) else "")
+    if value not in get_args(Device):
+        raise TypeError
+    return str(value)
+
+
+def _devices(value: Any) -> tuple[str, ...]:
+    """Names of devices, each once. Raises TypeError where some are none."""
+    words = [word for word in value.replace(",", " ").split() if word] if isinstance(value, str) else list(value)
+    found = tuple(dict.fromkeys(map(_device, words)))
+    if {"auto", "interpreter"} & set(found):
+        raise TypeError
+    return found
+
+
+def _plan(value: Any) -> str:
+    """A word, or the text of a plan. Raises TypeError where a text is neither."""
+    text = _text(value).strip()
+    if text not in PLANS and not all(map(_SHARE.match, text.splitlines())):
+        raise TypeError
+    return text or "auto"
+
+
+def _goal(value: Any) -> str:
+    """A goal with one blank between words. Raises TypeError where a text is none."""
+    text = " ".join(_text(value).split())
+    if _GOAL.fullmatch(text) is None:
+        raise TypeError
+    return text
+
+
 def _words(value: Any) -> tuple[str, ...]:
     return tuple(value.split()) if isinstance(value, str) else tuple(map(_text, value))
 
@@ -328,6 +380,10 @@ _WANTED: dict[str, tuple[Callable[[Any], Any], str]] = {
     "schedule": (_text, "steps as text are"),
     "variant": (_text, "a text such as 'cpu 2: recipe' is"),
     "remap": (_remap, "'auto', 'off' or steps such as 'redirect i' are"),
+    "device": (_device, f"choose one of {', '.join(get_args(Device))}, or a GPU by its number such as 'cuda:1'"),
+    "devices": (_devices, "names such as 'cpu, cuda:0, cuda:1' are"),
+    "plan": (_plan, f"one of {', '.join(PLANS)}, or the text of a plan (docs/devices.md), is"),
+    "goal": (_goal, "'time', 'energy', 'edp' or 'time within 10% energy' is"),
     "debug": (lambda value: frozenset(_words(value)), "topics are"),
 }  # fmt: skip
 """What makes a value of an option of what somebody has written, and what is told where that fails."""
@@ -341,7 +397,8 @@ def _as_wanted(name: str, value: Any) -> Any:
 
 
 def _unwanted(name: str, value: object) -> ValueError:
-    return ValueError(f"option {name}={value!r}: {_WANTED[name][1]} wanted")
+    told = _WANTED[name][1]
+    return ValueError(f"option {name}={value!r}: {told if told.startswith('choose') else f'{told} wanted'}")
 
 
 class ProcessOptions(list[Config]):

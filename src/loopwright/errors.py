@@ -84,6 +84,24 @@ class KernelError(LoopwrightError):
         return describe("KernelError", self.what, self.at, self.why, self.remedy)
 
 
+class PlanError(LoopwrightError, ValueError):
+    """A plan that was asked for cannot be run: it leaves out iterations, has some twice, or names a device that takes
+    no part.
+
+    Examples:
+        >>> import numpy as np
+        >>> import loopwright as lw
+        >>> @lw.kernel
+        ... def halve(a):
+        ...     for i in range(len(a)):
+        ...         a[i] *= 0.5
+        >>> with lw.options(devices="cpu, emulated", plan="0:3 on cpu 2: recipe\\n4:9 on emulated: recipe"):
+        ...     halve(np.ones(9))
+        Traceback (most recent call last):
+        loopwright.errors.PlanError: the plan leaves out iterations 3 to 3, between those on cpu and on emulated
+    """
+
+
 class ArgumentTypeError(LoopwrightError, TypeError):
     """An argument of a call has a type, dtype or number of axes that the function cannot take.
 

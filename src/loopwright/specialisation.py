@@ -27,24 +27,27 @@ from loopwright.toolchain.cc import MAKE_ROOM, Artifact, UnwritableError, build,
 from loopwright.toolchain.library import made_and_loaded
 
 if TYPE_CHECKING:
-    from loopwright import built, compiler
+    from loopwright import built, compiler, region_code
     from loopwright.analysis import bounds, reach
     from loopwright.analysis.facts import Facts
     from loopwright.built import Ahead
     from loopwright.codegen import gpu_writer, openmp
-    from loopwright.compiler import Analysed, Reading
+    from loopwright.compiler import Analysed, Reading, Regions
     from loopwright.devices import gpus
     from loopwright.devices.gpu import Gpu
     from loopwright.ir import interp, nodes, size_programs, walk
+    from loopwright.ir.gpu_target import GpuTarget
     from loopwright.ir.nodes import ArrayParam, Kernel, ScalarParam
     from loopwright.memory import gpu_call, offload
     from loopwright.memory.gpu_call import GpuExecutable, InParts
+    from loopwright.memory.region_call import RegionProgram
     from loopwright.search.ranges import Ranges
     from loopwright.search.space import Space
     from loopwright.steps import schedule
 else:  # what a remembered kernel's first call does without
     built = deferred("loopwright.built")
     compiler = deferred("loopwright.compiler")
+    region_code = deferred("loopwright.region_code")
     bounds = deferred("loopwright.analysis.bounds")
     reach = deferred("loopwright.analysis.reach")
     gpu_writer = deferred("loopwright.codegen.gpu_writer")
@@ -115,6 +118,36 @@ class Specialisation:
     @property
     def _strict(self) -> bool:
         return self.compilation.semantics.strict
+
+    def regions(self, device: str) -> RegionProgram | None:
+        """Its parallel regions on the CPU or on a GPU, each loaded by itself; None where it has none that devices could
+        share. It is that of the CPU. Raises CompilerError."""
+        wanted = self.compilation._replace(device=device)
+        if self.executable is None or self.takes_device_arrays or wanted.semantics.checks == "all":
+            return None
+        gpu = gpus.gpu_of(device) if wanted.on_gpu else None
+        cut = self._regions(None if gpu is None else gpu.limits.target, wanted)
+        if cut is None:
+            return None
+        if gpu is None:
+            return region_code.region_program(self.analysed, cut, wanted, lambda _, one: _loaded(one, wanted.tools)[1])
+        return region_code.region_program(
+            self.analysed, cut, wanted, lambda found, one: _loaded_on(gpu, found, one, wanted.tools, lambda: None)[1]
+        )
+
+    def _regions(self, target: GpuTarget | None, wanted: Compilation) -> Regions | None:
+        """The same for each device of a kind, analysed."""
+        known = self._regions_by_target
+        if target not in known:
+            found = self.analysed
+            if target is not None:
+                found = replace(found, facts=replace(found.facts, gpu=target))
+            known[target] = region_code.regions(found, wanted)
+        return known[target]
+
+    @cached_property
+    def _regions_by_target(self) -> dict[GpuTarget | None, Regions | None]:
+        return {}
 
     @property
     def takes_device_arrays(self) -> bool:
@@ -263,7 +296,7 @@ def _loaded(program: Program, tools: Tools) -> tuple[Artifact, Executable]:
 def _on_gpu(source: Source, wanted: Compilation) -> Specialisation:
     gpu = gpus.gpu_of(wanted.device)
     if gpu is None:
-        warn_once("no GPU", f"device={wanted.device!r}: {gpus.why_no_gpu()}. Kernels run on the CPU")
+        warn_once("no GPU", f"device={wanted.device!r}: {gpus.why_no_gpu(wanted.device)}. Kernels run on the CPU")
         raise gpu_writer.NotOnGpu("there is no GPU")
     return _made_for(gpu, compiler.analysed(source, wanted, gpu=gpu.limits.target), wanted)
 

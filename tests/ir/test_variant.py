@@ -64,7 +64,8 @@ MATTERS = {
     "compiler_flags": ("-O0",), "compile_timeout_s": 1.0, "debug": frozenset({"times"}), "dump": Path("x"),
     "built": "off",
 }  # fmt: skip
-INDIFFERENT = {"threads": 5, "explore": False, "store": "off", "tuned": "off", "remap": "off"}
+INDIFFERENT = {"threads": 5, "explore": False, "store": "off", "tuned": "off", "remap": "off", "devices": "cpu, cuda",
+               "plan": "split", "goal": "energy"}  # fmt: skip
 
 
 def compiled(**options: object) -> Compilation:

@@ -86,7 +86,6 @@ def test_arguments_of_calls() -> None:
 @pytest.mark.parametrize(
     ("producer", "said"),
     [
-        (Producer(1 << 40, np.zeros(3), number=1), "argument 'a': the array is on GPU 1"),
         (Producer(1 << 40, np.zeros(3, "c16")), "argument 'a': elements of this type"),
         (Producer(1 << 40, np.zeros(3), code=4, bits=16), "code 4, 16 bits, 1 lanes"),
         (Producer(1 << 40, np.zeros(3), lanes=4), "4 lanes"),
@@ -173,3 +172,8 @@ def test_the_library_keeps_the_memory_until_the_argument_is_gone() -> None:
     del argument
     gc.collect()
     assert gone() is None
+
+
+def test_an_array_on_another_gpu_is_used_there() -> None:
+    assert of_dlpack(Producer(1 << 40, np.zeros(3), number=1)).where == "cuda1"
+    assert of_dlpack(Producer(1 << 40, np.zeros(3))).where == "cuda"

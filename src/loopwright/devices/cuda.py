@@ -32,7 +32,7 @@ from loopwright.deferred import deferred
 from loopwright.devices.copy_layout import copy_layout
 from loopwright.devices.cuda_launcher import address_in, cuda_launcher, raiser
 from loopwright.devices.cuda_module import ALLOCATE, DOING, FETCH, STICKY, CudaModule, size_text
-from loopwright.devices.gpu import ENTRY, Box, Limits, Queue
+from loopwright.devices.gpu import ENTRY, Box, Gpu, Limits, Queue
 from loopwright.errors import CompilerError, DeviceError, DeviceMemoryError
 from loopwright.ir.program import DeviceText
 from loopwright.toolchain import nvrtc
@@ -195,6 +195,7 @@ class CudaGpu:
         self._opened: _Opened | None = None
         self._lost = ""
         self.late_ns = 0
+        self._reached: set[CudaGpu] = set()  # others whose memory it reads
         self._device = self._ask("cuDeviceGet", number)
         name: bytes = self._ask("cuDeviceGetName", 256, self._device)
         self.name = name.split(b"\0")[0].decode(errors="replace").strip()
@@ -273,6 +274,33 @@ class CudaGpu:
         if code:
             raise self.failed(code, doing, array.nbytes)
 
+    def copy_from(self, source: Gpu, address: int, other: int, size_bytes: int) -> bool:
+        """See devices.gpu.Gpu."""
+        if not isinstance(source, CudaGpu):
+            return False
+        opened, there = self._open(), source._open()
+        self._reach(source)
+        with self.current():
+            self._ask("cuMemcpyPeerAsync", address, opened.context, other, there.context, size_bytes, opened.stream,
+                      doing="copying from another GPU")  # fmt: skip
+        return True
+
+    def _reach(self, source: CudaGpu) -> None:
+        """From now on this GPU reads the memory of another one itself, where it can."""
+        if source in self._reached:
+            return
+        self._reached.add(source)
+        if not self._ask("cuDeviceCanAccessPeer", self._device, source._device):
+            return
+        api = self._api
+        allowed = api.CUmemAccessDesc()
+        allowed.location.type = api.CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE
+        allowed.location.id = self._number
+        allowed.flags = api.CUmemAccess_flags.CU_MEM_ACCESS_FLAGS_PROT_READWRITE
+        source.ask("cuMemPoolSetAccess", source._open().pool, [allowed], 1)
+        with suppress(DeviceError), self.current():  # for memory that is not of the pool
+            self._ask("cuCtxEnablePeerAccess", source._open().context, 0)
+
     def mark(self, queue: Queue) -> int:
         """A mark behind everything that was asked for in a queue."""
         opened = self._open()
@@ -289,6 +317,10 @@ class CudaGpu:
                 self._ask("cuStreamWaitEvent", opened.streams[queue], mark, 0)
             finally:
                 self._api.cuEventDestroy(mark)  # the driver keeps it until nobody waits for it
+
+    def settle(self, queue: Queue) -> None:
+        """Wait until all that was asked for in a queue is done. Raises DeviceError where something went wrong."""
+        self.wait_for(self._open().streams[queue], "waiting for the GPU")
 
     def synchronize(self) -> None:
         """Wait for everything, in the streams of other libraries too. Raises DeviceError where something went wrong."""

@@ -25,8 +25,8 @@ import numpy.typing as npt
 from loopwright.config import Tools, current
 from loopwright.devices.cuda_launcher import address_in, raiser, waiting_launcher
 from loopwright.devices.emulated_build import ENTRY, build_emulated, find_cxx
-from loopwright.devices.emulated_memory import EmulatedMemory
-from loopwright.devices.gpu import Box, Limits, Queue
+from loopwright.devices.emulated_memory import APART, FIRST_ADDRESS, EmulatedMemory
+from loopwright.devices.gpu import Box, Gpu, Limits, Queue
 from loopwright.errors import CompilerError, DeviceError, DeviceMemoryError
 from loopwright.ir.gpu_target import CUDA
 from loopwright.ir.program import DeviceText
@@ -238,16 +238,22 @@ class EmulatedTimer:
 
 class EmulatedGpu:
     """A GPU of `devices.gpu`'s protocol on the CPU. memory_bytes: how much it has. seed: 0 runs blocks and threads in
-    order, every other number in another order. warp: how many threads one has."""
+    order, every other number in another order. warp: how many threads one has. number: which of several it is;
+    no address of one is an address of another."""
 
     def __init__(
-        self, memory_bytes: int = 4 << 30, seed: int = 0, multiprocessors: int = 132, warp: int = CUDA.warp
+        self,
+        memory_bytes: int = 4 << 30,
+        seed: int = 0,
+        multiprocessors: int = 132,
+        warp: int = CUDA.warp,
+        number: int = 0,
     ) -> None:
-        self.name = "emulated"
+        self.name = f"emulated {number}" if number else "emulated"
         self.late_ns = 0
         self.limits = Limits((9, 0), multiprocessors, memory_bytes, warp=warp)
         self.seed = seed
-        self.memory = EmulatedMemory(memory_bytes)
+        self.memory = EmulatedMemory(memory_bytes, FIRST_ADDRESS + number * APART)
         self._reports: list[list[Fault]] = []
         self._late: list[tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint8]]] = []  # of the queue `up`, not made yet
         self._promised = self._allocated = self._known = 0
@@ -291,6 +297,14 @@ class EmulatedGpu:
             box = tuple(slice(one.start, one.stop) for one in inside) if inside is not None else ...
             target[box] = there[box]
 
+    def copy_from(self, source: Gpu, address: int, other: int, size_bytes: int) -> bool:
+        """See devices.gpu.Gpu. Raises DeviceError outside of an allocation."""
+        if not isinstance(source, EmulatedGpu):
+            return False
+        with _one_launch:
+            self._at(address, size_bytes, "copy")[:] = source._at(other, size_bytes, "copy")
+        return True
+
     def mark(self, queue: Queue) -> int:
         """How many copies were asked for in the queue `up`, or how often memory was in `work`."""
         return self._promised if queue == "up" else self._allocated
@@ -306,6 +320,9 @@ class EmulatedGpu:
             while self._late and self._promised - len(self._late) < mark:
                 there, values = self._late.pop(0)
                 there[:] = values
+
+    def settle(self, queue: Queue) -> None:
+        """Kernels and copies to the host are done when they are asked for."""
 
     def timer(self, stream: int = 0) -> EmulatedTimer:
         """See devices.gpu.Gpu."""

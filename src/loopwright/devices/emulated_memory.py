@@ -16,6 +16,7 @@ import numpy.typing as npt
 from loopwright.errors import DeviceMemoryError
 
 FIRST_ADDRESS = 1 << 52  # beyond what a 64-bit CPU maps for a process that does not insist
+APART = 1 << 48  # from the first address of one emulated GPU to that of the next
 RED_ZONE = 4096  # addresses between two allocations that belong to none
 ALIGNMENT = 256
 POISON = 0xFF  # every float is NaN, every signed integer -1
@@ -44,9 +45,9 @@ class EmulatedMemory:
     """Device memory: blocks at addresses that are never given twice. A signal, or garbage collection that releases
     blocks, may come between any two lines: what has to agree changes in one."""
 
-    def __init__(self, limit_bytes: int) -> None:
+    def __init__(self, limit_bytes: int, first: int = FIRST_ADDRESS) -> None:
         self.limit_bytes = limit_bytes
-        self._next = FIRST_ADDRESS
+        self._next = first
         self._blocks: dict[int, _Block] = {}  # live ones, by their addresses, which ascend
         self._released: list[tuple[int, int]] = []  # (start, size), for the words of a fault
         self._table: ctypes.Array[Allocation] | None = None

@@ -105,11 +105,18 @@ class Gpu(Protocol):
         """Copy device memory, where all of an array is, to that NumPy array, or only to a box inside of it, and wait
         for it."""
 
+    def copy_from(self, source: Gpu, address: int, other: int, size_bytes: int) -> bool:
+        """Copy bytes of another GPU's memory, from `other` there, in the order of `work`; what that GPU was asked for
+        has ended. False, and nothing done, where the two cannot reach each other."""
+
     def mark(self, queue: Queue) -> int:
         """A mark behind everything that was asked for in a queue; to be given to `wait` once."""
 
     def wait(self, queue: Queue, mark: int) -> None:
         """What is asked for in a queue from now on is done after what is before the mark. Returns at once."""
+
+    def settle(self, queue: Queue) -> None:
+        """Wait until all that was asked for in a queue is done. Raises DeviceError where something went wrong."""
 
     def timer(self, stream: int = 0) -> Timer:
         """Of what starts in a stream of the driver; 0: the GPU's own."""

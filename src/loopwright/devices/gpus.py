@@ -1,4 +1,5 @@
-"""Which GPU a device option means: the first one that CUDA's driver shows, or the emulated one. Each is made once."""
+"""Which GPU a device option means: the one of this number that CUDA's driver shows, or an emulated one. Each is made
+once."""
 
 from __future__ import annotations
 
@@ -9,14 +10,16 @@ from loopwright.devices.cuda import find_gpus, why_none
 from loopwright.devices.emulated import EmulatedGpu
 from loopwright.devices.gpu import Gpu
 from loopwright.ir.gpu_target import CUDA, GpuTarget
+from loopwright.ir.variant import is_gpu, kind_of, number_of
 
 
 def gpu_of(device: str) -> Gpu | None:
     """The GPU that a device of an option or a Variant is, None where there is none (`why_no_gpu` tells why)."""
-    if device == "emulated":
-        return _emulated()
+    number = number_of(device)
+    if kind_of(device) == "emulated":
+        return _emulated(number)
     found = find_gpus()
-    return found[0] if found else None
+    return found[number] if number < len(found) else None
 
 
 def target_of(device: str) -> GpuTarget:
@@ -25,14 +28,17 @@ def target_of(device: str) -> GpuTarget:
     return CUDA if gpu is None else gpu.limits.target
 
 
-def why_no_gpu() -> str:
-    """Why there is no GPU, and what to do about it, for people."""
+def why_no_gpu(device: str = "cuda") -> str:
+    """Why there is no such GPU, and what to do about it, for people."""
+    found = len(find_gpus())
+    if found and number_of(device) >= found:
+        return f"there is no GPU {number_of(device)}: GPUs here have the numbers 0 to {found - 1}"
     return why_none()
 
 
 def devices_for(config: Config) -> tuple[str, ...]:
     """The devices that a call under these options may run on."""
-    if config.device in ("cuda", "emulated"):
+    if is_gpu(config.device):
         return (config.device,)
     if config.device == "auto" and gpu_of("cuda") is not None:
         return ("cpu", "cuda")
@@ -40,5 +46,5 @@ def devices_for(config: Config) -> tuple[str, ...]:
 
 
 @functools.cache
-def _emulated() -> Gpu:
-    return EmulatedGpu()
+def _emulated(number: int) -> Gpu:
+    return EmulatedGpu(number=number)

@@ -7,7 +7,7 @@ what runs a kernel where there is no C compiler.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, assert_never
 
@@ -79,12 +79,27 @@ def interpret(kernel: Kernel, arguments: Sequence[object]) -> object:
 
 def prepare(kernel: Kernel) -> Callable[[Sequence[object]], object]:
     """`interpret` for many calls of one kernel: the closures are made once."""
-    results = [(result, [evaluation(size) for size in result.shape]) for result in kernel.results]
-    execute = _execution_of_all(kernel.body)
+    run = prepare_with(kernel, {})
+    return lambda arguments: run(arguments, None)
 
-    def run(arguments: Sequence[object]) -> object:
+
+Performer = Callable[[State, Any], Signal]
+"""Runs a statement in place of the interpreter, given the state and who performs in this call."""
+
+PERFORMS = ""
+"""Where the state has who performs in this call; no name is empty."""
+
+
+def prepare_with(kernel: Kernel, others: Mapping[int, Performer]) -> Callable[[Sequence[object], Any], object]:
+    """The same where some statements, by their identity, are run by others. It takes the arguments, and who performs in
+    this call."""
+    results = [(result, [evaluation(size) for size in result.shape]) for result in kernel.results]
+    execute = _execution_of_all(kernel.body, others)
+
+    def run(arguments: Sequence[object], performs: Any) -> object:
         with np.errstate(all="ignore"):
             state = {param.name: _argument(param, arguments[param.argument]) for param in kernel.params}
+            state[PERFORMS] = performs
             for result, shape in results:
                 state[result.name] = _new_array(result, [size(state) for size in shape])
             signal = execute(state)
@@ -214,8 +229,8 @@ def _returned_part(
 # ---- statements -----------------------------------------------------------------------------------------------
 
 
-def _execution_of_all(body: Body) -> Execute:
-    steps = [_execution(stmt) for stmt in body]
+def _execution_of_all(body: Body, others: Mapping[int, Performer]) -> Execute:
+    steps = [_performance(others[id(stmt)]) if id(stmt) in others else _execution(stmt, others) for stmt in body]
 
     def run(state: State) -> Signal:
         for step in steps:
@@ -227,7 +242,11 @@ def _execution_of_all(body: Body) -> Execute:
     return steps[0] if len(steps) == 1 else run
 
 
-def _execution(stmt: Stmt) -> Execute:
+def _performance(performer: Performer) -> Execute:
+    return lambda state: performer(state, state[PERFORMS])
+
+
+def _execution(stmt: Stmt, others: Mapping[int, Performer]) -> Execute:
     match stmt:
         case Assign():
             return _assign(stmt)
@@ -236,13 +255,13 @@ def _execution(stmt: Stmt) -> Execute:
         case Allocate():
             return _allocate(stmt)
         case For():
-            return _for(stmt)
+            return _for(stmt, others)
         case While():
-            return _while(stmt)
+            return _while(stmt, others)
         case If():
-            return _if(stmt)
+            return _if(stmt, others)
         case Block():
-            return _block(stmt)
+            return _block(stmt, others)
         case Break() | Continue() | Leave():
             return lambda state: stmt
         case Return():
@@ -307,8 +326,8 @@ def _new_array(made: Allocate | ResultArray, shape: list[Value]) -> np.ndarray[A
     return array
 
 
-def _for(stmt: For) -> Execute:
-    name, body = stmt.name, _execution_of_all(stmt.body)
+def _for(stmt: For, others: Mapping[int, Performer]) -> Execute:
+    name, body = stmt.name, _execution_of_all(stmt.body, others)
     lower, upper, step = evaluation(stmt.lower), evaluation(stmt.upper), evaluation(stmt.step)
 
     def run(state: State) -> Signal:
@@ -326,8 +345,8 @@ def _for(stmt: For) -> Execute:
     return run
 
 
-def _while(stmt: While) -> Execute:
-    name, condition, body = stmt.name, evaluation(stmt.condition), _execution_of_all(stmt.body)
+def _while(stmt: While, others: Mapping[int, Performer]) -> Execute:
+    name, condition, body = stmt.name, evaluation(stmt.condition), _execution_of_all(stmt.body, others)
 
     def run(state: State) -> Signal:
         while condition(state):
@@ -340,14 +359,14 @@ def _while(stmt: While) -> Execute:
     return run
 
 
-def _if(stmt: If) -> Execute:
+def _if(stmt: If, others: Mapping[int, Performer]) -> Execute:
     condition = evaluation(stmt.condition)
-    then, otherwise = _execution_of_all(stmt.then), _execution_of_all(stmt.otherwise)
+    then, otherwise = _execution_of_all(stmt.then, others), _execution_of_all(stmt.otherwise, others)
     return lambda state: then(state) if condition(state) else otherwise(state)
 
 
-def _block(stmt: Block) -> Execute:
-    name, body = stmt.name, _execution_of_all(stmt.body)
+def _block(stmt: Block, others: Mapping[int, Performer]) -> Execute:
+    name, body = stmt.name, _execution_of_all(stmt.body, others)
 
     def run(state: State) -> Signal:
         signal = body(state)

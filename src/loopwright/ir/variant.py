@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from string import digits
 from typing import NamedTuple
 
 from loopwright.config import Config, Semantics, Tools
@@ -12,6 +13,8 @@ RECIPE = "recipe"
 """In place of a schedule: the steps that the default recipe takes by itself. The default variant of a device."""
 
 GPUS = ("cuda", "emulated")
+"""Kinds of GPUs; of each the first one has this name, and the others numbers behind it: `cuda1` is the second."""
+
 
 THEN_RECIPE = f"; {RECIPE}"
 """At the end of a schedule: what the recipe takes after the steps before it."""
@@ -22,8 +25,8 @@ PLAIN = "plain"
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """One way to run a kernel. device: `cpu`, `cuda`, `emulated` or, in tests, `simulated` (maybe with a number, such
-    as `simulated1`). schedule: its steps as text, or RECIPE or PLAIN; steps and then
+    """One way to run a kernel. device: `cpu`, `cuda`, `emulated`, or another GPU of that kind by its number, such as
+    `cuda1`, or, in tests, `simulated`. schedule: its steps as text, or RECIPE or PLAIN; steps and then
     THEN_RECIPE are some that the recipe begins with. threads: of a CPU; 0 on a GPU.
 
     Its text is `cpu 2: tile i 32 j 32; parallelize i.o`, without the number on a GPU; `parse` reads it back.
@@ -46,7 +49,7 @@ class Variant:
 
     @property
     def on_gpu(self) -> bool:
-        return self.device in GPUS
+        return is_gpu(self.device)
 
     @property
     def remap(self) -> str:
@@ -68,15 +71,30 @@ class Variant:
         return cls(words[0], schedule.strip(), int(words[1]) if len(words) == 2 else 0)
 
 
+def kind_of(device: str) -> str:
+    """The kind of a device: `cuda` of `cuda1`."""
+    return device.rstrip(digits)
+
+
+def number_of(device: str) -> int:
+    """Which of its kind it is: 1 of `cuda1`, 0 of `cuda`."""
+    return int(device.removeprefix(kind_of(device)) or 0)
+
+
+def is_gpu(device: str) -> bool:
+    """Whether a device of this name is a GPU, or the emulated one."""
+    return kind_of(device) in GPUS
+
+
 def default_variant(config: Config) -> Variant:
     """What the options ask for, and what serves where nothing else is known: on the CPU where they leave that open, and
     where every access is to be tested. Raises ValueError where the option `variant` is no variant's text."""
     found = Variant.parse(config.variant) if config.variant else None
     device = config.device if found is None else found.device
     schedule = config.schedule or (PLAIN if config.recipe == "plain" else RECIPE)
-    if schedule == RECIPE and device in GPUS and config.remap not in ("auto", "off"):
+    if schedule == RECIPE and is_gpu(device) and config.remap not in ("auto", "off"):
         schedule = config.remap + THEN_RECIPE
-    if device == "auto" or (device in GPUS and config.checks == "all"):
+    if device == "auto" or (is_gpu(device) and config.checks == "all"):
         device = "cpu"
     threads = config.threads if found is None else found.threads or config.threads
     return Variant(device, schedule if found is None else found.schedule, threads if device == "cpu" else 0)
@@ -95,7 +113,7 @@ class Compilation(NamedTuple):
     @property
     def on_gpu(self) -> bool:
         """Whether code is made for a GPU. With every access checked, as after a failed guard, the CPU runs it."""
-        return self.device in GPUS and self.semantics.checks != "all"
+        return is_gpu(self.device) and self.semantics.checks != "all"
 
     @property
     def steps(self) -> str:

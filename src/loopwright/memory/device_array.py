@@ -13,6 +13,7 @@ from loopwright.config import current
 from loopwright.deferred import deferred
 from loopwright.errors import DeviceError
 from loopwright.ir.types import from_dtype
+from loopwright.ir.variant import is_gpu
 from loopwright.memory.arrays import Array, as_numpy, refusal
 from loopwright.memory.on_device import OnDevice, Where, on_device
 
@@ -55,8 +56,9 @@ def device_array(source: Any) -> DeviceArray:
     """Copy an array to the GPU and keep it there: kernels called with it use it in place, and run on that GPU.
 
     source: anything with elements that kernels know (shape and dtype stay; the layout is C). The GPU is the first one,
-    or the emulated one under `lw.options(device="emulated")`. Raises DeviceError where there is no GPU,
-    DeviceMemoryError where it has no room, ArgumentTypeError for another kind of array.
+    the one that `lw.options(device="cuda:1")` names, or the emulated one under `lw.options(device="emulated")`. Raises
+    DeviceError where there is no such GPU, DeviceMemoryError where it has no room, ArgumentTypeError for another kind
+    of array.
 
     Examples:
         >>> import numpy as np
@@ -67,11 +69,12 @@ def device_array(source: Any) -> DeviceArray:
         >>> a.numpy(), a.shape, a.dtype
         (array([1., 1., 1.]), (3,), dtype('float64'))
     """
-    where: Where = "emulated" if current().device == "emulated" else "cuda"
+    device = current().device
+    where: Where = device if is_gpu(device) else "cuda"
     gpu = gpus.gpu_of(where)
     if gpu is None:
         remedy = "lw.options(device='emulated') does on the CPU what a GPU would do, slowly"
-        raise DeviceError(f"{gpus.why_no_gpu()}\n  try: {remedy}")
+        raise DeviceError(f"{gpus.why_no_gpu(where)}\n  try: {remedy}")
     array = as_numpy(np.asarray(source), "source")
     if array.dtype.names is None and from_dtype(array.dtype) is None:
         raise refusal("source", f"dtype {array.dtype} is not supported", "")

@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from loopwright.ir.variant import kind_of
 from loopwright.memory.arrays import refusal
-from loopwright.memory.on_device import LEGACY_STREAM, OnDevice, Where, on_device
+from loopwright.memory.on_device import LEGACY_STREAM, OnDevice, Where, cuda, on_device
 
 CUDA = 2  # kDLCUDA
 READ_ONLY = 1  # DLPACK_FLAG_BITMASK_READ_ONLY
@@ -63,13 +64,11 @@ def is_on_gpu(value: object) -> bool:
     return int(value.__dlpack_device__()[0]) == CUDA
 
 
-def of_dlpack(value: Any, name: str = "", where: Where = "cuda") -> OnDevice:
+def of_dlpack(value: Any, name: str = "", where: Where = "") -> OnDevice:
     """The argument for such an object: after what its library has started, and the call waits for its own end. Where
-    the library does not say that the memory may be written, it may not. Raises ArgumentTypeError for an array on
-    another GPU than the first, and for elements that kernels do not know; `name`: of the parameter."""
-    number = int(value.__dlpack_device__()[1])
-    if number:
-        raise refusal(name, f"the array is on GPU {number}, and kernels run on GPU 0", "copy it to GPU 0")
+    the library does not say that the memory may be written, it may not. Raises ArgumentTypeError for
+    elements that kernels do not know; `name`: of the parameter; where: in tests, the GPU that it is in truth."""
+    where = where or cuda(int(value.__dlpack_device__()[1]))
     try:
         capsule = _capsule(value)
     except (BufferError, RuntimeError) as error:
@@ -82,7 +81,7 @@ def of_dlpack(value: Any, name: str = "", where: Where = "cuda") -> OnDevice:
     address = (tensor.data or 0) + tensor.byte_offset
     array = on_device(address, shape, dtype, strides, where, (capsule, value))
     # The library may use the memory for something else as soon as the capsule is gone: the call ends after its kernels.
-    array.stream, array.is_lent = LEGACY_STREAM if where == "cuda" else 0, True
+    array.stream, array.is_lent = LEGACY_STREAM if kind_of(where) == "cuda" else 0, True
     array.flags.writeable = writeable
     return array
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
-from loopwright.memory.arrays import Array, refusal
+from loopwright.memory.arrays import Array
 
-Where = Literal["cuda", "emulated"]
+Where = str
+"""A GPU by its name as a device: `cuda`, `cuda1` for the second one, `emulated`."""
+
 LEGACY_STREAM = 1
 """CUDA's handle of the default stream, which other streams wait for unless they were made not to."""
 
@@ -44,18 +46,23 @@ def on_device(
     return array
 
 
-def of_cuda_array(value: Any, name: str = "") -> OnDevice:
-    """The argument for an object with `__cuda_array_interface__`: used in place, in the order of its producer. Raises
-    ArgumentTypeError for one on another GPU than the first, which is where kernels run; `name`: of the parameter."""
-    if number := _number_of(value):
-        raise refusal(name, f"the array is on GPU {number}, and kernels run on GPU 0", "copy it to GPU 0")
+def of_cuda_array(value: Any) -> OnDevice:
+    """The argument for an object with `__cuda_array_interface__`: used in place, in the order of its producer, on the
+    GPU where it is."""
     told = value.__cuda_array_interface__
     address, read_only = told["data"]
-    array = on_device(int(address or 0), told["shape"], np.dtype(told["typestr"]), told.get("strides"), "cuda", value)
+    array = on_device(
+        int(address or 0), told["shape"], np.dtype(told["typestr"]), told.get("strides"), cuda(_number_of(value)), value
+    )
     array.stream = _stream_of(value, told)
     if read_only:
         array.flags.writeable = False
     return array
+
+
+def cuda(number: int) -> Where:
+    """The name of a GPU of CUDA's by its number."""
+    return f"cuda{number}" if number else "cuda"
 
 
 def _number_of(value: object) -> int:

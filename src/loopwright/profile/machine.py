@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from loopwright.config import Config
 from loopwright.deferred import deferred
+from loopwright.ir.variant import is_gpu, kind_of
 from loopwright.revision import PACKAGE, revision
 from loopwright.toolchain.cc import BASE_FLAGS, find_compiler
 from loopwright.toolchain.machine import cache_bytes, cpu_fields
@@ -105,10 +106,10 @@ def machine_of(device: str, config: Config) -> Machine | None:
     `emulated`."""
     if device == "cpu":
         return _cpu(config)
-    if device not in ("cuda", "emulated"):
+    if not is_gpu(device):
         return None
     gpu = gpus.gpu_of(device)
-    return None if gpu is None else _gpu(device, gpu.name, gpu.limits, config)  # type: ignore[arg-type]
+    return None if gpu is None else _gpu(kind_of(device), gpu.name, gpu.limits, config)  # type: ignore[arg-type]
 
 
 # ---- reading ----------------------------------------------------------------------------------------------------

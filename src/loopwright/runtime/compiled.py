@@ -9,6 +9,7 @@ from loopwright.choice.base import Measured
 from loopwright.devices.base import Returns
 from loopwright.ir.captured import CapturedConstant
 from loopwright.ir.variant import Compilation
+from loopwright.memory.region_call import RegionProgram
 
 
 class Compiled(Measured, Protocol):
@@ -28,6 +29,9 @@ class Compiled(Measured, Protocol):
     def constants(self) -> Sequence[CapturedConstant]: ...
     @property
     def results(self) -> Callable[[Sequence[object]], Sequence[tuple[tuple[int, ...], Any, object]]] | None: ...
+
+    def regions(self, device: str) -> RegionProgram | None:
+        """Its parallel regions on a device; None where devices cannot share it. To be asked of that of a CPU."""
 
     def interpret(self, arguments: Sequence[object]) -> object:
         """Run by the slow reference, writing into the arrays, and return what the function returns."""

@@ -27,7 +27,7 @@ from loopwright.errors import LoopwrightError
 from loopwright.ir.captured import defaults_of
 from loopwright.ir.plan import whole
 from loopwright.ir.signature import BY_ELEMENT, Shape, Signature, shape_of
-from loopwright.ir.variant import GPUS, Variant, compilation_of, default_variant
+from loopwright.ir.variant import Variant, compilation_of, default_variant, is_gpu
 from loopwright.memory.arrays import refusal, refuses
 from loopwright.memory.on_device import OnDevice
 from loopwright.memory.records import alignment_of
@@ -44,8 +44,10 @@ from loopwright.runtime.specialise import as_arguments, signature_of
 if TYPE_CHECKING:
     from loopwright.choice.adapt import Decision, Standing
     from loopwright.devices import by_ctypes
+    from loopwright.runtime import sharing
 else:
     by_ctypes = deferred("loopwright.devices.by_ctypes")
+    sharing = deferred("loopwright.runtime.sharing")
 
 MOST_SHAPES = 512
 """For how many shapes of calls a choice is remembered."""
@@ -112,6 +114,7 @@ class Dispatch:
         self._locks = Locks()
         self.codes = CodeTable(compile, self._locks)
         self._executor = Executor(self.codes, self._locks, self.parameters, self.written)
+        self._sharing: sharing.Sharing | None = None
         self._dispatcher: Dispatcher | None = None
         self._answers = False
         self.call = self._first_call
@@ -228,6 +231,7 @@ class Dispatch:
             self._choosers.clear()
             self._usual.clear()
             self._serving.clear()
+            self._sharing = None
             self._executor.forget()
             if self._dispatcher is not None:
                 self._dispatcher.clear()
@@ -284,15 +288,45 @@ class Dispatch:
             return other[0](*other[1])
         given, arguments = self._arguments(args, kwargs or {})
         asked = current()
+        if asked.devices:
+            return self._by_several(CallArguments(arguments, given), asked)
+        return self._by_one(CallArguments(arguments, given, tokens if len(args) == len(arguments) else None), asked)
+
+    def _by_several(self, call: CallArguments, asked: Config) -> object:
+        """A call that several devices may share."""
+        if len(asked.devices) == 1:
+            return self._by_one(call, sharing.on_one(asked, asked.devices[0]))
+        signature = self._signature(call.arguments, None)
+        here = sharing.on_one(asked, "cpu")
+        default = self._default(Kind(signature, here))
+        settled, error = self._executor.settled(default, call.arguments)
+        if error is not None:
+            raise error
+        if settled is not default:  # every access is tested, and nothing reordered
+            return self._by_one(call, here)
+        return self.sharing.call(call, signature, asked, lambda config: self._by_one(call, config))
+
+    @property
+    def sharing(self) -> sharing.Sharing:
+        """Of calls under the option `devices`."""
+        if self._sharing is None:
+            made = sharing.Sharing(
+                lambda signature, config: self._code(signature, config).compiled, self.parameters, self.written
+            )
+            with self._locks.tables:
+                self._sharing = self._sharing or made
+        return self._sharing
+
+    def _by_one(self, call: CallArguments, asked: Config) -> object:
+        arguments, given = call.arguments, call.given
         config = _where(arguments, asked, self.parameters)
-        may_be_there = config.device in GPUS or config.variant  # mostly not, and then nothing more is asked
+        may_be_there = is_gpu(config.device) or config.variant  # mostly not, and then nothing more is asked
         dispatcher = None if may_be_there and default_variant(config).on_gpu else self._dispatcher
         key = None if dispatcher is None else dispatcher.key(arguments)
         if dispatcher is not None and key is not None:
             known = dispatcher.find(key, asked, arguments)
             if known is not None:
                 return known.run(arguments, given)
-        call = CallArguments(arguments, given, tokens if len(args) == len(arguments) else None)
         resident = call.resident
         serving = self._planned(Kind(self._signature(arguments, key), config, resident == "all"), arguments)
 
@@ -424,11 +458,15 @@ def known_kinds(args: Sequence[object], kwargs: Mapping[str, object] | None) -> 
 
 def _where(arguments: Sequence[object], config: Config, names: Sequence[str]) -> Config:
     """The Config for a call: arrays in a GPU's memory are used there. Raises ArgumentTypeError where they cannot be."""
-    device = Variant.parse(config.variant).device if config.variant else config.device
+    asked = Variant.parse(config.variant).device if config.variant else config.device
+    device = asked
     for name, value in zip(names, arguments, strict=True):
         if isinstance(value, OnDevice) and device != value.where:
+            if asked != "auto":
+                raise refusal(name, f"the array is in a GPU's memory, and device={asked!r}", "device='auto'")
             if device != "auto":
-                raise refusal(name, f"the array is in a GPU's memory, and device={device!r}", "device='auto'")
+                what = f"the array is in the memory of {value.where}, and others are in that of {device}"
+                raise refusal(name, what, "arrays of one GPU, or lw.options(devices=...)")
             device = value.where
             config = replace(config, device=device)
     return config

@@ -105,7 +105,7 @@ class Interpreted:
             self._note(started)
             raise
         self._note(started)
-        return _as_given(result, arguments, originals)
+        return as_given(result, arguments, originals)
 
     def _note(self, started: int) -> None:
         ended = time.perf_counter_ns()
@@ -219,10 +219,10 @@ def _allocated(shape: tuple[int, ...], dtype: Any, fill: object) -> object:
     return np.full(shape, fill, dtype)
 
 
-def _as_given(result: object, arguments: tuple[object, ...], originals: tuple[object, ...]) -> object:
+def as_given(result: object, arguments: tuple[object, ...], originals: tuple[object, ...]) -> object:
     """A returned argument is the object the caller passed, not our view of it."""
     if isinstance(result, tuple):
-        return tuple(_as_given(one, arguments, originals) for one in result)
+        return tuple(as_given(one, arguments, originals) for one in result)
     for argument, original in zip(arguments, originals, strict=True):
         if result is argument and isinstance(result, np.ndarray):
             return original

@@ -44,7 +44,7 @@ def _as_argument(value: object, name: str) -> object:
     if isinstance(value, DeviceArray):
         return value.argument()
     if _is_cuda_array(value):
-        return of_cuda_array(value, name)
+        return of_cuda_array(value)
     if is_on_gpu(value):
         return of_dlpack(value, name)
     return as_numpy(value, name)

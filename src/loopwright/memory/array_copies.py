@@ -1,0 +1,167 @@
+"""Which device has the newest elements of each array of a call that several devices share, and the copies that bring
+them to where they are needed. The host is place 0, GPUs have the numbers from 1 on.
+
+Boxes have the slowest axis first, as rows do (placing.py). Who moves elements says so before: what a copy brings counts
+as there from then on, so the copy is made before anybody else looks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from math import prod
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from loopwright.devices.gpu import Gpu, Queue
+from loopwright.ir.boxes import Reach
+from loopwright.ir.plan import Box
+from loopwright.memory.box_set import BoxSet
+from loopwright.memory.placing import Placed, bring_back, make_room, rows_in, rows_of
+
+HOST = 0
+
+
+class Copy(NamedTuple):
+    """A box of an array that is to be copied from one place to another."""
+
+    array: ArrayCopies
+    source: int
+    target: int
+    box: Box
+
+    @property
+    def size_bytes(self) -> int:
+        return prod(map(len, self.box)) * self.array.rows.itemsize
+
+
+class ArrayCopies:
+    """One array: its elements on the host, and on GPUs that have memory for it. home: where the caller sees it, None
+    for an array that only the call knows; there: the caller's array, where its home is a GPU."""
+
+    def __init__(self, array: Any, places: int, home: int | None = HOST, there: Any = None) -> None:
+        self.array, self.home = array, home
+        self.rows = rows_of(array)
+        self.whole: Box = tuple(map(range, self.rows.shape))
+        self.valid = [BoxSet() for _ in range(places)]
+        self.placed: dict[int, Placed] = {}
+        self.early: list[Box] = []
+        """Boxes that were written, and copied to the host before the end of a region."""
+        self.valid[HOST if home is None else home].add(self.whole)
+        if home:
+            self.placed[home] = Placed(there.ctypes.data, there.strides, self.rows)
+
+    def box_of(self, reach: Reach | None, what: str, values: dict[str, int]) -> Box | None:
+        """What a part of a region does with it. what: `touched`, `needed` or `written`."""
+        box = None if reach is None else getattr(reach, what)
+        if box is None or not self.array.size:
+            return None
+        if self.array.dtype.names is not None:  # there may be bytes between the fields
+            return self.whole
+        found = box.at(values, self.array.shape)
+        return None if found is None else rows_in(self.array, found)
+
+    def room(self, place: int, gpu: Gpu) -> Placed:
+        """Where the array is on a GPU, with room for all of it. Raises DeviceMemoryError."""
+        if place not in self.placed:
+            self.placed[place] = make_room(self.array, self.whole[0], gpu)
+        return self.placed[place]
+
+    def wanted(self, place: int, box: Box) -> Iterator[Copy]:
+        """The copies that bring a box to a place; from now on it is there. Raises LookupError where some of it is
+        nowhere any more."""
+        missing = self.valid[place].missing(box)
+        self.valid[place].add(box)
+        for part in missing:
+            left = [part]
+            for source in self._sources(place):
+                for some in list(left):
+                    there = self.valid[source].inside(some)
+                    left.remove(some)
+                    left += _without(some, there)
+                    yield from (Copy(self, source, place, one) for one in there)
+            if left:
+                raise LookupError(left[0])
+
+    def wrote(self, place: int, box: Box) -> None:
+        """A place has written a box, so that it alone has it."""
+        for other, valid in enumerate(self.valid):
+            if other != place:
+                valid.remove(box)
+        self.valid[place].add(box)
+
+    def settle_early(self) -> None:
+        """A region is over: what was copied early counts."""
+        for box in self.early:
+            self.valid[HOST].add(box)
+        self.early = []
+
+    def lost(self, place: int) -> None:
+        """What a place had is gone."""
+        self.valid[place] = BoxSet()
+        self.placed.pop(place, None)
+
+    def homeward(self) -> list[Copy]:
+        """The copies that bring it home."""
+        return [] if self.home is None else list(self.wanted(self.home, self.whole))
+
+    def _sources(self, place: int) -> list[int]:
+        """Where to look, the host first: it reads and is read by all."""
+        return [other for other in range(len(self.valid)) if other != place]
+
+
+def _without(box: Box, parts: Sequence[Box]) -> list[Box]:
+    found = BoxSet([box])
+    for part in parts:
+        found.remove(part)
+    return found.boxes
+
+
+def make(copy: Copy, gpus: Sequence[Gpu | None], queue: Queue) -> None:
+    """Make a copy; one from a GPU has been made when this returns. queue: for what a GPU is asked for. gpus: by
+    place."""
+    array, source, target = copy.array, gpus[copy.source], gpus[copy.target]
+    if source is None and target is not None:
+        _to_gpu(copy, target, array.rows, queue)
+    elif target is None and source is not None:
+        bring_back(array.placed[copy.source], copy.box, source, queue)
+    elif source is not None and target is not None:
+        _between(copy, source, target)
+
+
+def _to_gpu(copy: Copy, gpu: Gpu, rows: Any, queue: Queue) -> None:
+    placed = copy.array.placed[copy.target]
+    for stretch in _stretches(copy.box, rows.shape):
+        address = placed.address + _offset(stretch, rows.shape) * rows.itemsize
+        gpu.upload(address, rows[tuple(slice(one.start, one.stop) for one in stretch)], queue)
+
+
+def _between(copy: Copy, source: Gpu, target: Gpu) -> None:
+    array, rows = copy.array, copy.array.rows
+    for stretch in _stretches(copy.box, rows.shape):
+        offset = _offset(stretch, rows.shape) * rows.itemsize
+        size_bytes = prod(map(len, stretch)) * rows.itemsize
+        to, where = array.placed[copy.target].address + offset, array.placed[copy.source].address + offset
+        if not target.copy_from(source, to, where, size_bytes):
+            through_host = np.empty(size_bytes, np.uint8)
+            source.download(through_host, where)
+            target.upload(to, through_host)
+
+
+def _stretches(box: Box, shape: Sequence[int]) -> Iterator[Box]:
+    """Parts of a box that are one stretch of memory each, where elements of the array follow one another."""
+    outer = len(box)
+    while outer > 1 and len(box[outer - 1]) == shape[outer - 1]:
+        outer -= 1
+    # Up to the axis before `outer` one index after the other; from there on, all of the memory.
+    for index in np.ndindex(*(len(one) for one in box[: outer - 1])):
+        ahead = tuple(range(one.start + k, one.start + k + 1) for one, k in zip(box, index, strict=False))
+        yield (*ahead, *box[outer - 1 :])
+
+
+def _offset(box: Box, shape: Sequence[int]) -> int:
+    """How many elements stand before the first one of a box."""
+    found = 0
+    for one, size in zip(box, shape, strict=True):
+        found = found * size + one.start
+    return found

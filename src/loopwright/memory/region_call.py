@@ -1,0 +1,45 @@
+"""What is loaded for the parallel regions of a kernel on one device, and who is told what in a call of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+from loopwright.devices.base import Executable
+from loopwright.ir.boxes import Reach
+
+
+class RegionCode(NamedTuple):
+    """One region on one device. reach: which part of each array it is about, by position, as sizes and numbers say;
+    written: positions of arrays that it may write."""
+
+    executable: Executable
+    reach: Mapping[int, Reach]
+    written: frozenset[int]
+
+
+class Performs(Protocol):
+    """Who performs in one call of a kernel that is cut into regions."""
+
+    def region(self, number: int, iterations: range | None, numbers: Sequence[object], made: Sequence[Any]) -> None:
+        """Do a region: these iterations of its loop, None for statements without one. numbers: of the host, which
+        follow the arguments; made: arrays that the call has made so far, None for others."""
+
+
+@dataclass(frozen=True, slots=True)
+class RegionProgram:
+    """A kernel cut into regions, for one device. codes: of each region in the order of the text, None where this device
+    cannot do it; numbers: how many follow the arguments, the last two of them being the first iteration and the one
+    behind the last; first: the position of the first number. names: of the arrays, by position; results: how many of
+    those that the call makes, which follow the numbers, it returns. last: for each region the positions of arrays that
+    no other one writes, nor this one again. run: makes a call, given its arguments and who performs, and returns what
+    it returns."""
+
+    codes: tuple[RegionCode | None, ...]
+    first: int
+    numbers: int
+    names: Mapping[int, str]
+    results: int
+    last: tuple[frozenset[int], ...]
+    run: Callable[[Sequence[object], Performs], object]

@@ -1,0 +1,496 @@
+"""One call that several devices share: each does a part of the iterations of every parallel region, on the host or on a
+GPU, with the copies that its part needs. Who does which part is said by `Parts`.
+
+In a region nobody needs an element that another one writes, or it would be no parallel one; so all that a part needs is
+as it was before the region, and who has the newest elements changes at the end of it.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import deque
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from loopwright.config import current
+from loopwright.devices.base import Entry
+from loopwright.devices.gpu import Gpu
+from loopwright.devices.launcher import load_launcher
+from loopwright.errors import DeviceError, DeviceMemoryError
+from loopwright.ir.plan import Box
+from loopwright.memory.array_copies import HOST, ArrayCopies, Copy, make
+from loopwright.memory.box_set import intersection
+from loopwright.memory.placing import give_back, values_of
+from loopwright.memory.region_call import RegionCode, RegionProgram
+from loopwright.runtime.gpu_region import GpuRegion
+
+PART_BYTES = 64 << 20
+"""What a GPU's part copies at least before it is cut: while one piece computes, the next one is copied."""
+
+MOST_PIECES = 12
+
+DEPTH = 2
+"""So many pieces of a GPU are under way at once."""
+
+TRIED = 8
+"""Into so many parts a region is cut to see whether parts write what lies apart."""
+
+
+class Event(NamedTuple):
+    """What a device did in a call, and when, in nanoseconds of time.perf_counter_ns. what: `computes`, `copies` or
+    `fails`; part: which iterations; size_bytes: of what was copied."""
+
+    device: str
+    what: str
+    started_ns: int
+    ended_ns: int
+    part: range = range(0)
+    size_bytes: int = 0
+
+
+@dataclass(slots=True, eq=False)
+class Participant:
+    """A device that takes part. gpu: None for the CPU; place: 0 for the host, of GPUs from 1 on. busy_ns, done: how
+    long it has worked in this call, and how many iterations it has done; failure: why it does no more."""
+
+    name: str
+    program: RegionProgram
+    place: int = HOST
+    gpu: Gpu | None = None
+    threads: int = 1
+    busy_ns: int = 0
+    done: int = 0
+    failure: Exception | None = None
+    regions: dict[int, GpuRegion] = field(default_factory=dict)
+
+
+class Parts(Protocol):
+    """Says who does what of a region."""
+
+    def fixed(self, number: int, iterations: range) -> Sequence[range] | None:
+        """One part for each member, in their order, maybe an empty one; None where each takes the next one when it has
+        done one. Called once at the beginning of each region."""
+
+    def take(self, member: int, rate: float | None) -> range | None:
+        """The next part of the region for a member; None where nothing is left for it. rate: iterations in a
+        nanosecond, None where it has done none."""
+
+    def left(self) -> Sequence[range]:
+        """What nobody has taken."""
+
+
+class Overlap(Exception):
+    """A part writes what another device writes too."""
+
+
+class Piece(NamedTuple):
+    """Some iterations of a region, ready to be done by a member: copies that bring what they need, and what they write,
+    by position."""
+
+    part: range
+    copies: Sequence[Copy]
+    written: Sequence[tuple[int, Box]]
+
+
+class SharedCall:
+    """See Performs. members: who takes part; host: who does what only the host can, one of them or not. arguments: all
+    of them; copies: by position, of the arrays among them that are not only on the host."""
+
+    def __init__(
+        self, members: Sequence[Participant], host: Participant, arguments: Sequence[object], parts: Parts,
+        copies: dict[int, ArrayCopies],
+    ) -> None:  # fmt: skip
+        self.members, self.host, self.parts, self.arguments = members, host, parts, tuple(arguments)
+        self.events: list[Event] = []
+        self.started_ns = 0
+        self._program = host.program
+        places = 1 + max((member.place for member in members), default=HOST)
+        self._gpus: list[Gpu | None] = [None] * places
+        for member in members:
+            self._gpus[member.place] = member.gpu
+        self._copies = dict(copies)
+        self._own: list[ArrayCopies] = []
+        self._lock = threading.RLock()
+        self._everything: tuple[object, ...] = ()
+        self._writing: list[tuple[Participant, int, Box]] = []
+        self._entries: dict[int, Entry] = {}
+        self._pool = ThreadPoolExecutor(2 * len(members) + 1, thread_name_prefix="loopwright")
+
+    def run(self) -> object:
+        """Make the call: what it returns. Raises what a call raises, after everybody has stopped."""
+        self.started_ns = time.perf_counter_ns()
+        try:
+            with self._pool:
+                try:
+                    result = self._program.run(self.arguments, self)
+                except Exception:
+                    with suppress(DeviceError):
+                        self._bring_home()
+                    raise
+                self._bring_home()
+            return result
+        finally:
+            for copies in self._own:
+                for place, placed in copies.placed.items():
+                    gpu = self._gpus[place]
+                    if gpu is not None:
+                        with suppress(DeviceError):
+                            give_back([placed], gpu)
+
+    # ---- regions ------------------------------------------------------------------------------------------------
+
+    def region(self, number: int, iterations: range | None, numbers: Sequence[object], made: Sequence[Any]) -> None:
+        """See Performs."""
+        self._everything = (*self.arguments, *numbers, 0, 0, *(0 if one is None else one for one in made))
+        self._writing = []
+        if iterations is None:
+            self._by_one(self.host, number, range(1))
+        elif iterations:
+            self._shared(number, iterations)
+
+    def _shared(self, number: int, iterations: range) -> None:
+        fixed = self.parts.fixed(number, iterations)
+        if not self._are_apart(number, _even(iterations, TRIED) if fixed is None else fixed):
+            self._by_one(self._first(number), number, iterations)
+            return
+        futures: list[Future[list[range]]] = []
+        host: tuple[Participant, Iterator[range]] | None = None
+        for place, member in enumerate(self.members):
+            pieces = self._taken(place, member) if fixed is None else self._cut(member, number, fixed[place])
+            if member.gpu is None:
+                host = member, pieces
+            else:
+                futures.append(self._pool.submit(self._on_gpu, member, number, pieces))
+        errors: list[tuple[range, Exception]] = []
+        left: list[range] = []
+        try:
+            if host is not None:
+                left += self._on_host(host[0], number, host[1])
+        except _Failed as failed:
+            errors.append((failed.part, failed.error))
+        finally:  # whatever comes: nobody works on when this returns
+            for future in futures:
+                try:
+                    left += future.result()
+                except _Failed as failed:
+                    errors.append((failed.part, failed.error))
+            self._written_by(self._writing)
+        if errors:
+            raise min(errors, key=lambda one: one[0].start)[1]
+        left += self.parts.left() if fixed is None else []
+        for part in left:
+            self._by_one(self.host, number, part)
+
+    def _taken(self, place: int, member: Participant) -> Iterator[range]:
+        started = time.perf_counter_ns()
+        done = member.done
+        while True:
+            rate = (member.done - done) / max(1, time.perf_counter_ns() - started)
+            part = self.parts.take(place, rate or None)
+            if part is None:
+                return
+            yield part
+
+    def _cut(self, member: Participant, number: int, part: range) -> Iterator[range]:
+        """A part in pieces, where a GPU copies so much that one piece should compute while the next is copied."""
+        code = member.program.codes[number]
+        if member.gpu is None or code is None or not part:
+            return iter([part] if part else [])
+        moved = 0
+        values = self._values(member, part)
+        for position, copies in self._arrays(code):
+            box = copies.box_of(code.reach.get(position), "needed", values)
+            missing = copies.valid[member.place].missing(box) if box is not None else []
+            moved += sum(Copy(copies, HOST, HOST, one).size_bytes for one in missing)
+        return iter(_even(part, max(1, min(MOST_PIECES, moved // PART_BYTES))))
+
+    def _first(self, number: int) -> Participant:
+        """Who does a region that nobody can share."""
+        able = [one for one in self.members if one.program.codes[number] is not None and one.failure is None]
+        return able[0] if able else self.host
+
+    def _by_one(self, member: Participant, number: int, part: range) -> None:
+        self._writing = []
+        try:
+            if member.gpu is None:
+                self._on_host(member, number, iter([part]))
+            else:
+                for left in self._on_gpu(member, number, self._cut(member, number, part)):
+                    self._on_host(self.host, number, iter([left]))
+        except _Failed as failed:
+            raise failed.error from None
+        finally:
+            self._written_by(self._writing)
+
+    def _written_by(self, writing: Sequence[tuple[Participant, int, Box]]) -> None:
+        for member, position, box in writing:
+            if member.failure is None or isinstance(member.failure, DeviceMemoryError):
+                self._copies[position].wrote(member.place, box)
+        for copies in self._copies.values():
+            copies.settle_early()
+
+    # ---- what a part needs, and what it writes --------------------------------------------------------------------
+
+    def _arrays(self, code: RegionCode) -> Iterator[tuple[int, ArrayCopies]]:
+        """The arrays that a region is about, by position."""
+        program = self._program
+        made = program.first + program.numbers
+        for position in code.reach:
+            value = self._everything[position]
+            if not isinstance(value, np.ndarray):
+                continue
+            if position not in self._copies:
+                is_local = position >= made + program.results
+                self._copies[position] = ArrayCopies(value, len(self._gpus), None if is_local else HOST)
+                self._own.append(self._copies[position])
+            yield position, self._copies[position]
+
+    def _values(self, member: Participant, part: range) -> dict[str, int]:
+        values = values_of(self._everything)
+        last = member.program.first + member.program.numbers - 1
+        return values | {f"v{last - 1}": part.start, f"v{last}": part.stop}
+
+    def _are_apart(self, number: int, parts: Sequence[range]) -> bool:
+        """Whether parts of a region write boxes that have nothing in common."""
+        code = next((one for member in self.members if (one := member.program.codes[number]) is not None), None)
+        if code is None:
+            return False
+        with self._lock:
+            for position, copies in self._arrays(code):
+                if position not in code.written:
+                    continue
+                found = (copies.box_of(code.reach[position], "written", self._values(self.host, one)) for one in parts)
+                boxes = [box for box in found if box is not None]
+                if any(intersection(a, b) for k, a in enumerate(boxes) for b in boxes[:k]):
+                    return False
+        return True
+
+    def _prepared(self, member: Participant, number: int, part: range) -> Piece:
+        """What doing a part takes; from now on it counts as on its way. Raises DeviceMemoryError, Overlap, and
+        LookupError where something is needed that only a lost device had."""
+        code = member.program.codes[number]
+        assert code is not None
+        ends_early = any(site.kind != "device" for site in code.executable.program.sites)
+        copies: list[Copy] = []
+        written: list[tuple[int, Box]] = []
+        with self._lock:
+            values = self._values(member, part)
+            there = list(self._arrays(code))
+            for position, one in there:
+                if member.gpu is not None and one.box_of(code.reach[position], "touched", values) is not None:
+                    one.room(member.place, member.gpu)
+                if position in code.written and (box := one.box_of(code.reach[position], "written", values)):
+                    written.append((position, box))
+            for other, position, box in self._writing:
+                if other is not member and any(p == position and intersection(b, box) for p, b in written):
+                    raise Overlap
+            for position, one in there:
+                needed = one.box_of(code.reach[position], "needed", values)
+                boxes = [needed] if needed is not None else []
+                boxes += [box for place, box in written if place == position and ends_early]
+                for box in boxes:
+                    copies += one.wanted(member.place, box)
+            for position, box in written:
+                self._copies[position].valid[member.place].add(box)
+                self._writing.append((member, position, box))
+        return Piece(part, copies, written)
+
+    # ---- doing it ---------------------------------------------------------------------------------------------------
+
+    def _on_host(self, member: Participant, number: int, parts: Iterator[range]) -> list[range]:
+        """Do parts one after the other; what another one has to do. Raises _Failed."""
+        started = time.perf_counter_ns()
+        left: list[range] = []
+        try:
+            for part in parts:
+                try:
+                    piece = self._prepared(member, number, part)
+                except Overlap:
+                    left.append(part)
+                    continue
+                except LookupError:
+                    raise _Failed(part, self._gone()) from None
+                self._copy(member, piece.copies, "down")
+                begun = time.perf_counter_ns()
+                try:
+                    self._entry(member, number).run(self._with(member, part))
+                except Exception as error:
+                    raise _Failed(part, error) from None
+                self._note(member, "computes", begun, part)
+                member.done += len(part)
+        finally:
+            member.busy_ns += time.perf_counter_ns() - started
+        return left
+
+    def _on_gpu(self, member: Participant, number: int, parts: Iterator[range]) -> list[range]:
+        """The same on a GPU: one piece computes while others are copied."""
+        started = time.perf_counter_ns()
+        left: list[range] = []
+        done: list[range] = []
+        under_way: deque[tuple[range, Future[None]]] = deque()
+        code, gpu = member.program.codes[number], member.gpu
+        assert gpu is not None
+        try:
+            for part in parts:
+                if member.failure is not None or code is None:
+                    left.append(part)
+                    continue
+                try:
+                    piece = self._prepared(member, number, part)
+                    done.append(part)
+                    under_way.append((part, self._started(member, number, code, piece)))
+                    while len(under_way) > DEPTH - 1:
+                        self._ended(member, under_way)
+                except Overlap:
+                    left.append(part)
+                except LookupError:
+                    raise _Failed(part, self._gone()) from None
+                except DeviceMemoryError as error:
+                    member.failure = error
+                    left.append(part)
+                except DeviceError as error:
+                    left += self._given_up(member, error, done)
+            try:
+                while under_way:
+                    self._ended(member, under_way)
+                if member.failure is None and done:
+                    wrong = member.regions[number].check()
+                    if wrong is not None:
+                        raise _Failed(done[-1], wrong)
+            except DeviceError as error:
+                left += self._given_up(member, error, done)
+        finally:
+            for _, future in under_way:
+                with suppress(DeviceError):
+                    future.result()
+            member.busy_ns += time.perf_counter_ns() - started
+        return left
+
+    def _started(self, member: Participant, number: int, code: RegionCode, piece: Piece) -> Future[None]:
+        """Copies and kernels of a piece are asked for. Raises DeviceError, _Failed."""
+        if number not in member.regions:
+            member.regions[number] = GpuRegion(code.executable, self._with(member, piece.part), member.threads)
+        gpu, region = member.gpu, member.regions[number]
+        assert gpu is not None
+        gpu.wait("up", gpu.mark("work"))
+        self._copy(member, piece.copies, "up")
+        gpu.wait("work", gpu.mark("up"))
+        begun = time.perf_counter_ns()
+        for position, copies in self._arrays(code):
+            region.put(position, copies.placed.get(member.place), copies.array)
+        error = region.start(self._with(member, piece.part))
+        if error is not None:
+            raise _Failed(piece.part, error)
+        mark = gpu.mark("work")
+        return self._pool.submit(self._finish, member, number, piece, mark, begun)
+
+    def _finish(self, member: Participant, number: int, piece: Piece, mark: int, begun: int) -> None:
+        """Wait for a piece, and bring back what nobody writes again."""
+        gpu = member.gpu
+        assert gpu is not None
+        gpu.wait("down", mark)
+        gpu.settle("down")
+        self._note(member, "computes", begun, piece.part)
+        last = self._program.last[number]
+        for position, box in piece.written:
+            copies = self._copies[position]
+            if position in last and copies.home == HOST:
+                copy = Copy(copies, member.place, HOST, box)
+                self._copy(member, [copy], "down")
+                with self._lock:
+                    copies.early.append(box)
+
+    def _ended(self, member: Participant, under_way: deque[tuple[range, Future[None]]]) -> None:
+        part, future = under_way.popleft()
+        future.result()
+        member.done += len(part)
+
+    def _given_up(self, member: Participant, error: DeviceError, parts: Sequence[range]) -> list[range]:
+        """A GPU is lost, with all that it has written in this region: what others have to do."""
+        now = time.perf_counter_ns()
+        self.events.append(Event(member.name, "fails", now, now))
+        with self._lock:
+            for copies in self._copies.values():
+                copies.lost(member.place)
+            member.failure, member.done = error, member.done - sum(map(len, parts))
+            self._writing = [one for one in self._writing if one[0] is not member]
+        return list(parts)
+
+    def _bring_home(self) -> None:
+        """What the caller sees is the newest. Raises DeviceError."""
+        copies: list[Copy] = []
+        try:
+            for one in self._copies.values():
+                copies += one.homeward()
+        except LookupError:
+            raise self._gone() from None
+        by_member = [(member, [c for c in copies if c.source == member.place]) for member in self.members]
+        futures = [self._pool.submit(self._copy, member, some, "down") for member, some in by_member if some]
+        for future in futures:
+            future.result()
+
+    # ---- small things -------------------------------------------------------------------------------------------
+
+    def _gone(self) -> DeviceError:
+        lost = next((one.failure for one in self.members if one.failure is not None), None)
+        return DeviceError(f"a GPU failed in the middle of a call, and what only it had computed is lost: {lost}")
+
+    def _copy(self, member: Participant, copies: Sequence[Copy], queue: Any) -> None:
+        for copy in copies:
+            begun = time.perf_counter_ns()
+            make(copy, self._gpus, queue)
+            self._note(member, "copies", begun, size_bytes=copy.size_bytes)
+
+    def _note(self, member: Participant, what: str, begun: int, part: range = range(0), size_bytes: int = 0) -> None:
+        self.events.append(Event(member.name, what, begun, time.perf_counter_ns(), part, size_bytes))
+
+    def _with(self, member: Participant, part: range) -> tuple[object, ...]:
+        last = member.program.first + member.program.numbers - 1
+        return (*self._everything[: last - 1], part.start, part.stop, *self._everything[last + 1 :])
+
+    def _entry(self, member: Participant, number: int) -> Entry:
+        if number not in self._entries:
+            code = member.program.codes[number]
+            assert code is not None
+            executable = code.executable
+            self._entries[number] = load_launcher(current()).launcher.Entry(
+                entry=executable.entry,
+                guard=executable.guard,
+                threads=member.threads,
+                parallel=bool(executable.program.parallel),
+                returns=0,
+                values=(),
+                constants=(),
+                fresh=None,
+                fail=executable.failure,
+                guard_failed=_beyond,
+                payload=executable,
+            )
+        return self._entries[number]
+
+
+class _Failed(Exception):
+    """A part has ended with an error, which is the call's if no earlier iteration has one."""
+
+    def __init__(self, part: range, error: Exception) -> None:
+        super().__init__()
+        self.part, self.error = part, error
+
+
+def _beyond(arguments: object, originals: object) -> object:
+    """The guard of the whole kernel held, so it is a number of the host's that fails."""
+    raise OverflowError("a loop counts further than 2**48, which devices cannot share")
+
+
+def _even(iterations: range, count: int) -> list[range]:
+    """About so many parts of the same size."""
+    count = max(1, min(count, len(iterations)))
+    ends = [iterations.start + len(iterations) * k // count for k in range(count + 1)]
+    return [range(a, b) for a, b in pairwise(ends)]

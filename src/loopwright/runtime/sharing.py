@@ -1,0 +1,396 @@
+"""Calls under `lw.options(devices=...)`: the members of each kind of call, what is decided for it, and what was
+measured of it. shared_call.py makes a call that several share; a call that one device makes goes the way of any other.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Hashable, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from loopwright.choice.division import Assignment, Division
+from loopwright.config import PLANS, Config
+from loopwright.devices import gpus
+from loopwright.errors import DeviceError, DeviceMemoryError, PlanError, warn_once
+from loopwright.ir.plan import Plan
+from loopwright.ir.signature import Shape, Signature, shape_of
+from loopwright.ir.variant import is_gpu
+from loopwright.memory.array_copies import HOST, ArrayCopies
+from loopwright.memory.arrays import refusal
+from loopwright.memory.device_array import base_of, note_writes
+from loopwright.memory.on_device import OnDevice, dense
+from loopwright.memory.region_call import RegionProgram
+from loopwright.placement.guided import Guided
+from loopwright.runtime.compiled import Compiled
+from loopwright.runtime.execute import CallArguments
+from loopwright.runtime.in_use import as_given
+from loopwright.runtime.shared_call import Event, Participant, SharedCall
+
+MOST_KINDS = 256
+"""For how many kinds and shapes of calls it is remembered how devices share them."""
+
+NOMINAL = 1 << 20
+"""Iterations of a call that cannot be shared, whatever it has."""
+
+
+class Timeline(NamedTuple):
+    """The last shared call of a kind: what was decided, None where nothing was known; who did what and when, how long
+    each device was busy, how many iterations it has done, and how long all of it took."""
+
+    devices: tuple[str, ...]
+    decision: Assignment | None
+    events: Sequence[Event]
+    busy_ns: tuple[int, ...]
+    done: tuple[int, ...]
+    started_ns: int
+    total_ns: int
+
+
+@dataclass(slots=True)
+class SharedKind:
+    """Calls of one signature under some options. programs: of the devices that may share, none where fewer than two
+    can; host: for what only the host does; why: of devices that cannot share; able: who can make such a call alone.
+    divisions, timelines: by shape."""
+
+    programs: dict[str, RegionProgram]
+    host: RegionProgram | None
+    why: dict[str, str]
+    able: tuple[str, ...]
+    divisions: dict[Shape, Division] = field(default_factory=dict)
+    timelines: dict[Shape, Timeline] = field(default_factory=dict)
+
+    @property
+    def told(self) -> str:
+        """Why devices do not take part."""
+        return (
+            "; ".join(f"{name}: {why}" for name, why in self.why.items()) or "it has no parallel loop that can be cut"
+        )
+
+
+class FixedParts:
+    """See Parts: consecutive parts of the longest region, and of others what lies at the same places. ranges: the
+    iterations of all regions that it was asked for."""
+
+    def __init__(self, whole: range | None, parts: Sequence[range]) -> None:
+        self._whole, self._parts = whole, parts
+        self.ranges: list[range] = []
+
+    def fixed(self, number: int, iterations: range) -> list[range]:
+        """See Parts."""
+        self.ranges.append(iterations)
+        whole = self._whole or iterations
+        inner = [part.stop for part in self._parts[:-1]]
+        apart = abs(iterations.start - whole.start) + abs(iterations.stop - whole.stop)
+        if self._whole is None or 4 * apart > len(whole):  # of another kind: the same shares, elsewhere
+            inner = [iterations.start + (stop - whole.start) * len(iterations) // max(1, len(whole)) for stop in inner]
+        ends = [iterations.start]
+        for stop in inner:
+            ends.append(min(max(stop, ends[-1]), iterations.stop))
+        ends.append(iterations.stop)
+        return [range(a, b) for a, b in pairwise(ends)]
+
+    def take(self, member: int, rate: float | None) -> range | None:
+        """Nothing: parts are fixed."""
+        return None
+
+    def left(self) -> Sequence[range]:
+        """Nothing."""
+        return ()
+
+
+class EvenParts(FixedParts):
+    """Parts of the same size for so many members."""
+
+    def __init__(self, members: int) -> None:
+        super().__init__(None, ())
+        self._members = members
+
+    def fixed(self, number: int, iterations: range) -> list[range]:
+        """See Parts."""
+        self.ranges.append(iterations)
+        count = len(iterations)
+        ends = [iterations.start + count * k // self._members for k in range(self._members + 1)]
+        return [range(a, b) for a, b in pairwise(ends)]
+
+
+class GuidedParts:
+    """See Parts: chunks, as each member comes to them. places: where each member stands among the devices of Guided,
+    whose first one begins at the low end."""
+
+    def __init__(self, places: Sequence[int]) -> None:
+        self._places = places
+        self._guided: Guided | None = None
+        self.ranges: list[range] = []
+
+    def fixed(self, number: int, iterations: range) -> None:
+        """See Parts."""
+        self.ranges.append(iterations)
+        self._guided = Guided(iterations, devices=len(self._places))
+
+    def take(self, member: int, rate: float | None) -> range | None:
+        """See Parts."""
+        assert self._guided is not None
+        return self._guided.take(self._places[member], rate)
+
+    def left(self) -> Sequence[range]:
+        """See Parts."""
+        found: list[range] = []
+        while self._guided is not None and (part := self._guided.take(0, 1.0)):
+            found.append(part)
+        return found
+
+
+class PlannedParts(FixedParts):
+    """The parts of a plan that somebody wrote. Raises PlanError where they are not all iterations, each once."""
+
+    def __init__(self, plan: Plan, devices: Sequence[str]) -> None:
+        given: dict[str, range] = {}
+        for share in plan.shares:
+            if share.variant.device not in devices:
+                there = ", ".join(devices)
+                raise PlanError(f"the plan names {share.variant.device!r}, and devices are {there}")
+            if share.variant.device in given or len(share.box) != 1:
+                raise PlanError(f"the plan does not give {share.variant.device!r} one range of iterations")
+            given[share.variant.device] = share.box[0]
+        self._given = given
+        self._order = sorted(given, key=lambda name: given[name].start)
+        for one, other in pairwise(self._order):
+            if given[one].stop > given[other].start:
+                raise PlanError(f"the plan has iteration {given[other].start} twice: on {one} and on {other}")
+            if given[one].stop < given[other].start:
+                left = f"{given[one].stop} to {given[other].start - 1}"
+                raise PlanError(f"the plan leaves out iterations {left}, between those on {one} and on {other}")
+        parts = [given[name] for name in self._order]
+        super().__init__(range(parts[0].start, parts[-1].stop), parts)
+        self._devices = devices
+
+    def fixed(self, number: int, iterations: range) -> list[range]:
+        """See Parts."""
+        whole = self._whole
+        assert whole is not None
+        if not self.ranges and (iterations.start < whole.start or iterations.stop > whole.stop):
+            what = f"{iterations.start}:{iterations.stop}"
+            raise PlanError(f"the plan has iterations {whole.start}:{whole.stop}, and the loop has {what}")
+        parts = dict(zip(self._order, super().fixed(number, iterations), strict=True))
+        return [parts.get(name, range(iterations.stop, iterations.stop)) for name in self._devices]
+
+
+# ---- calls ------------------------------------------------------------------------------------------------------
+
+CodeOf = Callable[[Signature, Config], Compiled]
+Alone = Callable[[Config], object]
+
+
+class Sharing:
+    """The calls of one kernel under the option `devices`. code_of: compiles for a signature under a Config that names
+    one device; names: of the parameters; written: positions of those that it may write."""
+
+    def __init__(self, code_of: CodeOf, names: Sequence[str], written: Collection[int]) -> None:
+        self._code_of, self._names, self._written = code_of, names, written
+        self._kinds: dict[Hashable, SharedKind] = {}
+
+    def call(self, call: CallArguments, signature: Signature, asked: Config, alone: Alone) -> object:
+        """Make a call. alone: makes it under a Config that names one device. Raises what a call raises, and
+        PlanError."""
+        arguments = call.arguments
+        kind = self._kind(signature, asked)
+        shape = shape_of(arguments)
+        names = tuple(kind.programs)
+        if asked.plan not in PLANS:
+            parts = PlannedParts(Plan.parse(asked.plan), asked.devices)
+            if len(names) < len(asked.devices):
+                raise PlanError(f"this call cannot be shared: {kind.told}")
+            return self._shared(kind, shape, None, call, asked, parts)
+        division = kind.divisions.get(shape)
+        if division is None and (len(names) < 2 or asked.plan == "single"):
+            division = self._keep(kind, shape, Division(kind.able, range(NOMINAL), plan="single"))
+        if division is None:
+            places = _places(names)
+            one_region = len(kind.programs[names[0]].codes) == 1
+            first: GuidedParts | FixedParts = GuidedParts(places) if one_region else EvenParts(len(names))
+            return self._shared(kind, shape, None, call, asked, first)
+        decision = division.decide()
+        homes = {value.where for value in arguments if isinstance(value, OnDevice)}
+        if decision.kind == "single":
+            (place,) = decision.devices
+            if not names and homes:
+                return alone(on_one(asked, "auto"))
+            if not homes or homes == {division.devices[place]}:
+                try:
+                    self._code_of(signature, on_one(asked, division.devices[place]))  # which takes its time
+                    return self._alone(division, decision, asked, alone)
+                except DeviceError as error:
+                    division.failed(place, str(error).split("\n")[0])
+                    if homes:
+                        raise
+                    return self.call(call, signature, asked, alone)  # another one makes it
+        if decision.kind == "guided" and len(kind.programs[names[0]].codes) == 1:
+            return self._shared(kind, shape, decision, call, asked, GuidedParts(_places(names)))
+        fixed = EvenParts(len(names)) if decision.kind == "guided" else FixedParts(division.iterations, decision.parts)
+        return self._shared(kind, shape, decision, call, asked, fixed)
+
+    def told(
+        self, arguments: Sequence[object], signature: Signature, asked: Config
+    ) -> tuple[SharedKind, Timeline | None]:
+        """What is known of such calls, and the last one that was shared."""
+        kind = self._kind(signature, asked)
+        return kind, kind.timelines.get(shape_of(arguments))
+
+    def forget(self) -> None:
+        """Begin anew."""
+        self._kinds.clear()
+
+    # ---- who takes part -----------------------------------------------------------------------------------------
+
+    def _kind(self, signature: Signature, asked: Config) -> SharedKind:
+        key = signature, replace(asked, plan="auto") if asked.plan not in PLANS else asked
+        found = self._kinds.get(key)
+        if found is None:
+            if len(self._kinds) >= MOST_KINDS:
+                self._kinds.clear()
+            found = self._kinds[key] = self._new_kind(signature, asked)
+        return found
+
+    def _new_kind(self, signature: Signature, asked: Config) -> SharedKind:
+        programs: dict[str, RegionProgram] = {}
+        why: dict[str, str] = {}
+        code = self._code_of(signature, on_one(asked, "cpu"))
+        for name in asked.devices:
+            if is_gpu(name) and gpus.gpu_of(name) is None:
+                why[name] = gpus.why_no_gpu(name)
+                warn_once(f"no {name}", f"devices: {name!r} is left out: {why[name]}")
+                continue
+            program = code.regions(name)
+            if program is None:
+                why[name] = "its loops cannot be shared"
+            else:
+                programs[name] = program
+        host = programs.get("cpu") or (code.regions("cpu") if programs else None)
+        if host is None or len(programs) < 2:
+            programs = {}
+            there = [name for name in asked.devices if name not in why or not is_gpu(name) or gpus.gpu_of(name)]
+            able = [name for name in there if not is_gpu(name) or self._runs_on(name, signature, asked)]
+        else:
+            able = list(programs)
+        if not able:
+            told = "; ".join(f"{name}: {one}" for name, one in why.items())
+            raise DeviceError(f"none of the devices can run this call\n  {told}")
+        return SharedKind(programs, host, why, tuple(able))
+
+    def _runs_on(self, name: str, signature: Signature, asked: Config) -> bool:
+        """Whether a GPU can make such a call by itself."""
+        return self._code_of(signature, on_one(asked, name)).takes_device_arrays
+
+    # ---- making a call ------------------------------------------------------------------------------------------
+
+    def _alone(self, division: Division, decision: Assignment, asked: Config, alone: Alone) -> object:
+        (place,) = decision.devices
+        name = division.devices[place]
+        gpu = gpus.gpu_of(name) if is_gpu(name) else None
+        late_ns = 0 if gpu is None else gpu.late_ns
+        started = time.perf_counter_ns()
+        result = alone(on_one(asked, name))
+        if gpu is not None:
+            gpu.synchronize()
+        spent_ns = time.perf_counter_ns() - started - (0 if gpu is None else gpu.late_ns - late_ns)
+        count = len(division.devices)
+        busy = [spent_ns if one == place else 0 for one in range(count)]
+        done = [len(division.iterations) if one == place else 0 for one in range(count)]
+        division.measured(decision, busy, done, spent_ns)
+        return result
+
+    def _shared(
+        self, kind: SharedKind, shape: Shape, decision: Assignment | None, asking: CallArguments, asked: Config,
+        parts: FixedParts | GuidedParts,
+    ) -> object:  # fmt: skip
+        arguments, given = asking.arguments, asking.given
+        members, host = self._members(kind, asked)
+        copies = self._at_home(arguments, members)
+        here = tuple(copies[k].array if k in copies else value for k, value in enumerate(arguments))
+        call = SharedCall(members, host, here, parts, copies)
+        late_ns = sum(member.gpu.late_ns for member in members if member.gpu is not None)
+        written = [base for k in self._written if (base := base_of(arguments[k])) is not None]
+        note_writes(written)
+        started = time.perf_counter_ns()
+        try:
+            return as_given(call.run(), here, given)
+        finally:
+            note_writes(written)
+            spent_ns = time.perf_counter_ns() - started
+            late_ns = sum(member.gpu.late_ns for member in members if member.gpu is not None) - late_ns
+            self._measured(kind, shape, decision, asked, parts, call, spent_ns, late_ns)
+
+    def _measured(
+        self, kind: SharedKind, shape: Shape, decision: Assignment | None, asked: Config,
+        parts: FixedParts | GuidedParts, call: SharedCall, spent_ns: int, late_ns: int,
+    ) -> None:  # fmt: skip
+        members = call.members
+        whole = max(parts.ranges, key=len, default=range(0))
+        total = sum(member.done for member in members)
+        busy, done = tuple(one.busy_ns for one in members), tuple(one.done for one in members)
+        timeline = Timeline(tuple(kind.programs), decision, call.events, busy, done, call.started_ns, spent_ns)
+        if len(kind.timelines) >= MOST_KINDS:
+            kind.timelines.clear()
+        kind.timelines[shape] = timeline
+        if asked.plan not in PLANS or not whole or not total:
+            return
+        division = kind.divisions.get(shape)
+        if division is None:
+            plan: Any = asked.plan
+            division = self._keep(kind, shape, Division(tuple(kind.programs), whole, plan=plan))
+        for place, member in enumerate(members):
+            if member.failure is not None and not isinstance(member.failure, DeviceMemoryError):
+                division.failed(place, str(member.failure).split("\n")[0])
+        if late_ns:
+            return  # compilers were at work: it says nothing of later calls
+        scaled = [round(one * len(whole) / total) for one in done]
+        told = decision or division.decide()
+        division.measured(told, busy, scaled, spent_ns)
+
+    def _keep(self, kind: SharedKind, shape: Shape, division: Division) -> Division:
+        if len(kind.divisions) >= MOST_KINDS:
+            kind.divisions.clear()
+        return kind.divisions.setdefault(shape, division)
+
+    def _members(self, kind: SharedKind, asked: Config) -> tuple[list[Participant], Participant]:
+        members: list[Participant] = []
+        for name, program in kind.programs.items():
+            gpu = gpus.gpu_of(name) if is_gpu(name) else None
+            place = HOST if gpu is None else 1 + sum(one.gpu is not None for one in members)
+            members.append(Participant(name, program, place, gpu, asked.threads))
+        host = next((one for one in members if one.gpu is None), None)
+        assert kind.host is not None
+        return members, host or Participant("cpu", kind.host, threads=asked.threads)
+
+    def _at_home(self, arguments: Sequence[object], members: Sequence[Participant]) -> dict[int, ArrayCopies]:
+        """The arrays that are not on the host. Raises ArgumentTypeError for one on a GPU that takes no part."""
+        found: dict[int, ArrayCopies] = {}
+        places = {member.name: member.place for member in members}
+        for position, value in enumerate(arguments):
+            if isinstance(value, OnDevice):
+                if value.where not in places:
+                    there = ", ".join(places)
+                    raise refusal(self._names[position], f"the array is on {value.where}, and devices are {there}", "")
+                if not dense(value):
+                    raise refusal(self._names[position], "the array has gaps between its elements on a GPU", "")
+                order: Any = "C" if value.flags.c_contiguous else "F"
+                here = np.empty(value.shape, value.dtype, order)  # it takes no memory before somebody writes there
+                found[position] = ArrayCopies(here, 1 + max(places.values()), places[value.where], value)
+                if value.stream and (gpu := gpus.gpu_of(value.where)) is not None:
+                    gpu.synchronize()  # another library may work with it still
+        return found
+
+
+def on_one(asked: Config, device: str) -> Config:
+    """The options of a call that one of the devices makes by itself."""
+    return replace(asked, device=device, devices=(), plan="auto", goal="time")
+
+
+def _places(names: Sequence[str]) -> list[int]:
+    """Where each member stands among the devices of Guided: the CPU first."""
+    order = sorted(range(len(names)), key=lambda k: is_gpu(names[k]))
+    return [order.index(k) for k in range(len(names))]

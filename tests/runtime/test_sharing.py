@@ -1,0 +1,237 @@
+"""Calls under `lw.options(devices=...)`: who takes part, what is decided, and what is told to whom asks too much."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import loopwright as lw
+from loopwright.devices import gpus
+from loopwright.errors import ArgumentTypeError, DeviceError, PlanError
+from loopwright.ir.plan import Plan
+from loopwright.runtime.sharing import EvenParts, FixedParts, GuidedParts, PlannedParts
+
+TWO = "cpu, emulated"
+
+
+@lw.kernel
+def doubled(a, b):
+    for i in range(a.shape[0]):
+        b[i] = 2.0 * a[i]
+
+
+@lw.kernel
+def chain(a):
+    for i in range(1, a.shape[0]):
+        a[i] += a[i - 1]
+
+
+def planned(text: str) -> PlannedParts:
+    return PlannedParts(Plan.parse(text), ("cpu", "emulated", "emulated1"))
+
+
+@pytest.fixture(autouse=True)
+def _anew() -> None:
+    for kernel in (doubled, chain):
+        kernel._dispatch.learn_anew()
+
+
+@pytest.mark.parametrize("plan", ["auto", "split", "single"])
+@pytest.mark.parametrize("devices", [TWO, "emulated, emulated:1", "cpu, emulated, emulated:1", "cpu", "emulated:1"])
+def test_many_calls_are_right(devices: str, plan: str) -> None:
+    a = np.random.default_rng(1).random(700)
+    with lw.options(devices=devices, plan=plan, threads=2):
+        for _ in range(6):
+            b = np.zeros(700)
+            doubled(a, b)
+            assert (b == 2 * a).all()
+
+
+def division(kernel: Any, number: int = 0) -> Any:
+    (kind,) = list(kernel._dispatch.sharing._kinds.values())[number : number + 1]
+    (found,) = kind.divisions.values()
+    return found
+
+
+def test_the_slower_device_is_left_out() -> None:
+    """The emulated GPU takes a thousand times as long."""
+    a, b = np.ones(5000), np.zeros(5000)
+    with lw.options(devices=TWO, threads=1):
+        for _ in range(8):
+            doubled(a, b)
+        decision = division(doubled).decide()
+    assert (decision.kind, decision.devices) == ("single", (0,))
+
+
+def test_split_keeps_all_devices() -> None:
+    a, b = np.ones(5000), np.zeros(5000)
+    with lw.options(devices="emulated, emulated:1", plan="split"):
+        for _ in range(4):
+            doubled(a, b)
+        assert division(doubled).decide().kind == "split"
+
+
+def test_loops_that_nobody_can_share_are_made_by_one() -> None:
+    with lw.options(devices=TWO):
+        for _ in range(4):
+            a = np.ones(50)
+            chain(a)
+            assert (a == np.arange(1, 51)).all()
+    told = "this call cannot be shared: cpu: its loops cannot be shared"
+    plan = "0:9 on cpu: recipe\n9:50 on emulated: recipe"
+    with lw.options(devices=TWO, plan=plan), pytest.raises(PlanError, match=told):
+        chain(np.ones(50))
+
+
+def test_a_gpu_that_is_not_there_is_left_out() -> None:
+    """With a warning, as for the option `device`."""
+    if gpus.gpu_of("cuda9") is not None:
+        pytest.skip("ten GPUs")
+    b = np.zeros(9)
+    left_out = pytest.warns(lw.LoopwrightWarning, match="devices: 'cuda9' is left out")
+    with lw.options(devices="cpu, cuda:9, emulated", plan="split"), left_out:
+        doubled(np.ones(9), b)
+        (kind,) = doubled._dispatch.sharing._kinds.values()
+    assert (b == 2).all()
+    assert list(kind.programs) == ["cpu", "emulated"]
+    assert kind.why["cuda9"]
+
+
+def test_none_of_the_devices_is_there() -> None:
+    if gpus.gpu_of("cuda8") is not None:
+        pytest.skip("nine GPUs")
+    nobody = pytest.raises(DeviceError, match="none of the devices can run this call")
+    with lw.options(devices="cuda:7, cuda:8"), pytest.warns(lw.LoopwrightWarning), nobody:
+        doubled(np.ones(9), np.zeros(9))
+
+
+PLANS = {
+    "0:3 on cpu: recipe\n4:9 on emulated: recipe": "leaves out iterations 3 to 3, between those on cpu and on emulated",
+    "0:5 on cpu: recipe\n4:9 on emulated: recipe": "has iteration 4 twice: on cpu and on emulated",
+    "0:5 on cpu: recipe\n5:8 on emulated: recipe": "has iterations 0:8, and the loop has 0:9",
+    "1:5 on cpu: recipe\n5:9 on emulated: recipe": "has iterations 1:9, and the loop has 0:9",
+    "0:5 on cpu: recipe\n5:9 on cuda3: recipe": "names 'cuda3', and devices are cpu, emulated",
+    "0:5 on cpu: recipe\n5:9 on cpu: recipe": "does not give 'cpu' one range",
+    "all on cpu: recipe": "does not give 'cpu' one range",
+}
+
+
+@pytest.mark.parametrize("text", PLANS)
+def test_a_plan_that_does_not_fit(text: str) -> None:
+    b = np.zeros(9)
+    with lw.options(devices=TWO, plan=text), pytest.raises(PlanError, match=PLANS[text]):
+        doubled(np.ones(9), b)
+    assert not b.any()
+
+
+FIT = ["0:5 on cpu: recipe\n5:9 on emulated: recipe", "5:9 on cpu: recipe\n0:5 on emulated: recipe"]
+
+
+@pytest.mark.parametrize("text", FIT)
+def test_a_plan_that_fits(text: str) -> None:
+    b = np.zeros(9)
+    with lw.options(devices=TWO, plan=text):
+        doubled(np.ones(9), b)
+        (kind,) = doubled._dispatch.sharing._kinds.values()
+    (timeline,) = kind.timelines.values()
+    assert (b == 2).all()
+    assert sorted(timeline.done) == [4, 5]
+    assert dict(zip(timeline.devices, timeline.done, strict=True))["cpu"] == (5 if text.startswith("0") else 4)
+
+
+def test_arrays_on_gpus() -> None:
+    with lw.options(device="emulated:1"):
+        a, b = lw.device_array(np.arange(900.0)), lw.device_array(np.zeros(900))
+    version = b.version
+    with lw.options(devices="cpu, emulated, emulated:1"):
+        for _ in range(5):
+            doubled(a, b)
+    assert (b.numpy() == 2 * np.arange(900)).all()
+    assert (a.numpy() == np.arange(900)).all()
+    assert b.version != version
+    with lw.options(devices=TWO), pytest.raises(ArgumentTypeError, match="the array is on emulated1, and devices are"):
+        doubled(a, b)
+
+
+def test_what_is_returned_is_what_was_given() -> None:
+    @lw.kernel
+    def filled(a):
+        for i in range(a.shape[0]):
+            a[i] = 1.0
+        return a
+
+    a = np.zeros(40)
+    with lw.options(devices=TWO, plan="split"):
+        assert filled(a) is a
+
+
+def test_a_failed_guard_runs_checked_code() -> None:
+    @lw.kernel
+    def shifted(a, n):
+        for i in range(n):
+            a[i] = a[i + n] + 1.0
+
+    a = np.zeros(10)
+    with lw.options(devices=TWO, plan="split"):
+        shifted(a, 5)
+        with pytest.raises(lw.BoundsError):
+            shifted(a, 6)
+
+
+def test_read_only_arrays_and_wrong_arguments_are_refused_as_ever() -> None:
+    b = np.zeros(9)
+    b.flags.writeable = False
+    with lw.options(devices=TWO):
+        with pytest.raises(lw.ArgumentValueError, match="read-only"):
+            doubled(np.ones(9), b)
+        with pytest.raises(TypeError):
+            doubled(np.ones(9))
+
+
+def test_a_gpu_that_fails_by_itself_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The call is made by another device, which serves from then on."""
+    real: Any = gpus.gpu_of("emulated")
+
+    def lost(*_: object, **__: object) -> int:
+        raise DeviceError("it is lost")
+
+    a, b = np.ones(50), np.zeros(50)
+    with lw.options(devices=TWO, plan="single"):
+        doubled(a, b)
+        monkeypatch.setattr(real, "allocate", lost)
+        for _ in range(3):
+            b[:] = 0
+            doubled(a, b)
+            assert (b == 2).all()
+        assert division(doubled).failures == {1: "it is lost"}
+
+
+def test_parts_of_other_loops_lie_at_the_same_places() -> None:
+    parts = FixedParts(range(100), (range(40), range(40, 100)))
+    assert parts.fixed(0, range(100)) == [range(40), range(40, 100)]
+    assert parts.fixed(1, range(1, 99)) == [range(1, 40), range(40, 99)]
+    assert parts.fixed(2, range(10)) == [range(4), range(4, 10)]
+    assert parts.fixed(3, range(1000, 1100)) == [range(1000, 1040), range(1040, 1100)]
+    assert parts.fixed(4, range(5, 5)) == [range(5, 5), range(5, 5)]
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 3, 7, 100])
+def test_even_parts_are_all_iterations(count: int) -> None:
+    found = EvenParts(3).fixed(0, range(5, 5 + count))
+    assert [k for part in found for k in part] == list(range(5, 5 + count))
+
+
+def test_chunks_are_all_iterations() -> None:
+    parts = GuidedParts([0, 1])
+    parts.fixed(0, range(3, 90))
+    taken = [parts.take(0, None), parts.take(1, None), parts.take(1, 3.0), *parts.left()]
+    seen = [k for part in taken if part is not None for k in part]
+    assert sorted(seen) == list(range(3, 90))
+
+
+def test_a_plan_for_several_loops() -> None:
+    parts = planned("0:5 on emulated1: recipe\n5:9 on cpu: recipe")
+    assert parts.fixed(0, range(9)) == [range(5, 9), range(9, 9), range(5)]
+    assert parts.fixed(1, range(1, 8)) == [range(5, 8), range(8, 8), range(1, 5)]
