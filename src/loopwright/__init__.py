@@ -27,12 +27,14 @@ from loopwright.errors import (
     KernelError,
     LoopwrightError,
     LoopwrightWarning,
+    PlanError,
     ScheduleError,
 )
 from loopwright.frontend.markers import function, prange
 from loopwright.ir.variant import Variant
 from loopwright.kernel import LoopKernel, kernel
 from loopwright.memory.device_array import DeviceArray, device_array
+from loopwright.memory.distributed_array import DistributedArray, distributed_array
 
 if TYPE_CHECKING:
     from loopwright.report.explanation import Explanation
@@ -66,15 +68,18 @@ __all__ = [
     "DeviceArray",
     "DeviceError",
     "DeviceMemoryError",
+    "DistributedArray",
     "Explanation",
     "KernelError",
     "LoopKernel",
     "LoopwrightError",
     "LoopwrightWarning",
+    "PlanError",
     "ScheduleError",
     "Tuned",
     "Variant",
     "device_array",
+    "distributed_array",
     "function",
     "kernel",
     "options",

@@ -25,7 +25,7 @@ ARRAYS = {
 }
 
 
-def here(copies: ArrayCopies, place: int, gpus: list[Any]) -> np.ndarray[Any, Any]:
+def here(copies: ArrayCopies, place: str, gpus: dict[str, Any]) -> np.ndarray[Any, Any]:
     """What a place has of an array, rows first."""
     if place == HOST:
         return copies.rows.copy()
@@ -40,11 +40,11 @@ def here(copies: ArrayCopies, place: int, gpus: list[Any]) -> np.ndarray[Any, An
 def test_every_element_is_the_newest_where_it_is_wanted(name: str, seed: int) -> None:
     """Three places write and want boxes by chance; each write puts a new number there."""
     numbers = random.Random(seed)
-    gpus: list[Any] = [None, EmulatedGpu(1 << 20), EmulatedGpu(1 << 20, number=1)]
-    copies = ArrayCopies(ARRAYS[name](), 3)
+    gpus: dict[str, Any] = {"emulated": EmulatedGpu(1 << 20), "emulated1": EmulatedGpu(1 << 20, number=1)}
+    copies = ArrayCopies(ARRAYS[name]())
     truth = np.zeros(copies.rows.shape, copies.rows.dtype)
     for step in range(1, 25):
-        place = numbers.randrange(3)
+        place = numbers.choice([HOST, *gpus])
         box = tuple(range(*sorted(numbers.sample(range(size + 1), 2))) for size in truth.shape)
         inside = tuple(slice(one.start, one.stop) for one in box)
         if place != HOST:
@@ -71,21 +71,21 @@ def test_every_element_is_the_newest_where_it_is_wanted(name: str, seed: int) ->
 
 
 def test_nothing_is_copied_twice() -> None:
-    copies = ArrayCopies(np.zeros((8, 4)), 2)
-    first = list(copies.wanted(1, (range(4), range(4))))
-    assert [(one.source, one.target, one.box) for one in first] == [(HOST, 1, (range(4), range(4)))]
+    copies = ArrayCopies(np.zeros((8, 4)))
+    first = list(copies.wanted("emulated", (range(4), range(4))))
+    assert [(one.source, one.target, one.box) for one in first] == [(HOST, "emulated", (range(4), range(4)))]
     assert first[0].size_bytes == 4 * 4 * 8
-    assert not list(copies.wanted(1, (range(1, 3), range(4))))
-    second = list(copies.wanted(1, (range(2, 6), range(4))))
+    assert not list(copies.wanted("emulated", (range(1, 3), range(4))))
+    second = list(copies.wanted("emulated", (range(2, 6), range(4))))
     assert [one.box for one in second] == [(range(4, 6), range(4))]
 
 
 def test_what_only_a_lost_device_had_is_nowhere() -> None:
-    gpus: list[Any] = [None, EmulatedGpu(1 << 20)]
-    copies = ArrayCopies(np.zeros(8), 2)
-    copies.room(1, gpus[1])
-    copies.wrote(1, (range(2, 4),))
-    copies.lost(1)
+    gpus: dict[str, Any] = {"emulated": EmulatedGpu(1 << 20)}
+    copies = ArrayCopies(np.zeros(8))
+    copies.room("emulated", gpus["emulated"])
+    copies.wrote("emulated", (range(2, 4),))
+    copies.lost("emulated")
     with pytest.raises(LookupError):
         copies.homeward()
 
@@ -96,15 +96,15 @@ def test_the_home_of_an_array_may_be_a_gpu() -> None:
     address = gpu.allocate(64)
     gpu.upload(address, np.arange(8.0))
     there = on_device(address, (8,), np.dtype(float), None, "emulated", None)
-    copies = ArrayCopies(np.empty(8), 2, 1, there)
-    gpus: list[Any] = [None, gpu]
+    copies = ArrayCopies(np.empty(8), "emulated", there)
+    gpus: dict[str, Any] = {"emulated": gpu}
     for copy in copies.wanted(HOST, (range(2, 5),)):
         make(copy, gpus, "down")
     assert copies.array[2:5].tolist() == [2, 3, 4]
     copies.array[2:5] = 9
     copies.wrote(HOST, (range(2, 5),))
     back = copies.homeward()
-    assert [(one.source, one.target, one.box) for one in back] == [(HOST, 1, (range(2, 5),))]
+    assert [(one.source, one.target, one.box) for one in back] == [(HOST, "emulated", (range(2, 5),))]
     make(back[0], gpus, "work")
     found = np.zeros(8)
     gpu.download(found, address)
@@ -115,12 +115,12 @@ def test_a_box_of_a_reach_has_the_slowest_axis_first() -> None:
     ends = Ends("s0_0 > 0", [("v1", "v2 - 1"), ("0", "s0_1 - 1")])
     values = {"s0_0": 6, "s0_1": 5, "v1": 1, "v2": 3}
     reach = Reach(ends, None, ends)
-    c, f = ArrayCopies(np.zeros((6, 5)), 1), ArrayCopies(np.zeros((6, 5), order="F"), 1)
+    c, f = ArrayCopies(np.zeros((6, 5))), ArrayCopies(np.zeros((6, 5), order="F"))
     assert c.box_of(reach, "written", values) == (range(1, 3), range(5))
     assert f.box_of(reach, "written", values) == (range(5), range(1, 3))
     assert c.box_of(reach, "needed", values) is None
     assert c.box_of(None, "touched", values) is None
-    assert ArrayCopies(np.zeros((0, 5)), 1).box_of(reach, "touched", values) is None
+    assert ArrayCopies(np.zeros((0, 5))).box_of(reach, "touched", values) is None
 
 
 def test_two_gpus_that_cannot_reach_each_other_copy_through_the_host() -> None:
@@ -128,13 +128,13 @@ def test_two_gpus_that_cannot_reach_each_other_copy_through_the_host() -> None:
         def copy_from(self, source: Any, address: int, other: int, size_bytes: int) -> bool:
             return False
 
-    gpus: list[Any] = [None, Alone(1 << 20), Alone(1 << 20, number=1)]
-    copies = ArrayCopies(np.zeros((4, 4)), 3)
-    for place in (1, 2):
+    gpus: dict[str, Any] = {"emulated": Alone(1 << 20), "emulated1": Alone(1 << 20, number=1)}
+    copies = ArrayCopies(np.zeros((4, 4)))
+    for place in gpus:
         copies.room(place, gpus[place])
-    gpus[1].upload(copies.placed[1].address, np.arange(16.0))
-    copies.wrote(1, copies.whole)
-    for copy in copies.wanted(2, (range(1, 3), range(1, 2))):
+    gpus["emulated"].upload(copies.placed["emulated"].address, np.arange(16.0))
+    copies.wrote("emulated", copies.whole)
+    for copy in copies.wanted("emulated1", (range(1, 3), range(1, 2))):
         assert isinstance(copy, Copy)
         make(copy, gpus, "work")
-    assert here(copies, 2, gpus)[1:3, 1].tolist() == [5, 9]
+    assert here(copies, "emulated1", gpus)[1:3, 1].tolist() == [5, 9]

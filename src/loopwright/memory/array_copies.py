@@ -7,7 +7,8 @@ as there from then on, so the copy is made before anybody else looks.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from math import prod
 from typing import Any, NamedTuple
 
@@ -19,15 +20,15 @@ from loopwright.ir.plan import Box
 from loopwright.memory.box_set import BoxSet
 from loopwright.memory.placing import Placed, bring_back, make_room, rows_in, rows_of
 
-HOST = 0
+HOST = "cpu"
 
 
 class Copy(NamedTuple):
     """A box of an array that is to be copied from one place to another."""
 
     array: ArrayCopies
-    source: int
-    target: int
+    source: str
+    target: str
     box: Box
 
     @property
@@ -39,16 +40,16 @@ class ArrayCopies:
     """One array: its elements on the host, and on GPUs that have memory for it. home: where the caller sees it, None
     for an array that only the call knows; there: the caller's array, where its home is a GPU."""
 
-    def __init__(self, array: Any, places: int, home: int | None = HOST, there: Any = None) -> None:
+    def __init__(self, array: Any, home: str | None = HOST, there: Any = None) -> None:
         self.array, self.home = array, home
         self.rows = rows_of(array)
         self.whole: Box = tuple(map(range, self.rows.shape))
-        self.valid = [BoxSet() for _ in range(places)]
-        self.placed: dict[int, Placed] = {}
+        self.valid: defaultdict[str, BoxSet] = defaultdict(BoxSet)
+        self.placed: dict[str, Placed] = {}
         self.early: list[Box] = []
         """Boxes that were written, and copied to the host before the end of a region."""
         self.valid[HOST if home is None else home].add(self.whole)
-        if home:
+        if home not in (None, HOST):
             self.placed[home] = Placed(there.ctypes.data, there.strides, self.rows)
 
     def box_of(self, reach: Reach | None, what: str, values: dict[str, int]) -> Box | None:
@@ -61,13 +62,13 @@ class ArrayCopies:
         found = box.at(values, self.array.shape)
         return None if found is None else rows_in(self.array, found)
 
-    def room(self, place: int, gpu: Gpu) -> Placed:
+    def room(self, place: str, gpu: Gpu) -> Placed:
         """Where the array is on a GPU, with room for all of it. Raises DeviceMemoryError."""
         if place not in self.placed:
             self.placed[place] = make_room(self.array, self.whole[0], gpu)
         return self.placed[place]
 
-    def wanted(self, place: int, box: Box) -> Iterator[Copy]:
+    def wanted(self, place: str, box: Box) -> Iterator[Copy]:
         """The copies that bring a box to a place; from now on it is there. Raises LookupError where some of it is
         nowhere any more."""
         missing = self.valid[place].missing(box)
@@ -83,9 +84,9 @@ class ArrayCopies:
             if left:
                 raise LookupError(left[0])
 
-    def wrote(self, place: int, box: Box) -> None:
+    def wrote(self, place: str, box: Box) -> None:
         """A place has written a box, so that it alone has it."""
-        for other, valid in enumerate(self.valid):
+        for other, valid in self.valid.items():
             if other != place:
                 valid.remove(box)
         self.valid[place].add(box)
@@ -96,18 +97,18 @@ class ArrayCopies:
             self.valid[HOST].add(box)
         self.early = []
 
-    def lost(self, place: int) -> None:
+    def lost(self, place: str) -> None:
         """What a place had is gone."""
-        self.valid[place] = BoxSet()
+        self.valid.pop(place, None)
         self.placed.pop(place, None)
 
     def homeward(self) -> list[Copy]:
         """The copies that bring it home."""
         return [] if self.home is None else list(self.wanted(self.home, self.whole))
 
-    def _sources(self, place: int) -> list[int]:
+    def _sources(self, place: str) -> list[str]:
         """Where to look, the host first: it reads and is read by all."""
-        return [other for other in range(len(self.valid)) if other != place]
+        return [other for other in sorted(self.valid, key=lambda one: (one != HOST, one)) if other != place]
 
 
 def _without(box: Box, parts: Sequence[Box]) -> list[Box]:
@@ -117,10 +118,10 @@ def _without(box: Box, parts: Sequence[Box]) -> list[Box]:
     return found.boxes
 
 
-def make(copy: Copy, gpus: Sequence[Gpu | None], queue: Queue) -> None:
+def make(copy: Copy, gpus: Mapping[str, Gpu], queue: Queue) -> None:
     """Make a copy; one from a GPU has been made when this returns. queue: for what a GPU is asked for. gpus: by
-    place."""
-    array, source, target = copy.array, gpus[copy.source], gpus[copy.target]
+    place, without the host."""
+    array, source, target = copy.array, gpus.get(copy.source), gpus.get(copy.target)
     if source is None and target is not None:
         _to_gpu(copy, target, array.rows, queue)
     elif target is None and source is not None:

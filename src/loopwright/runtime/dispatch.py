@@ -29,6 +29,7 @@ from loopwright.ir.plan import whole
 from loopwright.ir.signature import BY_ELEMENT, Shape, Signature, shape_of
 from loopwright.ir.variant import Variant, compilation_of, default_variant, is_gpu
 from loopwright.memory.arrays import refusal, refuses
+from loopwright.memory.distributed_array import InPieces, on_host
 from loopwright.memory.on_device import OnDevice
 from loopwright.memory.records import alignment_of
 from loopwright.memory.tokens import tokens_of
@@ -318,6 +319,10 @@ class Dispatch:
         return self._sharing
 
     def _by_one(self, call: CallArguments, asked: Config) -> object:
+        if any(isinstance(one, InPieces) for one in call.arguments):
+            return on_host(
+                call.arguments, self.written, lambda here: self._by_one(CallArguments(here, call.given), asked)
+            )
         arguments, given = call.arguments, call.given
         config = _where(arguments, asked, self.parameters)
         may_be_there = is_gpu(config.device) or config.variant  # mostly not, and then nothing more is asked

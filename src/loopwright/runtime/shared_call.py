@@ -10,11 +10,12 @@ from __future__ import annotations
 import threading
 import time
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import pairwise
+from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -57,12 +58,11 @@ class Event(NamedTuple):
 
 @dataclass(slots=True, eq=False)
 class Participant:
-    """A device that takes part. gpu: None for the CPU; place: 0 for the host, of GPUs from 1 on. busy_ns, done: how
+    """A device that takes part. gpu: None for the CPU. busy_ns, done: how
     long it has worked in this call, and how many iterations it has done; failure: why it does no more."""
 
     name: str
     program: RegionProgram
-    place: int = HOST
     gpu: Gpu | None = None
     threads: int = 1
     busy_ns: int = 0
@@ -101,20 +101,18 @@ class Piece(NamedTuple):
 
 class SharedCall:
     """See Performs. members: who takes part; host: who does what only the host can, one of them or not. arguments: all
-    of them; copies: by position, of the arrays among them that are not only on the host."""
+    of them; copies: by position, of the arrays among them that are not only on the host; others: GPUs that take no
+    part, and have some of those."""
 
     def __init__(
         self, members: Sequence[Participant], host: Participant, arguments: Sequence[object], parts: Parts,
-        copies: dict[int, ArrayCopies],
+        copies: dict[int, ArrayCopies], others: Mapping[str, Gpu] = MappingProxyType({}),
     ) -> None:  # fmt: skip
         self.members, self.host, self.parts, self.arguments = members, host, parts, tuple(arguments)
         self.events: list[Event] = []
         self.started_ns = 0
         self._program = host.program
-        places = 1 + max((member.place for member in members), default=HOST)
-        self._gpus: list[Gpu | None] = [None] * places
-        for member in members:
-            self._gpus[member.place] = member.gpu
+        self._gpus = {member.name: member.gpu for member in members if member.gpu is not None} | dict(others)
         self._copies = dict(copies)
         self._own: list[ArrayCopies] = []
         self._lock = threading.RLock()
@@ -139,10 +137,8 @@ class SharedCall:
         finally:
             for copies in self._own:
                 for place, placed in copies.placed.items():
-                    gpu = self._gpus[place]
-                    if gpu is not None:
-                        with suppress(DeviceError):
-                            give_back([placed], gpu)
+                    with suppress(DeviceError):
+                        give_back([placed], self._gpus[place])
 
     # ---- regions ------------------------------------------------------------------------------------------------
 
@@ -207,7 +203,7 @@ class SharedCall:
         values = self._values(member, part)
         for position, copies in self._arrays(code):
             box = copies.box_of(code.reach.get(position), "needed", values)
-            missing = copies.valid[member.place].missing(box) if box is not None else []
+            missing = copies.valid[member.name].missing(box) if box is not None else []
             moved += sum(Copy(copies, HOST, HOST, one).size_bytes for one in missing)
         return iter(_even(part, max(1, min(MOST_PIECES, moved // PART_BYTES))))
 
@@ -232,7 +228,7 @@ class SharedCall:
     def _written_by(self, writing: Sequence[tuple[Participant, int, Box]]) -> None:
         for member, position, box in writing:
             if member.failure is None or isinstance(member.failure, DeviceMemoryError):
-                self._copies[position].wrote(member.place, box)
+                self._copies[position].wrote(member.name, box)
         for copies in self._copies.values():
             copies.settle_early()
 
@@ -248,7 +244,7 @@ class SharedCall:
                 continue
             if position not in self._copies:
                 is_local = position >= made + program.results
-                self._copies[position] = ArrayCopies(value, len(self._gpus), None if is_local else HOST)
+                self._copies[position] = ArrayCopies(value, None if is_local else HOST)
                 self._own.append(self._copies[position])
             yield position, self._copies[position]
 
@@ -285,7 +281,7 @@ class SharedCall:
             there = list(self._arrays(code))
             for position, one in there:
                 if member.gpu is not None and one.box_of(code.reach[position], "touched", values) is not None:
-                    one.room(member.place, member.gpu)
+                    one.room(member.name, member.gpu)
                 if position in code.written and (box := one.box_of(code.reach[position], "written", values)):
                     written.append((position, box))
             for other, position, box in self._writing:
@@ -296,9 +292,9 @@ class SharedCall:
                 boxes = [needed] if needed is not None else []
                 boxes += [box for place, box in written if place == position and ends_early]
                 for box in boxes:
-                    copies += one.wanted(member.place, box)
+                    copies += one.wanted(member.name, box)
             for position, box in written:
-                self._copies[position].valid[member.place].add(box)
+                self._copies[position].valid[member.name].add(box)
                 self._writing.append((member, position, box))
         return Piece(part, copies, written)
 
@@ -384,7 +380,7 @@ class SharedCall:
         gpu.wait("work", gpu.mark("up"))
         begun = time.perf_counter_ns()
         for position, copies in self._arrays(code):
-            region.put(position, copies.placed.get(member.place), copies.array)
+            region.put(position, copies.placed.get(member.name), copies.array)
         error = region.start(self._with(member, piece.part))
         if error is not None:
             raise _Failed(piece.part, error)
@@ -402,7 +398,7 @@ class SharedCall:
         for position, box in piece.written:
             copies = self._copies[position]
             if position in last and copies.home == HOST:
-                copy = Copy(copies, member.place, HOST, box)
+                copy = Copy(copies, member.name, HOST, box)
                 self._copy(member, [copy], "down")
                 with self._lock:
                     copies.early.append(box)
@@ -418,7 +414,7 @@ class SharedCall:
         self.events.append(Event(member.name, "fails", now, now))
         with self._lock:
             for copies in self._copies.values():
-                copies.lost(member.place)
+                copies.lost(member.name)
             member.failure, member.done = error, member.done - sum(map(len, parts))
             self._writing = [one for one in self._writing if one[0] is not member]
         return list(parts)
@@ -431,7 +427,7 @@ class SharedCall:
                 copies += one.homeward()
         except LookupError:
             raise self._gone() from None
-        by_member = [(member, [c for c in copies if c.source == member.place]) for member in self.members]
+        by_member = [(member, [c for c in copies if c.source == member.name]) for member in self.members]
         futures = [self._pool.submit(self._copy, member, some, "down") for member, some in by_member if some]
         for future in futures:
             future.result()

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Hashable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -19,9 +20,10 @@ from loopwright.errors import DeviceError, DeviceMemoryError, PlanError, warn_on
 from loopwright.ir.plan import Plan
 from loopwright.ir.signature import Shape, Signature, shape_of
 from loopwright.ir.variant import is_gpu
-from loopwright.memory.array_copies import HOST, ArrayCopies
+from loopwright.memory.array_copies import ArrayCopies
 from loopwright.memory.arrays import refusal
 from loopwright.memory.device_array import base_of, note_writes
+from loopwright.memory.distributed_array import IN_USE, InPieces
 from loopwright.memory.on_device import OnDevice, dense
 from loopwright.memory.region_call import RegionProgram
 from loopwright.placement.guided import Guided
@@ -219,7 +221,8 @@ class Sharing:
             (place,) = decision.devices
             if not names and homes:
                 return alone(on_one(asked, "auto"))
-            if not homes or homes == {division.devices[place]}:
+            in_pieces = names and any(isinstance(value, InPieces) for value in arguments)
+            if not in_pieces and (not homes or homes == {division.devices[place]}):
                 try:
                     self._code_of(signature, on_one(asked, division.devices[place]))  # which takes its time
                     return self._alone(division, decision, asked, alone)
@@ -276,10 +279,7 @@ class Sharing:
             able = [name for name in there if not is_gpu(name) or self._runs_on(name, signature, asked)]
         else:
             able = list(programs)
-        if not able:
-            told = "; ".join(f"{name}: {one}" for name, one in why.items())
-            raise DeviceError(f"none of the devices can run this call\n  {told}")
-        return SharedKind(programs, host, why, tuple(able))
+        return SharedKind(programs, host, why, tuple(able) or ("cpu",))
 
     def _runs_on(self, name: str, signature: Signature, asked: Config) -> bool:
         """Whether a GPU can make such a call by itself."""
@@ -311,13 +311,16 @@ class Sharing:
         members, host = self._members(kind, asked)
         copies = self._at_home(arguments, members)
         here = tuple(copies[k].array if k in copies else value for k, value in enumerate(arguments))
-        call = SharedCall(members, host, here, parts, copies)
+        in_pieces = [value for value in arguments if isinstance(value, InPieces)]
+        others = {name: gpu for value in in_pieces for name, gpu in value.owner.gpus().items()}
+        call = SharedCall(members, host, here, parts, copies, others)
         late_ns = sum(member.gpu.late_ns for member in members if member.gpu is not None)
         written = [base for k in self._written if (base := base_of(arguments[k])) is not None]
         note_writes(written)
         started = time.perf_counter_ns()
         try:
-            return as_given(call.run(), here, given)
+            with IN_USE if in_pieces else nullcontext():
+                return as_given(call.run(), here, given)
         finally:
             note_writes(written)
             spent_ns = time.perf_counter_ns() - started
@@ -360,8 +363,7 @@ class Sharing:
         members: list[Participant] = []
         for name, program in kind.programs.items():
             gpu = gpus.gpu_of(name) if is_gpu(name) else None
-            place = HOST if gpu is None else 1 + sum(one.gpu is not None for one in members)
-            members.append(Participant(name, program, place, gpu, asked.threads))
+            members.append(Participant(name, program, gpu, asked.threads))
         host = next((one for one in members if one.gpu is None), None)
         assert kind.host is not None
         return members, host or Participant("cpu", kind.host, threads=asked.threads)
@@ -369,8 +371,10 @@ class Sharing:
     def _at_home(self, arguments: Sequence[object], members: Sequence[Participant]) -> dict[int, ArrayCopies]:
         """The arrays that are not on the host. Raises ArgumentTypeError for one on a GPU that takes no part."""
         found: dict[int, ArrayCopies] = {}
-        places = {member.name: member.place for member in members}
+        places = [member.name for member in members]
         for position, value in enumerate(arguments):
+            if isinstance(value, InPieces):
+                found[position] = value.owner.copies
             if isinstance(value, OnDevice):
                 if value.where not in places:
                     there = ", ".join(places)
@@ -379,7 +383,7 @@ class Sharing:
                     raise refusal(self._names[position], "the array has gaps between its elements on a GPU", "")
                 order: Any = "C" if value.flags.c_contiguous else "F"
                 here = np.empty(value.shape, value.dtype, order)  # it takes no memory before somebody writes there
-                found[position] = ArrayCopies(here, 1 + max(places.values()), places[value.where], value)
+                found[position] = ArrayCopies(here, value.where, value)
                 if value.stream and (gpu := gpus.gpu_of(value.where)) is not None:
                     gpu.synchronize()  # another library may work with it still
         return found
