@@ -7,16 +7,17 @@ as it was before the region, and who has the newest elements changes at the end 
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import pairwise
 from types import MappingProxyType
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
@@ -32,6 +33,8 @@ from loopwright.memory.placing import give_back, values_of
 from loopwright.memory.region_call import RegionCode, RegionProgram
 from loopwright.runtime.gpu_region import GpuRegion
 
+T = TypeVar("T")
+
 PART_BYTES = 64 << 20
 """What a GPU's part copies at least before it is cut: while one piece computes, the next one is copied."""
 
@@ -39,6 +42,8 @@ MOST_PIECES = 12
 
 DEPTH = 2
 """So many pieces of a GPU are under way at once."""
+
+MOST_THREADS = 64
 
 TRIED = 8
 """Into so many parts a region is cut to see whether parts write what lies apart."""
@@ -90,6 +95,12 @@ class Overlap(Exception):
     """A part writes what another device writes too."""
 
 
+Boxes = dict[tuple[object, ...], Sequence[tuple[int, Box | None, Box | None, Box | None]]]
+"""What parts of regions touch, need and write, by position; by the number of the region and all numbers."""
+
+MOST_BOXES = 4096
+
+
 class Piece(NamedTuple):
     """Some iterations of a region, ready to be done by a member: copies that bring what they need, and what they write,
     by position."""
@@ -107,6 +118,7 @@ class SharedCall:
     def __init__(
         self, members: Sequence[Participant], host: Participant, arguments: Sequence[object], parts: Parts,
         copies: dict[int, ArrayCopies], others: Mapping[str, Gpu] = MappingProxyType({}),
+        boxes: Boxes | None = None,
     ) -> None:  # fmt: skip
         self.members, self.host, self.parts, self.arguments = members, host, parts, tuple(arguments)
         self.events: list[Event] = []
@@ -119,20 +131,19 @@ class SharedCall:
         self._everything: tuple[object, ...] = ()
         self._writing: list[tuple[Participant, int, Box]] = []
         self._entries: dict[int, Entry] = {}
-        self._pool = ThreadPoolExecutor(2 * len(members) + 1, thread_name_prefix="loopwright")
+        self._boxes = {} if boxes is None else boxes
 
     def run(self) -> object:
         """Make the call: what it returns. Raises what a call raises, after everybody has stopped."""
         self.started_ns = time.perf_counter_ns()
         try:
-            with self._pool:
-                try:
-                    result = self._program.run(self.arguments, self)
-                except Exception:
-                    with suppress(DeviceError):
-                        self._bring_home()
-                    raise
-                self._bring_home()
+            try:
+                result = self._program.run(self.arguments, self)
+            except Exception:
+                with suppress(DeviceError):
+                    self._bring_home()
+                raise
+            self._bring_home()
             return result
         finally:
             for copies in self._own:
@@ -163,7 +174,7 @@ class SharedCall:
             if member.gpu is None:
                 host = member, pieces
             else:
-                futures.append(self._pool.submit(self._on_gpu, member, number, pieces))
+                futures.append(_working.submit(self._on_gpu, member, number, pieces))
         errors: list[tuple[range, Exception]] = []
         left: list[range] = []
         try:
@@ -200,11 +211,11 @@ class SharedCall:
         if member.gpu is None or code is None or not part:
             return iter([part] if part else [])
         moved = 0
-        values = self._values(member, part)
-        for position, copies in self._arrays(code):
-            box = copies.box_of(code.reach.get(position), "needed", values)
-            missing = copies.valid[member.name].missing(box) if box is not None else []
-            moved += sum(Copy(copies, HOST, HOST, one).size_bytes for one in missing)
+        with self._lock:
+            there = dict(self._arrays(code))
+            for position, _, needed, _ in self._reached(member, number, part):
+                missing = there[position].valid[member.name].missing(needed) if needed is not None else []
+                moved += sum(Copy(there[position], HOST, HOST, one).size_bytes for one in missing)
         return iter(_even(part, max(1, min(MOST_PIECES, moved // PART_BYTES))))
 
     def _first(self, number: int) -> Participant:
@@ -248,24 +259,44 @@ class SharedCall:
                 self._own.append(self._copies[position])
             yield position, self._copies[position]
 
-    def _values(self, member: Participant, part: range) -> dict[str, int]:
-        values = values_of(self._everything)
+    def _reached(
+        self, member: Participant, number: int, part: range
+    ) -> Sequence[tuple[int, Box | None, Box | None, Box | None]]:
+        """What a part of a region touches, needs and writes of each array, by position."""
         last = member.program.first + member.program.numbers - 1
-        return values | {f"v{last - 1}": part.start, f"v{last}": part.stop}
+        key = (number, part.start, part.stop, *self._everything[member.program.first : last - 1])
+        found = self._boxes.get(key)
+        if found is None:
+            code = member.program.codes[number]
+            assert code is not None
+            values = values_of(self._everything) | {f"v{last - 1}": part.start, f"v{last}": part.stop}
+            found = [
+                (
+                    position,
+                    copies.box_of(code.reach[position], "touched", values),
+                    copies.box_of(code.reach[position], "needed", values),
+                    copies.box_of(code.reach[position], "written", values) if position in code.written else None,
+                )
+                for position, copies in self._arrays(code)
+            ]
+            if len(self._boxes) < MOST_BOXES:
+                self._boxes[key] = found
+        return found
 
     def _are_apart(self, number: int, parts: Sequence[range]) -> bool:
         """Whether parts of a region write boxes that have nothing in common."""
-        code = next((one for member in self.members if (one := member.program.codes[number]) is not None), None)
-        if code is None:
+        able = next((member for member in self.members if member.program.codes[number] is not None), None)
+        if able is None:
             return False
         with self._lock:
-            for position, copies in self._arrays(code):
-                if position not in code.written:
-                    continue
-                found = (copies.box_of(code.reach[position], "written", self._values(self.host, one)) for one in parts)
-                boxes = [box for box in found if box is not None]
-                if any(intersection(a, b) for k, a in enumerate(boxes) for b in boxes[:k]):
-                    return False
+            written: dict[int, list[Box]] = {}
+            for part in filter(None, parts):
+                for position, _, _, box in self._reached(able, number, part):
+                    if box is not None:
+                        others = written.setdefault(position, [])
+                        if any(intersection(box, other) for other in others):
+                            return False
+                        others.append(box)
         return True
 
     def _prepared(self, member: Participant, number: int, part: range) -> Piece:
@@ -277,24 +308,22 @@ class SharedCall:
         copies: list[Copy] = []
         written: list[tuple[int, Box]] = []
         with self._lock:
-            values = self._values(member, part)
-            there = list(self._arrays(code))
-            for position, one in there:
-                if member.gpu is not None and one.box_of(code.reach[position], "touched", values) is not None:
-                    one.room(member.name, member.gpu)
-                if position in code.written and (box := one.box_of(code.reach[position], "written", values)):
+            there = dict(self._arrays(code))
+            reached = self._reached(member, number, part)
+            for position, touched, _, box in reached:
+                if member.gpu is not None and touched is not None:
+                    there[position].room(member.name, member.gpu)
+                if box is not None:
                     written.append((position, box))
             for other, position, box in self._writing:
                 if other is not member and any(p == position and intersection(b, box) for p, b in written):
                     raise Overlap
-            for position, one in there:
-                needed = one.box_of(code.reach[position], "needed", values)
-                boxes = [needed] if needed is not None else []
-                boxes += [box for place, box in written if place == position and ends_early]
-                for box in boxes:
-                    copies += one.wanted(member.name, box)
+            for position, _, needed, box in reached:
+                for one in (needed, box if ends_early else None):
+                    if one is not None:
+                        copies += there[position].wanted(member.name, one)
             for position, box in written:
-                self._copies[position].valid[member.name].add(box)
+                there[position].valid[member.name].add(box)
                 self._writing.append((member, position, box))
         return Piece(part, copies, written)
 
@@ -385,7 +414,7 @@ class SharedCall:
         if error is not None:
             raise _Failed(piece.part, error)
         mark = gpu.mark("work")
-        return self._pool.submit(self._finish, member, number, piece, mark, begun)
+        return _finishing.submit(self._finish, member, number, piece, mark, begun)
 
     def _finish(self, member: Participant, number: int, piece: Piece, mark: int, begun: int) -> None:
         """Wait for a piece, and bring back what nobody writes again."""
@@ -428,7 +457,7 @@ class SharedCall:
         except LookupError:
             raise self._gone() from None
         by_member = [(member, [c for c in copies if c.source == member.name]) for member in self.members]
-        futures = [self._pool.submit(self._copy, member, some, "down") for member, some in by_member if some]
+        futures = [_finishing.submit(self._copy, member, some, "down") for member, some in by_member if some]
         for future in futures:
             future.result()
 
@@ -470,6 +499,26 @@ class SharedCall:
                 payload=executable,
             )
         return self._entries[number]
+
+
+class _Pool:
+    """Threads that stay between calls; a process that was forked has others."""
+
+    def __init__(self) -> None:
+        self.renew()
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=self.renew)
+
+    def renew(self) -> None:
+        """Forget all threads."""
+        self._pool = ThreadPoolExecutor(MOST_THREADS, thread_name_prefix="loopwright")
+
+    def submit(self, function: Callable[..., T], *arguments: Any) -> Future[T]:
+        """See ThreadPoolExecutor."""
+        return self._pool.submit(function, *arguments)
+
+
+_working, _finishing = _Pool(), _Pool()  # who works waits for who finishes, never the other way
 
 
 class _Failed(Exception):

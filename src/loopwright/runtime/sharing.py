@@ -30,10 +30,13 @@ from loopwright.placement.guided import Guided
 from loopwright.runtime.compiled import Compiled
 from loopwright.runtime.execute import CallArguments
 from loopwright.runtime.in_use import as_given
-from loopwright.runtime.shared_call import Event, Participant, SharedCall
+from loopwright.runtime.shared_call import Boxes, Event, Participant, SharedCall
 
 MOST_KINDS = 256
 """For how many kinds and shapes of calls it is remembered how devices share them."""
+
+MOST_QUIET = 64
+"""So many calls in a row are made as the one before, without a measurement."""
 
 NOMINAL = 1 << 20
 """Iterations of a call that cannot be shared, whatever it has."""
@@ -64,6 +67,8 @@ class SharedKind:
     able: tuple[str, ...]
     divisions: dict[Shape, Division] = field(default_factory=dict)
     timelines: dict[Shape, Timeline] = field(default_factory=dict)
+    quiet: dict[Shape, Quiet] = field(default_factory=dict)
+    boxes: dict[Shape, Boxes] = field(default_factory=dict)
 
     @property
     def told(self) -> str:
@@ -71,6 +76,35 @@ class SharedKind:
         return (
             "; ".join(f"{name}: {why}" for name, why in self.why.items()) or "it has no parallel loop that can be cut"
         )
+
+
+@dataclass(slots=True)
+class Quiet:
+    """Calls of which nothing is measured, as the same was decided many times: more from time to time, since to decide
+    takes longer than many a call."""
+
+    decision: Assignment | None = None
+    repeated: int = 0
+    left: int = 0
+
+    @property
+    def is_quiet(self) -> bool:
+        """Whether the present call is one of them."""
+        return self.left > 0
+
+    def next(self) -> Assignment | None:
+        """What was decided, where the present call is one of them."""
+        self.left = max(0, self.left - 1)
+        return self.decision if self.left else None
+
+    def decided(self, decision: Assignment) -> Assignment:
+        """Remember what was decided now."""
+        known = self.decision
+        same = known is not None and known.kind == decision.kind and known.parts == decision.parts
+        self.repeated = self.repeated + 1 if same and decision.kind in ("single", "split") else 0
+        self.left = min(MOST_QUIET, 2 ** max(0, self.repeated - 2)) if self.repeated > 2 else 0
+        self.decision = decision
+        return decision
 
 
 class FixedParts:
@@ -215,7 +249,8 @@ class Sharing:
             one_region = len(kind.programs[names[0]].codes) == 1
             first: GuidedParts | FixedParts = GuidedParts(places) if one_region else EvenParts(len(names))
             return self._shared(kind, shape, None, call, asked, first)
-        decision = division.decide()
+        quiet = kind.quiet.setdefault(shape, Quiet())
+        decision = quiet.next() or quiet.decided(division.decide())
         homes = {value.where for value in arguments if isinstance(value, OnDevice)}
         if decision.kind == "single":
             (place,) = decision.devices
@@ -224,6 +259,8 @@ class Sharing:
             in_pieces = names and any(isinstance(value, InPieces) for value in arguments)
             if not in_pieces and (not homes or homes == {division.devices[place]}):
                 try:
+                    if quiet.is_quiet:
+                        return alone(on_one(asked, division.devices[place]))
                     self._code_of(signature, on_one(asked, division.devices[place]))  # which takes its time
                     return self._alone(division, decision, asked, alone)
                 except DeviceError as error:
@@ -313,7 +350,9 @@ class Sharing:
         here = tuple(copies[k].array if k in copies else value for k, value in enumerate(arguments))
         in_pieces = [value for value in arguments if isinstance(value, InPieces)]
         others = {name: gpu for value in in_pieces for name, gpu in value.owner.gpus().items()}
-        call = SharedCall(members, host, here, parts, copies, others)
+        if len(kind.boxes) >= MOST_KINDS:
+            kind.boxes.clear()
+        call = SharedCall(members, host, here, parts, copies, others, kind.boxes.setdefault(shape, {}))
         late_ns = sum(member.gpu.late_ns for member in members if member.gpu is not None)
         written = [base for k in self._written if (base := base_of(arguments[k])) is not None]
         note_writes(written)
@@ -340,6 +379,8 @@ class Sharing:
             kind.timelines.clear()
         kind.timelines[shape] = timeline
         if asked.plan not in PLANS or not whole or not total:
+            return
+        if (quiet := kind.quiet.get(shape)) is not None and quiet.is_quiet and decision is not None:
             return
         division = kind.divisions.get(shape)
         if division is None:
@@ -391,7 +432,15 @@ class Sharing:
 
 def on_one(asked: Config, device: str) -> Config:
     """The options of a call that one of the devices makes by itself."""
-    return replace(asked, device=device, devices=(), plan="auto", goal="time")
+    found = _on_one.get((id(asked), device))
+    if found is None or found[0] is not asked:
+        if len(_on_one) > MOST_KINDS:
+            _on_one.clear()
+        found = _on_one[id(asked), device] = asked, replace(asked, device=device, devices=(), plan="auto", goal="time")
+    return found[1]
+
+
+_on_one: dict[tuple[int, str], tuple[Config, Config]] = {}
 
 
 def _places(names: Sequence[str]) -> list[int]:
