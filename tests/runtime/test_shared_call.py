@@ -161,7 +161,13 @@ class Failing:
                     raise self.error
             return int(real(queue))
 
+        def copy_from(*given: Any) -> bool:
+            mark("up")
+            return bool(copied(*given))
+
+        copied = gpu.copy_from
         monkeypatch.setattr(gpu, "mark", mark)
+        monkeypatch.setattr(gpu, "copy_from", copy_from)
 
 
 @pytest.mark.parametrize("after", [0, 1])

@@ -14,10 +14,10 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass, field
+from functools import partial
 from itertools import pairwise
 from types import MappingProxyType
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -30,8 +30,20 @@ from loopwright.ir.plan import Box
 from loopwright.memory.array_copies import HOST, ArrayCopies, Copy, make
 from loopwright.memory.box_set import intersection
 from loopwright.memory.placing import give_back, values_of
-from loopwright.memory.region_call import RegionCode, RegionProgram
+from loopwright.memory.region_call import RegionCode
 from loopwright.runtime.gpu_region import GpuRegion
+from loopwright.runtime.participants import (
+    MOST_BOXES,
+    Boxes,
+    Event,
+    Failed,
+    Launched,
+    Overlap,
+    Participant,
+    Parts,
+    Piece,
+    Reached,
+)
 
 T = TypeVar("T")
 
@@ -47,67 +59,6 @@ MOST_THREADS = 64
 
 TRIED = 8
 """Into so many parts a region is cut to see whether parts write what lies apart."""
-
-
-class Event(NamedTuple):
-    """What a device did in a call, and when, in nanoseconds of time.perf_counter_ns. what: `computes`, `copies` or
-    `fails`; part: which iterations; size_bytes: of what was copied."""
-
-    device: str
-    what: str
-    started_ns: int
-    ended_ns: int
-    part: range = range(0)
-    size_bytes: int = 0
-
-
-@dataclass(slots=True, eq=False)
-class Participant:
-    """A device that takes part. gpu: None for the CPU. busy_ns, done: how
-    long it has worked in this call, and how many iterations it has done; failure: why it does no more."""
-
-    name: str
-    program: RegionProgram
-    gpu: Gpu | None = None
-    threads: int = 1
-    busy_ns: int = 0
-    done: int = 0
-    failure: Exception | None = None
-    regions: dict[int, GpuRegion] = field(default_factory=dict)
-
-
-class Parts(Protocol):
-    """Says who does what of a region."""
-
-    def fixed(self, number: int, iterations: range) -> Sequence[range] | None:
-        """One part for each member, in their order, maybe an empty one; None where each takes the next one when it has
-        done one. Called once at the beginning of each region."""
-
-    def take(self, member: int, rate: float | None) -> range | None:
-        """The next part of the region for a member; None where nothing is left for it. rate: iterations in a
-        nanosecond, None where it has done none."""
-
-    def left(self) -> Sequence[range]:
-        """What nobody has taken."""
-
-
-class Overlap(Exception):
-    """A part writes what another device writes too."""
-
-
-Boxes = dict[tuple[object, ...], Sequence[tuple[int, Box | None, Box | None, Box | None]]]
-"""What parts of regions touch, need and write, by position; by the number of the region and all numbers."""
-
-MOST_BOXES = 4096
-
-
-class Piece(NamedTuple):
-    """Some iterations of a region, ready to be done by a member: copies that bring what they need, and what they write,
-    by position."""
-
-    part: range
-    copies: Sequence[Copy]
-    written: Sequence[tuple[int, Box]]
 
 
 class SharedCall:
@@ -169,10 +120,15 @@ class SharedCall:
             return
         futures: list[Future[list[range]]] = []
         host: tuple[Participant, Iterator[range]] | None = None
+        launched: list[Launched] = []
         for place, member in enumerate(self.members):
+            if fixed is not None and not fixed[place]:
+                continue
             pieces = self._taken(place, member) if fixed is None else self._cut(member, number, fixed[place])
             if member.gpu is None:
                 host = member, pieces
+            elif fixed is not None and self._is_there(member, number, fixed[place]):
+                launched.append(self._launched(member, number, fixed[place]))
             else:
                 futures.append(_working.submit(self._on_gpu, member, number, pieces))
         errors: list[tuple[range, Exception]] = []
@@ -180,13 +136,14 @@ class SharedCall:
         try:
             if host is not None:
                 left += self._on_host(host[0], number, host[1])
-        except _Failed as failed:
+        except Failed as failed:
             errors.append((failed.part, failed.error))
         finally:  # whatever comes: nobody works on when this returns
-            for future in futures:
+            waits: list[Callable[[], list[range]]] = [partial(self._awaited, one) for one in launched]
+            for wait in (*waits, *(future.result for future in futures)):
                 try:
-                    left += future.result()
-                except _Failed as failed:
+                    left += wait()
+                except Failed as failed:
                     errors.append((failed.part, failed.error))
             self._written_by(self._writing)
         if errors:
@@ -231,7 +188,7 @@ class SharedCall:
             else:
                 for left in self._on_gpu(member, number, self._cut(member, number, part)):
                     self._on_host(self.host, number, iter([left]))
-        except _Failed as failed:
+        except Failed as failed:
             raise failed.error from None
         finally:
             self._written_by(self._writing)
@@ -259,9 +216,7 @@ class SharedCall:
                 self._own.append(self._copies[position])
             yield position, self._copies[position]
 
-    def _reached(
-        self, member: Participant, number: int, part: range
-    ) -> Sequence[tuple[int, Box | None, Box | None, Box | None]]:
+    def _reached(self, member: Participant, number: int, part: range) -> Reached:
         """What a part of a region touches, needs and writes of each array, by position."""
         last = member.program.first + member.program.numbers - 1
         key = (number, part.start, part.stop, *self._everything[member.program.first : last - 1])
@@ -330,7 +285,7 @@ class SharedCall:
     # ---- doing it ---------------------------------------------------------------------------------------------------
 
     def _on_host(self, member: Participant, number: int, parts: Iterator[range]) -> list[range]:
-        """Do parts one after the other; what another one has to do. Raises _Failed."""
+        """Do parts one after the other; what another one has to do. Raises Failed."""
         started = time.perf_counter_ns()
         left: list[range] = []
         try:
@@ -341,13 +296,13 @@ class SharedCall:
                     left.append(part)
                     continue
                 except LookupError:
-                    raise _Failed(part, self._gone()) from None
+                    raise Failed(part, self._gone()) from None
                 self._copy(member, piece.copies, "down")
                 begun = time.perf_counter_ns()
                 try:
                     self._entry(member, number).run(self._with(member, part))
                 except Exception as error:
-                    raise _Failed(part, error) from None
+                    raise Failed(part, error) from None
                 self._note(member, "computes", begun, part)
                 member.done += len(part)
         finally:
@@ -370,13 +325,13 @@ class SharedCall:
                 try:
                     piece = self._prepared(member, number, part)
                     done.append(part)
-                    under_way.append((part, self._started(member, number, code, piece)))
+                    under_way.append((part, self._started(member, number, piece)))
                     while len(under_way) > DEPTH - 1:
                         self._ended(member, under_way)
                 except Overlap:
                     left.append(part)
                 except LookupError:
-                    raise _Failed(part, self._gone()) from None
+                    raise Failed(part, self._gone()) from None
                 except DeviceMemoryError as error:
                     member.failure = error
                     left.append(part)
@@ -388,7 +343,7 @@ class SharedCall:
                 if member.failure is None and done:
                     wrong = member.regions[number].check()
                     if wrong is not None:
-                        raise _Failed(done[-1], wrong)
+                        raise Failed(done[-1], wrong)
             except DeviceError as error:
                 left += self._given_up(member, error, done)
         finally:
@@ -398,21 +353,90 @@ class SharedCall:
             member.busy_ns += time.perf_counter_ns() - started
         return left
 
-    def _started(self, member: Participant, number: int, code: RegionCode, piece: Piece) -> Future[None]:
-        """Copies and kernels of a piece are asked for. Raises DeviceError, _Failed."""
+    def _is_there(self, member: Participant, number: int, part: range) -> bool:
+        """Whether all that a GPU's part needs is on GPUs, and nothing of what it writes is wanted on the host at
+        once: then who asks for it need not wait for any copy."""
+        code = member.program.codes[number]
+        if code is None or member.failure is not None:
+            return False
+        last = self._program.last[number]
+        with self._lock:
+            there = dict(self._arrays(code))
+            for position, _, needed, written in self._reached(member, number, part):
+                copies = there[position]
+                if written is not None and position in last and copies.home == HOST:
+                    return False
+                missing = copies.valid[member.name].missing(needed) if needed is not None else []
+                if any(copies.valid[HOST].inside(one) for one in missing):
+                    return False
+        return True
+
+    def _launched(self, member: Participant, number: int, part: range) -> Launched:
+        """Ask a GPU for a part, without waiting for it."""
+        begun = time.perf_counter_ns()
+        left: list[range] = []
+        failed: Failed | None = None
+        assert member.gpu is not None
+        timer = member.gpu.timer()
+        try:
+            piece = self._prepared(member, number, part)
+            self._copy(member, piece.copies, "work")
+            with timer:
+                self._start(member, number, part)
+        except Failed as one:
+            failed = one
+        except Overlap:
+            left = [part]
+        except LookupError:
+            failed = Failed(part, self._gone())
+        except DeviceMemoryError as error:
+            member.failure, left = error, [part]
+        except DeviceError as error:
+            left = [*self._given_up(member, error, []), part]
+        member.busy_ns += time.perf_counter_ns() - begun
+        return Launched(member, number, part, begun, timer, left, failed)
+
+    def _awaited(self, one: Launched) -> list[range]:
+        """Wait for it; what another one has to do. Raises Failed."""
+        member = one.member
+        if one.failed is not None:
+            raise one.failed
+        if one.left:
+            return one.left
+        try:
+            wrong = member.regions[one.number].check()
+        except DeviceError as error:
+            return [*self._given_up(member, error, []), one.part]
+        if wrong is not None:
+            raise Failed(one.part, wrong)
+        spent_ns = one.timer.finished_ns() or 0
+        member.busy_ns += spent_ns
+        member.done += len(one.part)
+        self.events.append(Event(member.name, "computes", one.begun, one.begun + spent_ns, one.part))
+        return []
+
+    def _start(self, member: Participant, number: int, part: range) -> None:
+        """Start the kernels of a part, whose arrays are there. Raises DeviceError, Failed."""
+        code = member.program.codes[number]
+        assert code is not None
         if number not in member.regions:
-            member.regions[number] = GpuRegion(code.executable, self._with(member, piece.part), member.threads)
-        gpu, region = member.gpu, member.regions[number]
+            member.regions[number] = GpuRegion(code.executable, self._with(member, part), member.threads)
+        region = member.regions[number]
+        for position, copies in self._arrays(code):
+            region.put(position, copies.placed.get(member.name), copies.array)
+        error = region.start(self._with(member, part))
+        if error is not None:
+            raise Failed(part, error)
+
+    def _started(self, member: Participant, number: int, piece: Piece) -> Future[None]:
+        """Copies and kernels of a piece are asked for. Raises DeviceError, Failed."""
+        gpu = member.gpu
         assert gpu is not None
         gpu.wait("up", gpu.mark("work"))
         self._copy(member, piece.copies, "up")
         gpu.wait("work", gpu.mark("up"))
         begun = time.perf_counter_ns()
-        for position, copies in self._arrays(code):
-            region.put(position, copies.placed.get(member.name), copies.array)
-        error = region.start(self._with(member, piece.part))
-        if error is not None:
-            raise _Failed(piece.part, error)
+        self._start(member, number, piece.part)
         mark = gpu.mark("work")
         return _finishing.submit(self._finish, member, number, piece, mark, begun)
 
@@ -519,14 +543,6 @@ class _Pool:
 
 
 _working, _finishing = _Pool(), _Pool()  # who works waits for who finishes, never the other way
-
-
-class _Failed(Exception):
-    """A part has ended with an error, which is the call's if no earlier iteration has one."""
-
-    def __init__(self, part: range, error: Exception) -> None:
-        super().__init__()
-        self.part, self.error = part, error
 
 
 def _beyond(arguments: object, originals: object) -> object:

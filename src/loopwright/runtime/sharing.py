@@ -30,7 +30,8 @@ from loopwright.placement.guided import Guided
 from loopwright.runtime.compiled import Compiled
 from loopwright.runtime.execute import CallArguments
 from loopwright.runtime.in_use import as_given
-from loopwright.runtime.shared_call import Boxes, Event, Participant, SharedCall
+from loopwright.runtime.participants import Boxes, Event, Participant
+from loopwright.runtime.shared_call import SharedCall
 
 MOST_KINDS = 256
 """For how many kinds and shapes of calls it is remembered how devices share them."""
