@@ -57,6 +57,8 @@ ALARM = 0.08
 """A part that takes longer or shorter than before by this, as a logarithm, has them asked at once."""
 SLOWER = 0.2
 """A winner that becomes slower than this, as a logarithm, has to race again."""
+HELD = 2
+"""A division is measured again so many times where a device took longer or shorter than before, until that is clear."""
 SLACK = 0.05
 """Parts of whole iterations are below LEAST by this at most where they were not to be."""
 FEW = 2
@@ -100,7 +102,8 @@ class _Trial:
 class _Learned:
     """All that calls have taught. known: divisions that were measured, the latest last. alone: devices that were tried
     by themselves. grown: how often a device got a larger part before it was left out. idle: calls since a device that
-    is left out had something to do. last: the division that was decided last. calm: how often in a row because nothing
+    is left out had something to do. last: the division that was decided last, and `held` times in a row because a
+    device is in doubt. calm: how often in a row because nothing
     was worth a trial; the next `rest` calls do the same without asking."""
 
     curves: list[DeviceCurve]
@@ -116,6 +119,7 @@ class _Learned:
     again: int = AGAIN
     winner: int | None = None
     last: Assignment | None = None
+    held: int = 0
     calm: int = 0
     rest: int = 0
 
@@ -354,8 +358,11 @@ class Division:
             learned.rest -= 1
             return learned.last
         usable = [device for device in alive if learned.curves[device].known]
-        if learned.last is not None and any(learned.curves[device].doubtful for device in learned.last.devices):
+        doubtful = learned.last is not None and any(learned.curves[one].doubtful for one in learned.last.devices)
+        if doubtful and learned.last is not None and learned.held < HELD:
+            learned.held += 1
             return learned.last
+        learned.held = 0
         unknown = next((device for device in alive if device not in usable), None)
         if unknown is not None and len(self.iterations) < FEW * len(alive):
             return self._single(unknown, "not measured yet, and there are too few iterations to give out chunks")
