@@ -44,6 +44,8 @@ LOUD, QUIET = 3.0, 15
 """And by more than so many times the median by which that many calls were apart."""
 ENOUGH = 4
 """With so many calls, a new part that is off by more than the second number counts as one of the two."""
+LATEST = 3
+"""So many calls, the latest, say what a part took before."""
 FOLLOWED = 0.3
 AT_ONCE = 0.03
 """Of what one call is off, the part by which all are taken to have moved, and the most it may be."""
@@ -114,13 +116,13 @@ class DeviceCurve:
         now = _Seen(work, part, math.log(time_ns), max(1, chunks), weight, self.moves)
         doubted = [one for _, one in self._off]
         same = [one for one in self._seen if one.chunks == now.chunks and _apart(one.work, work) <= SAME]
-        same = [one for one in same if not any(one is other for other in doubted)][-5:]
+        same = [one for one in same if not any(one is other for other in doubted)][-LATEST:]
         off = now.log - median(self._log(one) for one in same) if same else 0.0
         if same:
             self._follow(off, now)
             self._offs.append(max(-LEAPT, min(LEAPT, off)))
         elif weight == 1 and len(self._seen) >= ENOUGH:
-            self._leap(now.log - math.log(max(self.at(work, part), 1e-9)), now)
+            self._on_new_part(now.log - math.log(max(self.at(work, part), 1e-9)), now)
         self._again = bool(same) and bool(self._off)
         for one in self._seen:
             one.age += 1
@@ -183,8 +185,7 @@ class DeviceCurve:
             self._off = []
         elif self._agreed(off, now):
             return
-        self.moves += max(-AT_ONCE, min(AT_ONCE, FOLLOWED * off))
-        now.moves = self.moves
+        self._bit_by_bit(off, now)
 
     def _limit(self, least: float) -> float:
         """What is far off: more than calls with the same part are apart anyway."""
@@ -193,10 +194,17 @@ class DeviceCurve:
         middle = median(self._offs)
         return max(least, LOUD * median(abs(one - middle) for one in self._offs))
 
-    def _leap(self, off: float, now: _Seen) -> None:
-        """What a new part says: only what is far off, because lines are never exact."""
+    def _on_new_part(self, off: float, now: _Seen) -> None:
+        """What a part says that was not measured before: a leap where it is far off, because lines are never exact; the
+        rest only where a part like it was measured."""
         if abs(off) > self._limit(LEAPT):
             self._agreed(off, now)
+        elif any(_apart(one.work, now.work) <= NEAR for one in self._seen):
+            self._bit_by_bit(off, now)
+
+    def _bit_by_bit(self, off: float, now: _Seen) -> None:
+        self.moves += max(-AT_ONCE, min(AT_ONCE, FOLLOWED * off))
+        now.moves = self.moves
 
     def _agreed(self, off: float, now: _Seen) -> bool:
         """Whether the latest calls agree that the device has moved; all before them count as moved from then on."""

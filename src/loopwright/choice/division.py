@@ -41,6 +41,8 @@ MOST_MARGIN = 0.16
 TRIED = 0.15
 """A device that is predicted to take no more than this longer by itself is tried once: more than LEAST, or that would
 mostly be those that have got no part anyway."""
+RISKED = 1.5
+"""It is not where it would take this many times as long if none of its time is a fixed one."""
 CONSIDERED = 8
 """So many divisions that were measured are compared."""
 AGAIN = 16
@@ -459,7 +461,9 @@ class Division:
             near = min(known_ns, new_ns) * (1 + TRIED)
             for device in usable:
                 alone = self._alone(device)
-                if device not in learned.alone and alone != new and self._value(alone) <= near:
+                if device in learned.alone or alone == new or self._value(alone) > near:
+                    continue
+                if self._at_most(device) <= RISKED * near:
                     return self._tried(alone, known_ns, f"{self.devices[device]} alone may be as fast: tried once")
         if known is None or new_ns * (1 + learned.margin) < known_ns:
             return self._tried(new, known_ns, why)
@@ -468,6 +472,12 @@ class Division:
         learned.calm += 1
         learned.rest = min(MOST_REST, learned.calm)
         return self._assignment(known, "the best that was measured")
+
+    def _at_most(self, device: int) -> float:
+        """What it takes for everything if each iteration takes as long as those that it has done."""
+        curve = self._learned.curves[device]
+        done, took_ns = curve.largest(math.inf)
+        return took_ns / done * self._work(self.iterations) if done else self._value(self._alone(device))
 
     def _tried(self, sizes: Sizes, known_ns: float, why: str) -> Assignment:
         if known_ns < math.inf and sizes not in self._learned.known:
