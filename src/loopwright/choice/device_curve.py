@@ -246,7 +246,7 @@ class DeviceCurve:
         weights = np.array([max(0.2, FADING**one.age) * one.weight for one in seen])
         largest = float(work.max())
         before = self._fixed_ns / (self._fixed_ns + self._each_ns * largest) if self._each_ns else 0.0
-        shares = np.unique(np.append(_SHARES, before))
+        shares = np.sort(np.append(_SHARES, before))
         for _ in range(2):
             levels, errors = _levels(shares, work / largest, chunks, logs, weights)
             best = int(np.argmin(errors + STAYS * np.abs(shares - before)))

@@ -55,6 +55,9 @@ RARELY = 64
 MOST_AGAIN = 4096
 MOST_REST = 15
 """While nothing changes, the curves are asked only every so many calls."""
+RESTS = 8
+"""Curves are asked after one more call than before for each so many calls, so that what is gained by few iterations
+more here or there does not cost more than that."""
 ALARM = 0.08
 """A part that takes longer or shorter than before by this, as a logarithm, has them asked at once."""
 SLOWER = 0.2
@@ -105,7 +108,7 @@ class _Learned:
     """All that calls have taught. known: divisions that were measured, the latest last. alone: devices that were tried
     by themselves. grown: how often a device got a larger part before it was left out. idle: calls since a device that
     is left out had something to do. last: the division that was decided last, and `held` times in a row because a
-    device is in doubt. calm: how often in a row because nothing
+    device is in doubt. calls: since a device has moved by a leap. calm: how often in a row because nothing
     was worth a trial; the next `rest` calls do the same without asking."""
 
     curves: list[DeviceCurve]
@@ -122,6 +125,7 @@ class _Learned:
     winner: int | None = None
     last: Assignment | None = None
     held: int = 0
+    calls: int = 0
     calm: int = 0
     rest: int = 0
 
@@ -189,11 +193,12 @@ class Division:
             raise ValueError(f"what {len(self.devices)} devices did is told with as many numbers, not {told}")
         with self._lock:
             learned = self._learned
+            learned.calls += 1
             alive = all(device not in self.failures for device in decision.devices)
             jumps = sum(curve.jumps for curve in learned.curves)
             self._note(decision, busy_ns, done, chunks)
             if sum(curve.jumps for curve in learned.curves) > jumps:
-                learned.margin, learned.again = MARGIN, SOON
+                learned.margin, learned.again, learned.calls = MARGIN, SOON, 0
                 learned.alone.clear()
                 learned.grown.clear()
                 learned.guided.clear()
@@ -470,7 +475,7 @@ class Division:
         if learned.guided_calls > 1 and learned.guided and median(learned.guided) * (1 + MARGIN) < known_ns:
             return self._all_of("guided", usable, "chunks for whoever is free were faster than any division")
         learned.calm += 1
-        learned.rest = min(MOST_REST, learned.calm)
+        learned.rest = min(MOST_REST, max(learned.calm, learned.calls // RESTS))
         return self._assignment(known, "the best that was measured")
 
     def _at_most(self, device: int) -> float:
