@@ -127,6 +127,28 @@ def test_a_slow_device_gets_no_last_chunk() -> None:
         guided.take(0, 1.0)
 
 
+@pytest.mark.parametrize("rates", [(1,) * 6, (1, 1, 1, 1, 1, 0.9), (1, 2, 3, 4, 5, 6, 7, 8)])
+def test_somebody_always_takes_the_last_chunk(rates: Sequence[float]) -> None:
+    guided = Guided(range(100), smallest=7, devices=len(rates))
+    for _ in range(100):
+        for device, rate in enumerate(rates):
+            guided.take(device, rate)
+    assert guided.left == 0
+
+
+def test_whoever_is_the_only_one_to_ask_gets_all_in_the_end() -> None:
+    """The fast device has gone because nothing was left; then a third one gives its chunk back."""
+    guided = Guided(range(100), smallest=10, devices=3)
+    part = guided.take(2, 1.0)
+    assert part is not None
+    while guided.take(1, 100.0) is not None:
+        pass
+    guided.give_back(part)
+    for _ in range(10):
+        guided.take(0, 0.01)
+    assert guided.left == 0
+
+
 def test_a_device_that_comes_late_finds_its_share() -> None:
     ends = serve(Guided(range(100_000), smallest=16), (1, 4), late=(0, 10_000))
     assert max(ends) <= (100_000 + 40_000) / 5 * 1.03

@@ -14,6 +14,7 @@ fast because it was measured in better times.
 from __future__ import annotations
 
 import math
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -39,14 +40,21 @@ TOLD = 0.1
 MOVED, LEAPT = 0.08, 0.25
 """Three calls that are all off by more than this, to one side, say that the device has moved; two that are off by more
 than the second number do."""
+LOUD, QUIET = 3.0, 15
+"""And by more than so many times the median by which that many calls were apart."""
 ENOUGH = 4
 """With so many calls, a new part that is off by more than the second number counts as one of the two."""
+LATEST = 3
+"""So many calls, the latest, say what a part took before."""
 FOLLOWED = 0.3
 AT_ONCE = 0.03
 """Of what one call is off, the part by which all are taken to have moved, and the most it may be."""
 MIDDLE = 0.4
 """Of the times of one part, this quantile stands for all. What goes wrong in a call makes it longer: a little below the
 median, two such calls among four do not count yet."""
+WRONG = 0.4
+"""A call that is off a line by more than this, as a logarithm, counts no more than one that is off by as much: one
+that went wrong far from all others does not turn the line."""
 DOUBTED = 0.25
 """One call that is off the line by more than this, as a logarithm, is not believed before there is another."""
 REACH = 0.25
@@ -85,6 +93,7 @@ class DeviceCurve:
     _clusters: list[tuple[float, float]] = field(default_factory=list)
     _fixed_ns: float = 0.0
     _each_ns: float = 0.0
+    _offs: deque[float] = field(default_factory=lambda: deque(maxlen=QUIET))
     _again: bool = False
     _as_prior: float | None = None
     _stale: bool = True
@@ -107,12 +116,13 @@ class DeviceCurve:
         now = _Seen(work, part, math.log(time_ns), max(1, chunks), weight, self.moves)
         doubted = [one for _, one in self._off]
         same = [one for one in self._seen if one.chunks == now.chunks and _apart(one.work, work) <= SAME]
-        same = [one for one in same if not any(one is other for other in doubted)][-5:]
+        same = [one for one in same if not any(one is other for other in doubted)][-LATEST:]
         off = now.log - median(self._log(one) for one in same) if same else 0.0
         if same:
             self._follow(off, now)
+            self._offs.append(max(-LEAPT, min(LEAPT, off)))
         elif weight == 1 and len(self._seen) >= ENOUGH:
-            self._leap(now.log - math.log(max(self.at(work, part), 1e-9)), now)
+            self._on_new_part(now.log - math.log(max(self.at(work, part), 1e-9)), now)
         self._again = bool(same) and bool(self._off)
         for one in self._seen:
             one.age += 1
@@ -171,22 +181,35 @@ class DeviceCurve:
 
     def _follow(self, off: float, now: _Seen) -> None:
         """Take the device to have moved a little, or all the way where calls agree that it has."""
-        if abs(off) <= MOVED:
+        if abs(off) <= self._limit(MOVED):
             self._off = []
         elif self._agreed(off, now):
             return
+        self._bit_by_bit(off, now)
+
+    def _limit(self, least: float) -> float:
+        """What is far off: more than calls with the same part are apart anyway."""
+        if len(self._offs) < 3:
+            return least
+        middle = median(self._offs)
+        return max(least, LOUD * median(abs(one - middle) for one in self._offs))
+
+    def _on_new_part(self, off: float, now: _Seen) -> None:
+        """What a part says that was not measured before: a leap where it is far off, because lines are never exact; the
+        rest only where a part like it was measured."""
+        if abs(off) > self._limit(LEAPT):
+            self._agreed(off, now)
+        elif any(_apart(one.work, now.work) <= NEAR for one in self._seen):
+            self._bit_by_bit(off, now)
+
+    def _bit_by_bit(self, off: float, now: _Seen) -> None:
         self.moves += max(-AT_ONCE, min(AT_ONCE, FOLLOWED * off))
         now.moves = self.moves
-
-    def _leap(self, off: float, now: _Seen) -> None:
-        """What a new part says: only what is far off, because lines are never exact."""
-        if abs(off) > LEAPT:
-            self._agreed(off, now)
 
     def _agreed(self, off: float, now: _Seen) -> bool:
         """Whether the latest calls agree that the device has moved; all before them count as moved from then on."""
         self._off = [*(self._off if self._off and self._off[-1][0] * off > 0 else []), (off, now)]
-        if len(self._off) < 3 and sum(abs(one) > LEAPT for one, _ in self._off) < 2:
+        if len(self._off) < 3 and sum(abs(one) > self._limit(LEAPT) for one, _ in self._off) < 2:
             return False
         self.moves = self._off[0][1].moves + median(one for one, _ in self._off)
         for _, one in self._off:
@@ -223,7 +246,7 @@ class DeviceCurve:
         weights = np.array([max(0.2, FADING**one.age) * one.weight for one in seen])
         largest = float(work.max())
         before = self._fixed_ns / (self._fixed_ns + self._each_ns * largest) if self._each_ns else 0.0
-        shares = np.unique(np.append(_SHARES, before))
+        shares = np.sort(np.append(_SHARES, before))
         for _ in range(2):
             levels, errors = _levels(shares, work / largest, chunks, logs, weights)
             best = int(np.argmin(errors + STAYS * np.abs(shares - before)))
@@ -275,7 +298,7 @@ def _levels(shares: Floats, work: Floats, chunks: Floats, logs: Floats, weights:
     sums = np.cumsum(weights[order], axis=1)
     middle = np.argmax(sums >= sums[:, -1:] * MIDDLE, axis=1)
     levels = np.take_along_axis(off, np.take_along_axis(order, middle[:, None], axis=1), axis=1)
-    return levels[:, 0], (np.abs(off - levels) * weights).sum(axis=1) / weights.sum()
+    return levels[:, 0], (np.minimum(np.abs(off - levels), WRONG) * weights).sum(axis=1) / weights.sum()
 
 
 def _clusters(work: Floats, off: Floats, weights: Floats, chunks: Floats) -> list[tuple[float, float]]:

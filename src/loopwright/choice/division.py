@@ -41,6 +41,8 @@ MOST_MARGIN = 0.16
 TRIED = 0.15
 """A device that is predicted to take no more than this longer by itself is tried once: more than LEAST, or that would
 mostly be those that have got no part anyway."""
+RISKED = 1.5
+"""It is not where it would take this many times as long if none of its time is a fixed one."""
 CONSIDERED = 8
 """So many divisions that were measured are compared."""
 AGAIN = 16
@@ -53,10 +55,15 @@ RARELY = 64
 MOST_AGAIN = 4096
 MOST_REST = 15
 """While nothing changes, the curves are asked only every so many calls."""
+RESTS = 8
+"""Curves are asked after one more call than before for each so many calls, so that what is gained by few iterations
+more here or there does not cost more than that."""
 ALARM = 0.08
 """A part that takes longer or shorter than before by this, as a logarithm, has them asked at once."""
 SLOWER = 0.2
 """A winner that becomes slower than this, as a logarithm, has to race again."""
+HELD = 2
+"""A division is measured again so many times where a device took longer or shorter than before, until that is clear."""
 SLACK = 0.05
 """Parts of whole iterations are below LEAST by this at most where they were not to be."""
 FEW = 2
@@ -100,7 +107,8 @@ class _Trial:
 class _Learned:
     """All that calls have taught. known: divisions that were measured, the latest last. alone: devices that were tried
     by themselves. grown: how often a device got a larger part before it was left out. idle: calls since a device that
-    is left out had something to do. last: the division that was decided last. calm: how often in a row because nothing
+    is left out had something to do. last: the division that was decided last, and `held` times in a row because a
+    device is in doubt. calls: since a device has moved by a leap. calm: how often in a row because nothing
     was worth a trial; the next `rest` calls do the same without asking."""
 
     curves: list[DeviceCurve]
@@ -116,6 +124,8 @@ class _Learned:
     again: int = AGAIN
     winner: int | None = None
     last: Assignment | None = None
+    held: int = 0
+    calls: int = 0
     calm: int = 0
     rest: int = 0
 
@@ -183,11 +193,12 @@ class Division:
             raise ValueError(f"what {len(self.devices)} devices did is told with as many numbers, not {told}")
         with self._lock:
             learned = self._learned
+            learned.calls += 1
             alive = all(device not in self.failures for device in decision.devices)
             jumps = sum(curve.jumps for curve in learned.curves)
             self._note(decision, busy_ns, done, chunks)
             if sum(curve.jumps for curve in learned.curves) > jumps:
-                learned.margin, learned.again = MARGIN, SOON
+                learned.margin, learned.again, learned.calls = MARGIN, SOON, 0
                 learned.alone.clear()
                 learned.grown.clear()
                 learned.guided.clear()
@@ -354,8 +365,11 @@ class Division:
             learned.rest -= 1
             return learned.last
         usable = [device for device in alive if learned.curves[device].known]
-        if learned.last is not None and any(learned.curves[device].doubtful for device in learned.last.devices):
+        doubtful = learned.last is not None and any(learned.curves[one].doubtful for one in learned.last.devices)
+        if doubtful and learned.last is not None and learned.held < HELD:
+            learned.held += 1
             return learned.last
+        learned.held = 0
         unknown = next((device for device in alive if device not in usable), None)
         if unknown is not None and len(self.iterations) < FEW * len(alive):
             return self._single(unknown, "not measured yet, and there are too few iterations to give out chunks")
@@ -452,15 +466,23 @@ class Division:
             near = min(known_ns, new_ns) * (1 + TRIED)
             for device in usable:
                 alone = self._alone(device)
-                if device not in learned.alone and alone != new and self._value(alone) <= near:
+                if device in learned.alone or alone == new or self._value(alone) > near:
+                    continue
+                if self._at_most(device) <= RISKED * near:
                     return self._tried(alone, known_ns, f"{self.devices[device]} alone may be as fast: tried once")
         if known is None or new_ns * (1 + learned.margin) < known_ns:
             return self._tried(new, known_ns, why)
         if learned.guided_calls > 1 and learned.guided and median(learned.guided) * (1 + MARGIN) < known_ns:
             return self._all_of("guided", usable, "chunks for whoever is free were faster than any division")
         learned.calm += 1
-        learned.rest = min(MOST_REST, learned.calm)
+        learned.rest = min(MOST_REST, max(learned.calm, learned.calls // RESTS))
         return self._assignment(known, "the best that was measured")
+
+    def _at_most(self, device: int) -> float:
+        """What it takes for everything if each iteration takes as long as those that it has done."""
+        curve = self._learned.curves[device]
+        done, took_ns = curve.largest(math.inf)
+        return took_ns / done * self._work(self.iterations) if done else self._value(self._alone(device))
 
     def _tried(self, sizes: Sizes, known_ns: float, why: str) -> Assignment:
         if known_ns < math.inf and sizes not in self._learned.known:

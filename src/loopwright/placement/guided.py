@@ -25,7 +25,7 @@ PROBE = 1 / 64
 TAKEN = 1 / 2
 """The part of its share of what is left that a device gets."""
 LATE = 3.0
-"""A device gets no chunk for which it would take this many times as long as the others for all that is left."""
+"""A device gets no chunk for which it would take this many times as long as the fastest for all that is left."""
 
 
 class _Span(NamedTuple):
@@ -69,8 +69,8 @@ class Guided:
         self._lock = threading.Lock()
 
     def take(self, device: int, rate: float | None) -> range | None:
-        """The next chunk for a device; None where there is none for it: all are given out, or the others do the rest
-        sooner without it. rate: iterations per time that it has done lately, in any unit that is the same for all
+        """The next chunk for a device; None where there is none for it: all are given out, or another one does the
+        rest sooner without it. rate: iterations per time that it has done lately, in any unit that is the same for all
         devices, None while it has done none.
 
         What another device gives back later may be had by asking again: when all threads have ended, `left` says
@@ -82,10 +82,11 @@ class Guided:
             elif rate is None:
                 self._rates.setdefault(device, math.nan)
             self._lost.discard(device)
-            if not self._free:
+            size = self._size(device) if self._free else None
+            if size is None:
+                self._lost.add(device)  # until it asks again: nobody waits for it
                 return None
-            size = self._size(device)
-            return None if size is None else self._cut(device, size)
+            return self._cut(device, size)
 
     def give_back(self, part: range, device_lost: bool = True) -> None:
         """Iterations of a chunk that were not done, all of it or one piece: others get them. device_lost: whether the
@@ -151,8 +152,8 @@ class Guided:
         mean = (own + sum(known)) / (1 + len(known))
         whole = own + sum(known) + mean * (len(others) - len(known) + missing)
         least = self._least_work(device)
-        if known and least / own > LATE * left / sum(known):
-            return None
+        if known and least / own > LATE * left / max(known):
+            return None  # never the fastest of those that may still ask
         return left * own / whole * TAKEN
 
     def _least_work(self, device: int) -> float:
