@@ -173,6 +173,11 @@ class GuidedParts:
         assert self._guided is not None
         return self._guided.take(self._places[member], rate)
 
+    def chunks(self) -> list[int]:
+        """How many each member was given."""
+        guided = self._guided
+        return [0 if guided is None else guided.chunks(place) for place in self._places]
+
     def left(self) -> Sequence[range]:
         """See Parts."""
         found: list[range] = []
@@ -394,7 +399,8 @@ class Sharing:
             return  # compilers were at work: it says nothing of later calls
         scaled = [round(one * len(whole) / total) for one in done]
         told = decision or division.decide()
-        division.measured(told, busy, scaled, spent_ns)
+        chunks = parts.chunks() if isinstance(parts, GuidedParts) else None
+        division.measured(told, busy, scaled, spent_ns, chunks)
 
     def _keep(self, kind: SharedKind, shape: Shape, division: Division) -> Division:
         if len(kind.divisions) >= MOST_KINDS:
