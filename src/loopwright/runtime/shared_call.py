@@ -69,7 +69,7 @@ class SharedCall:
     def __init__(
         self, members: Sequence[Participant], host: Participant, arguments: Sequence[object], parts: Parts,
         copies: dict[int, ArrayCopies], others: Mapping[str, Gpu] = MappingProxyType({}),
-        boxes: Boxes | None = None,
+        boxes: Boxes | None = None, own: Sequence[ArrayCopies] = (),
     ) -> None:  # fmt: skip
         self.members, self.host, self.parts, self.arguments = members, host, parts, tuple(arguments)
         self.events: list[Event] = []
@@ -77,30 +77,46 @@ class SharedCall:
         self._program = host.program
         self._gpus = {member.name: member.gpu for member in members if member.gpu is not None} | dict(others)
         self._copies = dict(copies)
-        self._own: list[ArrayCopies] = []
+        self._own: list[ArrayCopies] = list(own)
+        self._races = False
         self._lock = threading.RLock()
         self._everything: tuple[object, ...] = ()
         self._writing: list[tuple[Participant, int, Box]] = []
         self._entries: dict[int, Entry] = {}
         self._boxes = {} if boxes is None else boxes
 
-    def run(self) -> object:
-        """Make the call: what it returns. Raises what a call raises, after everybody has stopped."""
-        self.started_ns = time.perf_counter_ns()
+    def run(self, wins: Callable[[], bool] | None = None) -> object:
+        """Make the call: what it returns. wins: in a race, asked at the end whether the caller's arrays are to be made
+        of this. Raises what a call raises, after everybody has stopped."""
+        self.started_ns, self._races = time.perf_counter_ns(), wins is not None
         try:
             try:
                 result = self._program.run(self.arguments, self)
             except Exception:
-                with suppress(DeviceError):
-                    self._bring_home()
+                if wins is None:
+                    with suppress(DeviceError):
+                        self._bring_home()
                 raise
-            self._bring_home()
+            if wins is None or wins():
+                self._bring_home()
             return result
         finally:
             for copies in self._own:
                 for place, placed in copies.placed.items():
                     with suppress(DeviceError):
                         give_back([placed], self._gpus[place])
+
+    def brought(self, member: Participant, position: int) -> ArrayCopies:
+        """All of an argument, copied to a GPU: what the host does with it from now on is not seen there."""
+        copies = ArrayCopies(self.arguments[position])
+        gpu = member.gpu
+        assert gpu is not None
+        self._own.append(copies)
+        copies.room(member.name, gpu)
+        gpu.wait("up", gpu.mark("work"))
+        self._copy(member, list(copies.wanted(member.name, copies.whole)), "up")
+        gpu.wait("work", gpu.mark("up"))
+        return copies
 
     # ---- regions ------------------------------------------------------------------------------------------------
 
@@ -130,7 +146,7 @@ class SharedCall:
             elif fixed is not None and self._is_there(member, number, fixed[place]):
                 launched.append(self._launched(member, number, fixed[place]))
             else:
-                futures.append(_working.submit(self._on_gpu, member, number, pieces))
+                futures.append(working.submit(self._on_gpu, member, number, pieces))
         errors: list[tuple[range, Exception]] = []
         left: list[range] = []
         try:
@@ -187,6 +203,8 @@ class SharedCall:
                 self._on_host(member, number, iter([part]))
             else:
                 for left in self._on_gpu(member, number, self._cut(member, number, part)):
+                    if self.host.gpu is not None:
+                        raise Failed(left, member.failure or self._gone())
                     self._on_host(self.host, number, iter([left]))
         except Failed as failed:
             raise failed.error from None
@@ -438,7 +456,7 @@ class SharedCall:
         begun = time.perf_counter_ns()
         self._start(member, number, piece.part)
         mark = gpu.mark("work")
-        return _finishing.submit(self._finish, member, number, piece, mark, begun)
+        return finishing.submit(self._finish, member, number, piece, mark, begun)
 
     def _finish(self, member: Participant, number: int, piece: Piece, mark: int, begun: int) -> None:
         """Wait for a piece, and bring back what nobody writes again."""
@@ -450,7 +468,7 @@ class SharedCall:
         last = self._program.last[number]
         for position, box in piece.written:
             copies = self._copies[position]
-            if position in last and copies.home == HOST:
+            if position in last and copies.home == HOST and not self._races:
                 copy = Copy(copies, member.name, HOST, box)
                 self._copy(member, [copy], "down")
                 with self._lock:
@@ -481,7 +499,7 @@ class SharedCall:
         except LookupError:
             raise self._gone() from None
         by_member = [(member, [c for c in copies if c.source == member.name]) for member in self.members]
-        futures = [_finishing.submit(self._copy, member, some, "down") for member, some in by_member if some]
+        futures = [finishing.submit(self._copy, member, some, "down") for member, some in by_member if some]
         for future in futures:
             future.result()
 
@@ -542,7 +560,7 @@ class _Pool:
         return self._pool.submit(function, *arguments)
 
 
-_working, _finishing = _Pool(), _Pool()  # who works waits for who finishes, never the other way
+working, finishing = _Pool(), _Pool()  # who works waits for who finishes, never the other way
 
 
 def _beyond(arguments: object, originals: object) -> object:
