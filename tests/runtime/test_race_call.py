@@ -14,6 +14,7 @@ import loopwright as lw
 from loopwright.errors import DeviceError, DeviceMemoryError
 from loopwright.runtime.participants import Participant
 from loopwright.runtime.race_call import FIRST, RaceCall, SliceParts, Stopped
+from loopwright.runtime.shared_arrays import SharedArrays
 from loopwright.runtime.shared_call import SharedCall
 from runtime.cuts import alone, same
 from runtime.test_shared_call import CASES
@@ -46,14 +47,14 @@ class Slow:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, name: str, seconds: float = 30.0) -> None:
         self.wait = threading.Event()
-        real = SharedCall._prepared
+        real = SharedArrays.prepared
 
-        def prepared(call: SharedCall, member: Participant, number: int, part: range) -> Any:
+        def prepared(arrays: SharedArrays, member: Participant, number: int, part: range) -> Any:
             if member.name == name and part.start > 0:
                 self.wait.wait(seconds)
-            return real(call, member, number, part)
+            return real(arrays, member, number, part)
 
-        monkeypatch.setattr(SharedCall, "_prepared", prepared)
+        monkeypatch.setattr(SharedArrays, "prepared", prepared)
         wins = RaceCall._wins
 
         def won(call: RaceCall, place: int) -> bool:

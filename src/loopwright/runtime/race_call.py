@@ -106,7 +106,7 @@ class RaceCall:
     def _early(self, member: Participant, found: dict[int, ArrayCopies]) -> None:
         """What a GPU needs of arrays that the call writes is on its way, and the host's are not looked at again."""
         codes = [code for code in member.program.codes if code is not None]
-        ends_early = any(site.kind != "device" for code in codes for site in code.executable.program.sites)
+        ends_early = any(code.ends_early for code in codes)
         written = {position for code in codes for position in code.written}
         needed = {position for code in codes for position, reach in code.reach.items() if reach.needed is not None}
         call = SharedCall([member], member, self.arguments, SliceParts(lambda: False), {})
