@@ -269,10 +269,17 @@ def raced(case: Case, devices: str, scale: float, budget_s: float) -> list[dict[
             stops.append((race.ended_ns - race.won_ns) / 1e6)
             winners.append("" if race.race.winner is None else members[race.race.winner].name)
     best = min(alone, key=lambda name: alone[name])
-    row = {"case": case.name, "scale": scale, "plan": "race", "alone_ms": {k: round(1e3 * v, 3) for k, v in alone.items()},
-           "race_ms": round(1e3 * statistics.median(totals[2:]), 3), "winner": winners[-1], "fastest": best,
-           "overhead": round(statistics.median(totals[2:]) / alone[best] - 1, 3),
-           "after_the_winner_ms": round(statistics.median(stops[2:]), 3)}  # fmt: skip
+    row = {
+        "case": case.name,
+        "scale": scale,
+        "plan": "race",
+        "alone_ms": {name: round(1e3 * one, 3) for name, one in alone.items()},
+        "race_ms": round(1e3 * statistics.median(totals[2:]), 3),
+        "winner": winners[-1],
+        "fastest": best,
+        "overhead": round(statistics.median(totals[2:]) / alone[best] - 1, 3),
+        "after_the_winner_ms": round(statistics.median(stops[2:]), 3),
+    }
     print(json.dumps(row), flush=True)
     return [row]
 

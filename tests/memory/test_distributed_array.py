@@ -164,7 +164,7 @@ def test_gpus_go_from_region_to_region_without_the_host(monkeypatch: pytest.Monk
         return real(region)
 
     monkeypatch.setattr(GpuRegion, "check", check)
-    with lw.options(devices=TWO, plan="split", strict=True):
+    with lw.options(devices=TWO, plan="1:150 on emulated: recipe\n150:299 on emulated1: recipe", strict=True):
         for _ in range(3):
             waited = 0
             sweeps(20, u, v)
