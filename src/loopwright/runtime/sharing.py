@@ -70,7 +70,22 @@ class SharedKind:
     divisions: dict[Shape, Division] = field(default_factory=dict)
     timelines: dict[Shape, Timeline] = field(default_factory=dict)
     quiet: dict[Shape, Quiet] = field(default_factory=dict)
+    tried: dict[Shape, set[int]] = field(default_factory=dict)
     boxes: dict[Shape, Boxes] = field(default_factory=dict)
+
+    def untried(self, shape: Shape, division: Division, asked: Config) -> Assignment | None:
+        """A device that is to make such a call by itself once: of several regions the time of all of them together says
+        little of what one device takes, which may have another program for all, and copies nothing in between."""
+        if asked.plan != "auto" or len(self.programs) < 2 or len(next(iter(self.programs.values())).codes) < 2:
+            return None
+        tried = self.tried.setdefault(shape, set())
+        place = next((k for k in range(len(self.programs)) if k not in tried and k not in division.failures), None)
+        if place is None:
+            return None
+        tried.add(place)
+        whole = division.iterations
+        parts = tuple(whole if k == place else whole[:0] for k in range(len(self.programs)))
+        return Assignment("single", parts, "each device by itself once")
 
     @property
     def told(self) -> str:
@@ -261,7 +276,10 @@ class Sharing:
             first: GuidedParts | FixedParts = GuidedParts(places) if one_region else EvenParts(len(names))
             return self._shared(kind, shape, None, call, asked, first)
         quiet = kind.quiet.setdefault(shape, Quiet())
-        decision = quiet.next() or quiet.decided(division.decide())
+        decision = quiet.next()
+        if decision is None and not (homes or in_pieces):
+            decision = kind.untried(shape, division, asked)
+        decision = decision or quiet.decided(division.decide())
         if decision.kind == "race":
             return self._raced(kind, shape, division, decision, call, asked)
         if decision.kind == "single":
