@@ -129,6 +129,12 @@ def test_an_unknown_option_is_told_with_the_known_ones() -> None:
         ("devices", "cpu, gpu", "option devices='cpu, gpu': names such as 'cpu, cuda:0, cuda:1' are wanted"),
         ("devices", "auto", "option devices='auto': names such as"),
         ("plan", "halves", "option plan='halves': one of auto, single, split, race, or the text of a plan"),
+        (
+            "watts",
+            "cpu",
+            "option watts='cpu': texts such as 'cpu 150/60, cuda:0 700/100', at work and idle",
+        ),
+        ("watts", "cpu 1/2", "option watts='cpu 1/2': texts such as"),
         ("goal", "less", "option goal='less': 'time', 'energy', 'edp' or 'time within 10% energy' is wanted"),
         ("store", "on", "option store='on': a path, 'off' or None is wanted"),
         ("cache", None, "option cache=None: a path is wanted"),

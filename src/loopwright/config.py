@@ -91,9 +91,10 @@ class Config(Tools):
     `cpu, cuda:0, cuda:1`; none for one device a call, which `device` names. plan: how they do (docs/devices.md): `auto`
     as is measured to be fastest, `single` one of them, `split` each a part of the iterations, `race` the CPU and a GPU
     both all of it, until one of them is done; or the text of a plan. goal: what is to be least: `time`, `energy`, `edp`
-    (energy times time), or `time within 10% energy`. store: the file of measurements (docs/store.md), `off` for none,
-    None for the one in the cache folder. tuned: a file of tuned results to start from, `off` for none, None for the one
-    beside the source file, such as `heat.tuned.jsonl` for `heat.py`."""
+    (energy times time), or `time within 10% energy`. watts: of devices at work and idle, for goals with energy, where
+    nothing counts them: such as `cpu 150/60, cuda:0 700/100`. store: the file of measurements (docs/store.md),
+    `off` for none, None for the one in the cache folder. tuned: a file of tuned results to start from, `off` for none,
+    None for the one beside the source file, such as `heat.tuned.jsonl` for `heat.py`."""
 
     device: str = "auto"
     threads: int = 1
@@ -109,6 +110,7 @@ class Config(Tools):
     devices: tuple[str, ...] = ()
     plan: str = "auto"
     goal: str = "time"
+    watts: tuple[tuple[str, float, float], ...] = ()
     store: Path | Literal["off"] | None = None
     tuned: Path | Literal["off"] | None = None
 
@@ -147,6 +149,7 @@ class KernelOptions(TypedDict, total=False):
     devices: str | Sequence[str]
     plan: str
     goal: str
+    watts: str
     store: str | os.PathLike[str] | None
     tuned: str | os.PathLike[str] | None
     cache: str | os.PathLike[str]
@@ -168,7 +171,7 @@ class Options(KernelOptions, total=False):
 def from_environment(environment: Mapping[str, str]) -> Config:
     """The Config that LOOPWRIGHT_DEVICE, _THREADS, _STRICT, _DETERMINISTIC, _CHECKS, _NARROWING, _CACHE, _CACHE_SIZE,
     _CC, _CFLAGS, _COMPILE_TIMEOUT, _DEBUG, _DUMP, _BUILT, _RECIPE, _SCHEDULE, _VARIANT, _EXPLORE, _REMAP, _DEVICES,
-    _PLAN, _GOAL, _STORE and _TUNED say.
+    _PLAN, _GOAL, _WATTS, _STORE and _TUNED say.
 
     Raises ValueError for a value that an option cannot have."""
 
@@ -200,6 +203,7 @@ def from_environment(environment: Mapping[str, str]) -> Config:
         devices=_as_wanted("devices", get("DEVICES")),
         plan=_as_wanted("plan", get("PLAN", "auto")),
         goal=_as_wanted("goal", get("GOAL", "time")),
+        watts=_as_wanted("watts", get("WATTS")),
         store=_path_or_off(get("STORE")),
         tuned=_path_or_off(get("TUNED")),
     )
@@ -355,6 +359,23 @@ def _goal(value: Any) -> str:
     return text
 
 
+def _watts(value: Any) -> tuple[tuple[str, float, float], ...]:
+    """`cpu 150/60` as name, watts at work, watts idle. Raises TypeError where a text is none."""
+    if isinstance(value, tuple):
+        return value
+    found: list[tuple[str, float, float]] = []
+    for one in filter(None, (part.strip() for part in _text(value).split(","))):
+        name, _, watts = one.partition(" ")
+        active, _, idle = watts.partition("/")
+        try:
+            found.append((_device(name), float(active), float(idle or 0)))
+        except ValueError:
+            raise TypeError from None
+        if not 0 <= found[-1][2] <= found[-1][1]:
+            raise TypeError
+    return tuple(found)
+
+
 def _words(value: Any) -> tuple[str, ...]:
     return tuple(value.split()) if isinstance(value, str) else tuple(map(_text, value))
 
@@ -384,6 +405,7 @@ _WANTED: dict[str, tuple[Callable[[Any], Any], str]] = {
     "devices": (_devices, "names such as 'cpu, cuda:0, cuda:1' are"),
     "plan": (_plan, f"one of {', '.join(PLANS)}, or the text of a plan (docs/devices.md), is"),
     "goal": (_goal, "'time', 'energy', 'edp' or 'time within 10% energy' is"),
+    "watts": (_watts, "texts such as 'cpu 150/60, cuda:0 700/100', at work and idle, are"),
     "debug": (lambda value: frozenset(_words(value)), "topics are"),
 }  # fmt: skip
 """What makes a value of an option of what somebody has written, and what is told where that fails."""

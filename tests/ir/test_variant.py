@@ -65,7 +65,7 @@ MATTERS = {
     "built": "off",
 }  # fmt: skip
 INDIFFERENT = {"threads": 5, "explore": False, "store": "off", "tuned": "off", "remap": "off", "devices": "cpu, cuda",
-               "plan": "split", "goal": "energy"}  # fmt: skip
+               "plan": "split", "goal": "energy", "watts": (("cpu", 9.0, 1.0),)}  # fmt: skip
 
 
 def compiled(**options: object) -> Compilation:
