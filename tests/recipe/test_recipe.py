@@ -59,8 +59,8 @@ CASES = {
         "pack a j.o fill i blocks i.o; pack b i.o fill j; specialize i j full; promote c k; specialize i.1 full; "
         "complete j.1; promote c k.1; overrun j.1; reorder i.1.1 k.1.1; specialize j.1.1 full; promote c k.1.1; "
         "parallelize i.o.p; parallelize j.o; vectorize i.p; vectorize i.p.1; vectorize j.p; vectorize j.p.1; "
-        "vectorize j.r; vectorize j; vectorize j.w; vectorize j.1.r; vectorize j.1.r.1; vectorize j.1; vectorize j.1.w; vectorize j.1.w.1; "
-        "vectorize j.1.1.r; vectorize j.1.1; vectorize j.1.1.w; vectorize j.1.1.1",
+        "vectorize j.r; vectorize j; vectorize j.w; vectorize j.1.r; vectorize j.1.r.1; vectorize j.1; "
+        "vectorize j.1.w; vectorize j.1.w.1; vectorize j.1.1.r; vectorize j.1.1; vectorize j.1.1.w; vectorize j.1.1.1",
     ),
     "gemm": (
         GEMM,
