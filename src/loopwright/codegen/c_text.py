@@ -21,7 +21,7 @@ from loopwright.ir.nodes import (
     Unary,
     Var,
 )
-from loopwright.ir.types import FLOAT32, Scalar
+from loopwright.ir.types import FLOAT32, FLOAT64, INT64, UINT64, Scalar
 
 VALUE_TYPE: dict[str, str] = {
     "bool": "bool", "int8": "int8_t", "int16": "int16_t", "int32": "int32_t", "int64": "int64_t",
@@ -48,6 +48,7 @@ class Environment(Protocol):
 
     strict: bool
     vector_functions: bool
+    in_lanes: bool
 
     def variable(self, name: str) -> str: ...
     def size(self, array: str, axis: int) -> str: ...
@@ -80,7 +81,15 @@ def text_of(expr: Expr, env: Environment) -> str:
         case Select():
             return f"({text_of(expr.condition, env)} ? {text_of(expr.then, env)} : {text_of(expr.otherwise, env)})"
         case Cast():
-            return cast(text_of(expr.operand, env), expr.operand.type, expr.type)
+            text, source = text_of(expr.operand, env), expr.operand.type
+            if (
+                env.in_lanes
+                and source in (INT64, UINT64)
+                and expr.type == FLOAT64
+                and not isinstance(expr.operand, Const)
+            ):
+                return f"lw_double_{source.name}({text})"
+            return cast(text, source, expr.type)
         case Call():
             return _call(expr, [text_of(argument, env) for argument in expr.arguments], env)
     assert_never(expr)
