@@ -9,7 +9,7 @@ from loopwright.codegen.arrays import STACK_BYTES
 from loopwright.codegen.c_text import VALUE_TYPE, literal
 from loopwright.codegen.compaction import write_compaction
 from loopwright.codegen.function import Writer
-from loopwright.codegen.if_conversion import update_of
+from loopwright.codegen.if_conversion import count_of, update_of
 from loopwright.codegen.safepoints import write_while
 from loopwright.ir.code import AlignedArray
 from loopwright.ir.nodes import (
@@ -57,6 +57,8 @@ def write(stmt: Stmt, w: Writer) -> None:
             _selected(stmt, w)
         case If() if id(stmt) in w.streams:
             write_compaction(stmt, w)
+        case If() if w.in_lanes and count_of(stmt) is not None:
+            _counted(stmt, w)
         case If():
             _if(stmt, w)
         case Block():
@@ -104,6 +106,15 @@ def _selected(stmt: If, w: Writer) -> None:
         # First, so that a failure in it comes before one in what is added.
         w.line(f"const bool lw_holds = {w.text(stmt.condition)};")
         w.line(f"{target} = {target} - lw_selected_{value.type.name}(lw_holds, {less});")
+
+
+def _counted(stmt: If, w: Writer) -> None:
+    count = count_of(stmt)
+    assert count is not None
+    name, op, by = count
+    target = w.function.renamed.get(name) or w.use(w.names.of(name))
+    some, none = w.text(by), w.text(Const(0, by.type))
+    w.line(f"{target} = {target} {'+' if op == 'add' else '-'} ({w.text(stmt.condition)} ? {some} : {none});")
 
 
 def _if(stmt: If, w: Writer) -> None:
