@@ -16,6 +16,7 @@ from loopwright.ir.nodes import (
     RESERVED,
     Allocate,
     Assign,
+    Binary,
     Block,
     Body,
     Break,
@@ -28,9 +29,12 @@ from loopwright.ir.nodes import (
     Stmt,
     Store,
     Unary,
+    Var,
     While,
 )
 from loopwright.ir.walk import statements
+
+_IN_PLACE = {"and": "&=", "or": "|=", "xor": "^="}
 
 
 def write_body(body: Body, w: Writer) -> None:
@@ -44,7 +48,11 @@ def write(stmt: Stmt, w: Writer) -> None:
     match stmt:
         case Assign():
             target = w.function.renamed.get(stmt.name) or w.use(w.names.of(stmt.name))
-            w.line(f"{target} = {w.text(stmt.value)};")
+            match stmt.value:
+                case Binary(op="and" | "or" | "xor" as op, left=Var(name=old)) if old == stmt.name and w.in_lanes:
+                    w.line(f"{target} {_IN_PLACE[op]} {w.text(stmt.value.right)};")
+                case _:
+                    w.line(f"{target} = {w.text(stmt.value)};")
         case Store():
             (w.write_store or partial(write_store, w=w))(stmt)
         case Allocate():
