@@ -85,3 +85,27 @@ def test_what_does_not_fit_fails_where_python_fails(wrong: float) -> None:
     x[400] = wrong
     with pytest.raises((ValueError, OverflowError)):
         lw.kernel(wholes)(x)
+
+
+def compared(a: np.ndarray, limit: int, out: np.ndarray) -> int:
+    n = 0
+    for i in range(a.shape[0]):
+        out[i] = 200 if a[i] > limit else 3
+        if limit <= a[i]:
+            n += 1
+        if a[i] == limit:
+            n += 1000
+    return n
+
+
+@pytest.mark.parametrize("kind", [np.uint8, np.int8, np.uint16, np.int16, np.int32])
+def test_narrow_elements_are_compared_with_any_whole_number(kind: type) -> None:
+    ends = np.iinfo(kind)
+    a = np.random.default_rng(2).integers(ends.min, ends.max, 300, kind, endpoint=True)
+    a[:4] = ends.min, ends.max, 0, 1
+    near = [end + by for end in (ends.min, ends.max, 0, -512, 512, -131072, 131072) for by in (-1, 0, 1)]
+    for limit in (*near, 2**40, -(2**40), 2**63 - 1, -(2**63), 2**32, 2**16 + 1, 2**16):
+        out, wanted = np.zeros(300, np.uint8), np.zeros(300, np.uint8)
+        wide = a.astype(np.int64)
+        assert lw.kernel(compared)(a, limit, out) == compared(wide, limit, wanted)
+        assert (out == wanted).all()

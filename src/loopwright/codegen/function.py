@@ -51,9 +51,9 @@ from loopwright.ir.nodes import (
     Var,
 )
 from loopwright.ir.program import FailureSite
-from loopwright.ir.queries import types_assigned
+from loopwright.ir.queries import names_assigned, names_in, types_assigned
 from loopwright.ir.types import FLOAT64, INT64, Scalar
-from loopwright.ir.walk import expressions, loops
+from loopwright.ir.walk import expressions, loops, subexpressions
 
 
 @dataclass
@@ -126,6 +126,7 @@ class Writer:
         self.rooms = False  # whether there are others on the heap
         self.vector_functions = False  # whether what is written may run in lanes, and its last digits may differ
         self.in_lanes = False  # whether what is written may run in lanes
+        self.changing: frozenset[str] | None = None  # the names that a loop for lanes changes; None outside of one
         self.inside: Accesses = NONE  # accesses that a test has freed of checks
         self.fitting = ""  # an opaque zero, where conversions that are freed of checks may be written plainly
         self.streams: frozenset[int] = frozenset()  # compactions that are written without a jump
@@ -200,12 +201,14 @@ class Writer:
         lanes: Lanes | None = None, part: Part = "all", at_once: int = 1,
     ) -> Iterator[None]:  # fmt: skip
         """Within, what is written stands in a `for` loop with this head: see `ir.code.Loop`."""
-        before = self.vector_functions, self.in_lanes
+        before = self.vector_functions, self.in_lanes, self.changing
+        known = self.loops.get(name) if lanes is not None else None
+        self.changing = None if known is None else frozenset({name, *names_assigned(known.body)})
         self.vector_functions, self.in_lanes = lanes is not None and lanes.vector_functions, self._fills(name, lanes)
         made = Loop(head=head, name=name, trips=trips, unroll=unroll, lanes=lanes, part=part, at_once=at_once)
         with self.function.inside(made):
             yield
-        self.vector_functions, self.in_lanes = before
+        self.vector_functions, self.in_lanes, self.changing = before
 
     def _fills(self, name: str, lanes: Lanes | None) -> bool:
         """Whether the C compiler may be expected to make code for whole registers of a loop for lanes."""
@@ -297,6 +300,12 @@ class Writer:
         if self.in_lanes and number.type == FLOAT64 and (node.type.bits <= 32 or truncated(node) is not None):
             return f"(({VALUE_TYPE[node.type.name]})LW_CONVERTED({self.text(number)}, {self.fitting}))"
         return f"(({VALUE_TYPE[node.type.name]})((int64_t){self.text(number)} + {self.fitting}))"
+
+    def stays(self, expr: Expr) -> bool:
+        """Whether an expression is known to have one value in all iterations of the loop that is written for lanes."""
+        parts = list(subexpressions(expr))
+        simple = all(isinstance(part, Var | Const | Dim) for part in parts)
+        return self.changing is not None and simple and not names_in(expr) & self.changing
 
     def cannot_overflow(self, expr: Expr) -> bool:
         """Whether signed arithmetic may be written as it is: the C compiler is told that it wraps."""

@@ -310,6 +310,12 @@ LW_PURE int64_t lw_converted(double number) { return lw_bits(__builtin_trunc(num
 #define LW_CONVERTED(number, zero) ((int64_t)(number) + (zero))
 #endif
 
+/* A whole number to be compared with those of 8 or 16 bits. */
+#define LW_WITHIN(type, suffix, most) \
+  LW_PURE type lw_within_##suffix(int64_t x) { return (type)(x > (most) ? (most) : x < -(most) ? -(most) : x); }
+LW_WITHIN(int16_t, int16, 512)
+LW_WITHIN(int32_t, int32, 131072)
+
 /* A float that is converted; the least integer where it does not fit, as x86 has it. Whether it does is then all that
    there is to be asked. Else gcc is kept from making trunc() of a later conversion back: -0.0 for 0. */
 #if defined(__x86_64__)
