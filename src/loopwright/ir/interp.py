@@ -8,7 +8,7 @@ what runs a kernel where there is no C compiler.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, assert_never
 
 import numpy as np
@@ -51,6 +51,7 @@ from loopwright.ir.nodes import (
     Var,
     While,
 )
+from loopwright.ir.queries import originals_of
 from loopwright.ir.signature import as_complex, as_pairs, part_of
 
 State = dict[str, Any]  # the value of every scalar and loop variable, and the NumPy array of every array, by name
@@ -81,13 +82,19 @@ def prepare(kernel: Kernel) -> Callable[[Sequence[object]], object]:
     """`interpret` for many calls of one kernel: the closures are made once."""
     results = [(result, [evaluation(size) for size in result.shape]) for result in kernel.results]
     execute = _execution_of_all(kernel.body)
+    originals = originals_of(kernel)
 
     def run(arguments: Sequence[object]) -> object:
         with np.errstate(all="ignore"):
             state = {param.name: _argument(param, arguments[param.argument]) for param in kernel.params}
             for result, shape in results:
                 state[result.name] = _new_array(result, [size(state) for size in shape])
-            signal = execute(state)
+            try:
+                signal = execute(state)
+            except BoundsError as error:
+                if (original := originals.get(error.array)) is None:
+                    raise
+                raise replace(error, array=original.array, axis=original.axes[error.axis]) from None
         values = signal.values if isinstance(signal, Returned) else ()
         return _returned(kernel, iter(values), state, arguments)
 

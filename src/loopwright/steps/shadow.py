@@ -1,0 +1,226 @@
+"""Shadows: local arrays that hold the elements of an array, or of the fields of an array of records, in another layout
+while a stretch of the kernel runs: which there are, where an element is in them, and the loops that convert. Whether
+that is legal is for `steps/relayout.py` to say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from loopwright.ir.data_layout import DataLayout, StoredAxis
+from loopwright.ir.linear import number, plus, times, variable
+from loopwright.ir.nodes import (
+    RESERVED,
+    Allocate,
+    Body,
+    Const,
+    Dim,
+    Expr,
+    For,
+    Kernel,
+    Load,
+    Original,
+    Stmt,
+    Store,
+)
+from loopwright.ir.queries import fresh, names_of
+from loopwright.ir.types import Scalar
+from loopwright.ir.walk import expressions, rewrite_body, statements
+from loopwright.steps.step import Rejection
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """One array of the kernel: a plain one, or a field. rank: axes, without those of a sub-array field; tail: the sizes
+    of these; first: which component of a record its first element is, among those of its shadow."""
+
+    name: str
+    element: Scalar
+    rank: int
+    tail: tuple[int, ...] = ()
+    first: int = 0
+
+    @property
+    def count(self) -> int:
+        """How many components of a record it is."""
+        total = 1
+        for size in self.tail:
+            total *= size
+        return total
+
+
+def members_of(kernel: Kernel, array: str) -> tuple[Member, ...] | Rejection:
+    """What of the kernel an array's name means: that array, or the fields of records that it uses."""
+    made = {one.array: Member(one.array, one.element, len(one.shape)) for one in statements(kernel.body, Allocate)}
+    whole = {one.name: Member(one.name, one.element, one.rank) for one in (*kernel.arrays, *kernel.results)}
+    if (plain := whole.get(array) or made.get(array)) is not None and not _is_field(kernel, array):
+        return (plain,)
+    fields = [one for one in kernel.arrays if one.name.startswith(f"{array}.") and _is_field(kernel, one.name)]
+    if fields and len({one.argument for one in fields}) == 1:
+        return tuple(
+            Member(one.name, one.element, one.rank - len(one.tail), tuple(size for size, _ in one.tail))
+            for one in fields
+        )
+    known = ", ".join(dict.fromkeys(map(_record, (kernel.arrays))) | dict.fromkeys([*whole, *made])) or "none"
+    return Rejection(f"there is no array '{array}' (there are: {known})")
+
+
+def _is_field(kernel: Kernel, array: str) -> bool:
+    """Whether an array is a field of an array of records."""
+    param = next((one for one in kernel.arrays if one.name == array), None)
+    if param is None:
+        return False
+    siblings = sum(one.argument == param.argument for one in kernel.arrays)
+    return siblings > 1 or (param.layout == "strided" and "." in param.name) or bool(param.tail) or param.offset > 0
+
+
+def _record(param: object) -> str:
+    return str(getattr(param, "name", "")).partition(".")[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Shadow:
+    """A local array. members: what it holds, in the order of their components; for fields, the last axis of what
+    `layout` is about counts components, and where there is one only, it is left out."""
+
+    name: str
+    members: tuple[Member, ...]
+    layout: DataLayout
+    is_record: bool
+
+    @property
+    def components(self) -> int:
+        """How many there are of a record; 0 of a plain array."""
+        return sum(one.count for one in self.members) if self.is_record else 0
+
+    @property
+    def axes(self) -> tuple[StoredAxis, ...]:
+        """The axes of memory."""
+        rank = self.members[0].rank
+        if not self.is_record:
+            return self.layout.axes(rank)
+        return tuple(one for one in self.layout.axes(rank + 1) if one.axis < rank or self.components > 1)
+
+    def index(self, member: Member, index: Sequence[Expr]) -> tuple[Expr, ...]:
+        """Where an element of a member is."""
+        if self.is_record:
+            component: Expr = number(0)
+            for place, size in zip(index[member.rank :], member.tail, strict=True):
+                component = plus(times(component, size), place)
+            index = (*index[: member.rank], plus(component, member.first))
+        return tuple(one.of(index[one.axis]) for one in self.axes)
+
+    def allocate(self) -> Allocate:
+        """What makes it."""
+        first = self.members[0]
+        sizes: list[Expr] = [Dim(first.name, axis) for axis in range(first.rank)]
+        if self.is_record:
+            sizes.append(number(self.components))
+        shape = [one.size_of(sizes[one.axis]) for one in self.axes]
+        shape[-1] = plus(shape[-1], self.layout.pad)
+        original = Original(first.name, tuple(one.axis for one in self.axes))
+        return Allocate(self.name, first.element, tuple(shape), None, original=original)
+
+    def keeps(self, axis: int) -> bool:
+        """Whether an index along this axis of the array means the same, whatever it is: negative, or beyond the end."""
+        padded = bool(self.layout.pad) and self.axes[-1].axis == axis
+        return not padded and any(one.axis == axis and one.part == "whole" for one in self.axes)
+
+
+def shadows_of(kernel: Kernel, array: str, inside: Body, layout: DataLayout) -> tuple[Shadow, ...] | Rejection:
+    """The shadows for what a stretch of the kernel uses of an array: in planes each field has one of its own; else
+    fields of one type share one, as records without what is not used."""
+    members = members_of(kernel, array)
+    if isinstance(members, Rejection):
+        return members
+    is_record = members[0].name != array
+    used = {node.array for node in accesses(inside)}
+    members = tuple(one for one in members if one.name in used)
+    if not members:
+        return Rejection(f"'{array}' is not used there")
+    if unfit := layout.unfit(members[0].rank + is_record) or ("it has no axes" if not members[0].rank else ""):
+        return Rejection(f"'{array}' cannot be laid out as '{layout}': {unfit}")
+    if any(stmt.array == array for stmt in statements(inside, Allocate)):
+        return Rejection(f"'{array}' is made anew there")
+    if _is_list(kernel, array):
+        return Rejection(f"'{array}' is a list, of which mostly little is used")
+    groups: dict[object, list[Member]] = {}
+    for one in members:
+        groups.setdefault(one.name if layout.kind == "soa" else one.element, []).append(one)
+    taken, found = names_of(kernel), []
+    for group in groups.values():
+        placed: list[Member] = []
+        for one in group:
+            placed.append(replace(one, first=sum(before.count for before in placed)))
+        name = fresh(f"{group[0].name if len(group) == 1 else array}.l", taken)
+        taken.add(name)
+        found.append(Shadow(name, tuple(placed), layout, is_record))
+    return tuple(found)
+
+
+def _is_list(kernel: Kernel, array: str) -> bool:
+    return any(
+        isinstance(size, Const) and int(size.value) >= RESERVED
+        for stmt in statements(kernel.body, Allocate)
+        if stmt.array == array
+        for size in stmt.shape
+    )
+
+
+def accesses(body: Body) -> Iterator[Load | Store]:
+    """Every access of a body."""
+    yield from expressions(body, Load)
+    yield from statements(body, Store)
+
+
+def redirected(body: Body, shadows: Sequence[Shadow]) -> Body:
+    """The body with accesses to the shadows instead."""
+    places = {member.name: (shadow, member) for shadow in shadows for member in shadow.members}
+
+    def load(expr: Expr) -> Expr:
+        if not isinstance(expr, Load) or expr.array not in places:
+            return expr
+        shadow, member = places[expr.array]
+        return replace(expr, array=shadow.name, index=shadow.index(member, expr.index))
+
+    def store(stmt: Stmt) -> Body:
+        if not isinstance(stmt, Store) or stmt.array not in places:
+            return (stmt,)
+        shadow, member = places[stmt.array]
+        return (replace(stmt, array=shadow.name, index=shadow.index(member, stmt.index)),)
+
+    return rewrite_body(body, store, load)
+
+
+def conversion(array: str, shadows: Sequence[Shadow], only: set[str], taken: set[str], back: bool) -> Body:
+    """The loops that fill the shadows, or write them back: of the members `only`, in one loop over all records."""
+    members = [(shadow, one) for shadow in shadows for one in shadow.members if one.name in only]
+    if not members:
+        return ()
+    first, word = members[0][1], "back" if back else "in"
+
+    def new(axis: int) -> str:
+        name = fresh(f"{array}.{word}{axis}", taken)
+        taken.add(name)
+        return name
+
+    names = [new(axis) for axis in range(first.rank)]
+    body: list[Stmt] = []
+    for shadow, one in members:
+        tail = [new(one.rank + axis) for axis in range(len(one.tail))]
+        index = tuple(map(variable, (*names, *tail)))
+        place = shadow.index(one, index)
+        copied = (
+            Store(one.name, index, Load(shadow.name, place, one.element))
+            if back
+            else Store(shadow.name, place, Load(one.name, index, one.element))
+        )
+        body += _around((copied,), tail, [number(size) for size in one.tail])
+    return _around(tuple(body), names, [Dim(first.name, axis) for axis in range(first.rank)])
+
+
+def _around(body: Body, names: Sequence[str], sizes: Sequence[Expr]) -> Body:
+    for name, size in zip(reversed(names), reversed(sizes), strict=True):
+        body = (For(name, number(0), size, number(1), body),)
+    return body
