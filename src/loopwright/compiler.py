@@ -31,10 +31,12 @@ from loopwright.ir.flat_loops import flat_loops_as_nests
 from loopwright.ir.gpu_target import CUDA, GpuTarget
 from loopwright.ir.nodes import Kernel
 from loopwright.ir.program import Program
+from loopwright.ir.signature import ArrayArgument
 from loopwright.ir.simplify import simplify
 from loopwright.ir.text import print_kernel
 from loopwright.ir.variant import PLAIN, Compilation
 from loopwright.ir.verify import verify
+from loopwright.recipe.order_of_keys import why_first
 from loopwright.recipe.partial_schedule import ReasonedStep
 from loopwright.recipe.recipe import Recipe, recipe
 from loopwright.recipe.target import CpuTarget
@@ -168,11 +170,21 @@ def scheduled(kernel: Kernel, facts: Facts, wanted: Compilation) -> Recipe:
         if wanted.on_gpu:
             check_grids(after, proven, steps)
         return Recipe(tuple(ReasonedStep(step, ASKED_FOR) for step in steps), after, proven)
+    first = parse_schedule(wanted.first) if wanted.first else ()
+    after, proven = apply_schedule(kernel, facts, first, strict)  # what is wrong is told at the user's line
     if wanted.on_gpu:
-        first = parse_schedule(wanted.first) if wanted.first else ()
-        apply_schedule(kernel, facts, first, strict)  # what is wrong with them is told at the user's line
         return recipe_gpu.gpu_recipe(kernel, facts, strict, first=first)
-    return recipe(kernel, facts, strict, None if wanted.schedule == PLAIN else target_of_machine(wanted.tools))
+    target = None if wanted.schedule == PLAIN else target_of_machine(wanted.tools)
+    found = recipe(after, proven, strict, target, records=_records(wanted))
+    return replace(found, decisions=(*(ReasonedStep(step, why_first(step)) for step in first), *found.decisions))
+
+
+def _records(wanted: Compilation) -> dict[int, int] | None:
+    """How many bytes the records of each argument have at least; None where arrays stay as they lie."""
+    if wanted.tools.layout != "auto":
+        return None
+    fields = {at: one.fields for at, one in enumerate(wanted.signature.arguments) if isinstance(one, ArrayArgument)}
+    return {at: max(one.end for one in found) for at, found in fields.items() if found}
 
 
 def target_of_machine(tools: Tools) -> CpuTarget:

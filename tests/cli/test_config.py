@@ -20,6 +20,7 @@ VALUES = {
     "compiler_flags": "-g -O1", "compile_timeout_s": "7", "debug": "times", "dump": "/tmp/y",
     "recipe": "plain", "schedule": "parallelize i", "variant": "cpu 2: recipe", "explore": "0",
     "store": "off", "tuned": "off", "built": "/tmp/z", "remap": "off",
+    "layout": "off",
 }  # fmt: skip
 
 

@@ -32,6 +32,11 @@ class Field:
     offset: int
     tail: tuple[tuple[int, int], ...] = ()
 
+    @property
+    def end(self) -> int:
+        """The first byte of a record behind the field."""
+        return self.offset + self.element.size_bytes + sum((size - 1) * stride for size, stride in self.tail if size)
+
 
 @dataclass(frozen=True, slots=True)
 class ArrayArgument:

@@ -15,7 +15,7 @@ from loopwright.ir.walk import expressions, loops, statements
 from loopwright.steps.draft import finished, with_statement
 from loopwright.steps.extent import marked
 from loopwright.steps.nest import overlapping, size_of, too_large
-from loopwright.steps.shadow import Shadow, accesses, conversion, members_of, redirected, shadows_of
+from loopwright.steps.shadow import Shadow, accesses, array_of, conversion, members_of, redirected, shadows_of
 from loopwright.steps.step import Rejection, Step
 
 
@@ -129,7 +129,7 @@ class Relayout(Step):
         for loop in kernel.body:
             if not isinstance(loop, For | While) or not contains(loop.body, For, While):
                 continue
-            for array in dict.fromkeys(name.partition(".")[0] for name in sorted(arrays_loaded((loop,)))):
+            for array in dict.fromkeys(array_of(kernel, name) for name in sorted(arrays_loaded((loop,)))):
                 members = members_of(kernel, array)
                 if isinstance(members, Rejection):
                     continue

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 
 from loopwright.ir.data_layout import DataLayout, StoredAxis
 from loopwright.ir.linear import number, plus, times, variable
@@ -53,7 +54,8 @@ class Member:
 def members_of(kernel: Kernel, array: str) -> tuple[Member, ...] | Rejection:
     """What of the kernel an array's name means: that array, or the fields of records that it uses."""
     made = {one.array: Member(one.array, one.element, len(one.shape)) for one in statements(kernel.body, Allocate)}
-    whole = {one.name: Member(one.name, one.element, one.rank) for one in (*kernel.arrays, *kernel.results)}
+    whole = {one.name: Member(one.name, one.element, one.rank) for one in kernel.arrays}
+    whole |= {one.name: Member(one.name, one.element, one.rank) for one in kernel.results}
     if (plain := whole.get(array) or made.get(array)) is not None and not _is_field(kernel, array):
         return (plain,)
     fields = [one for one in kernel.arrays if one.name.startswith(f"{array}.") and _is_field(kernel, one.name)]
@@ -62,8 +64,18 @@ def members_of(kernel: Kernel, array: str) -> tuple[Member, ...] | Rejection:
             Member(one.name, one.element, one.rank - len(one.tail), tuple(size for size, _ in one.tail))
             for one in fields
         )
-    known = ", ".join(dict.fromkeys(map(_record, (kernel.arrays))) | dict.fromkeys([*whole, *made])) or "none"
-    return Rejection(f"there is no array '{array}' (there are: {known})")
+    known = dict.fromkeys(array_of(kernel, name) for name in (*whole, *made))
+    return Rejection(f"there is no array '{array}' (there are: {', '.join(known) or 'none'})")
+
+
+def array_of(kernel: Kernel, name: str) -> str:
+    """The name by which a step knows an array, or the array of records that it is a field of."""
+    if not _is_field(kernel, name):
+        return name
+    argument = next(one.argument for one in kernel.arrays if one.name == name)
+    paths = [one.name.split(".")[:-1] for one in kernel.arrays if one.argument == argument]
+    common = takewhile(lambda words: len(set(words)) == 1, zip(*paths, strict=False))
+    return ".".join(words[0] for words in common)
 
 
 def _is_field(kernel: Kernel, array: str) -> bool:
@@ -73,10 +85,6 @@ def _is_field(kernel: Kernel, array: str) -> bool:
         return False
     siblings = sum(one.argument == param.argument for one in kernel.arrays)
     return siblings > 1 or (param.layout == "strided" and "." in param.name) or bool(param.tail) or param.offset > 0
-
-
-def _record(param: object) -> str:
-    return str(getattr(param, "name", "")).partition(".")[0]
 
 
 @dataclass(frozen=True, slots=True)
