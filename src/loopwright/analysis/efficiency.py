@@ -47,6 +47,16 @@ def memory_efficiency(groups: Iterable[Sequence[int]], width: int, segment: int 
     return used / moved if moved else 1.0
 
 
+def transaction_efficiency(groups: Iterable[Sequence[int]], width: int, segment: int = SECTOR) -> float:
+    """The least number of transactions that groups of addresses need, over how many they take: the paper's count of
+    base addresses (figure 8), which asks for half a segment in one transaction as it asks for a whole one."""
+    least = made = 0
+    for addresses in groups:
+        least += -(-len({start + byte for start in addresses for byte in range(width)}) // segment)
+        made += transactions(addresses, width, segment)
+    return least / made if made else 1.0
+
+
 def activity_factor(active: Iterable[int], lanes: int = 32) -> float:
     """The part of the lanes that work, of how many do in each instruction that a warp issues; 1.0 where it issues
     none."""
@@ -58,7 +68,7 @@ def activity_factor(active: Iterable[int], lanes: int = 32) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
+class ElementPlaces:
     """Where the elements of an array of the kernel lie, of `element` bytes each.
 
     of: what it is reported as: the array, or the array of records that it is a field of. memory: what lies in one piece
@@ -110,7 +120,9 @@ class ArrayUse:
         return min(1.0, self.used / self.moved) if self.moved else 1.0
 
 
-def array_uses(kernel: Kernel, inside: Body, places: Mapping[str, Placed], segment: int = LINE) -> dict[str, ArrayUse]:
+def array_uses(
+    kernel: Kernel, inside: Body, places: Mapping[str, ElementPlaces], segment: int = LINE
+) -> dict[str, ArrayUse]:
     """Of each array that a part of the kernel uses, and that has a place, by what it is part of, each time that the
     part runs. A line that is written is moved twice."""
     nodes = {id(node) for node in (*expressions(inside), *statements(inside)) if isinstance(node, Load | Store)}
@@ -139,7 +151,7 @@ class _Stream:
     """An access along the innermost loop in whose iterations it moves. along: by how much each index does, None where
     data decides; at: what else is in its indices; offsets: constants in them. times: iterations in a pass."""
 
-    place: Placed
+    place: ElementPlaces
     loop: str
     along: tuple[int, ...] | None
     at: object
@@ -148,7 +160,7 @@ class _Stream:
     is_write: bool
 
 
-def _stream(notes: Trace, access: Access, place: Placed, within: Container[str]) -> _Stream:
+def _stream(notes: Trace, access: Access, place: ElementPlaces, within: Container[str]) -> _Stream:
     loops = [notes.loops[name] for name in access.stack if name in notes.loops and name in within]
     offsets = tuple(form.constant for form in access.index)
     at = tuple(tuple((symbol.number, count) for symbol, count in form.terms) for form in access.index)

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil, prod
 
-from loopwright.analysis.efficiency import LINE, ORIGIN, USUAL, ArrayUse, Placed, array_uses
+from loopwright.analysis.efficiency import LINE, ORIGIN, USUAL, ArrayUse, ElementPlaces, array_uses
 from loopwright.analysis.effort import LOCK
 from loopwright.analysis.trace import Access, Trace, traced
 from loopwright.ir.data_layout import DataLayout
@@ -22,7 +22,7 @@ from loopwright.ir.queries import arrays_stored, contains
 from loopwright.ir.walk import statements
 from loopwright.recipe.partial_schedule import PartialSchedule
 from loopwright.steps.relayout import Relayout
-from loopwright.steps.shadow import Member, accesses, array_of, members_of, shadows_of
+from loopwright.steps.shadows import Component, accesses, array_of, members_of, shadows_of
 from loopwright.steps.specialize import Specialize
 from loopwright.steps.step import Rejection, Step
 
@@ -33,7 +33,7 @@ LESS = 0.75
 MARGIN = 1.5
 """How many times the price of a conversion has to come back."""
 LEAST = 3
-"""Passes from which on it is done, though fewer might pay: what is left for the others is a loop, and no single pass."""
+"""Passes from which on it is done, though fewer might pay: what is left for other calls is a loop, no single pass."""
 LONGEST = 1000
 """Passes that a loop is expected to make at most: what pays after more is not taken."""
 PLANES = 6
@@ -74,10 +74,10 @@ class LayoutChoice:
 
 def places_of(
     kernel: Kernel, inside: Body, records: Mapping[int, int], layouts: Mapping[str, DataLayout] | None = None
-) -> dict[str, Placed]:
+) -> dict[str, ElementPlaces]:
     """Where the arrays that a part of a kernel uses lie, those in `layouts` in these. records: bytes of a record, by
     argument."""
-    found: dict[str, Placed] = {}
+    found: dict[str, ElementPlaces] = {}
     used = {node.array for node in accesses(inside)}
     for array in dict.fromkeys(array_of(kernel, node.array) for node in accesses(inside)):
         wanted = (layouts or {}).get(array)
@@ -94,13 +94,13 @@ def places_of(
                 if shadow.is_record:
                     sizes = (*sizes, shadow.components)
                 size = one.element.size_bytes
-                found[one.name] = Placed(
+                found[one.name] = ElementPlaces(
                     array, shadow.name, size, wanted, sizes, begin, shadow.is_record, one.tail, one.first
                 )
     return found
 
 
-def _as_given(kernel: Kernel, inside: Body, array: str, one: Member, records: Mapping[int, int]) -> Placed:
+def _as_given(kernel: Kernel, inside: Body, array: str, one: Component, records: Mapping[int, int]) -> ElementPlaces:
     sizes, begin = _extents(kernel, inside, one)
     param = next((param for param in kernel.arrays if param.name == one.name), None)
     size = one.element.size_bytes
@@ -108,14 +108,16 @@ def _as_given(kernel: Kernel, inside: Body, array: str, one: Member, records: Ma
         fields = [other for other in kernel.arrays if other.argument == param.argument]
         least = max(other.offset + other.element.size_bytes for other in fields)
         record = max(least, records.get(param.argument, 0))
-        return Placed(array, array, size, DataLayout("aos"), sizes, begin, True, one.tail, 0, record, param.offset)
+        return ElementPlaces(
+            array, array, size, DataLayout("aos"), sizes, begin, True, one.tail, 0, record, param.offset
+        )
     layout = DataLayout("aos")
     if param is not None and param.layout in ("F", "first") and one.rank > 1:
         layout = DataLayout("order", tuple(reversed(range(one.rank))))
-    return Placed(array, array, size, layout, sizes, begin)
+    return ElementPlaces(array, array, size, layout, sizes, begin)
 
 
-def _extents(kernel: Kernel, inside: Body, one: Member) -> tuple[tuple[int, ...], tuple[int, ...]]:
+def _extents(kernel: Kernel, inside: Body, one: Component) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Of each axis how long it is taken to be, and where indices begin. An axis of which only constant indices are used
     is no longer than these ask for."""
     made = next((stmt for stmt in statements(kernel.body, Allocate) if stmt.array == one.name), None)

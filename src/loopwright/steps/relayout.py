@@ -15,7 +15,7 @@ from loopwright.ir.walk import expressions, loops, statements
 from loopwright.steps.draft import finished, with_statement
 from loopwright.steps.extent import marked
 from loopwright.steps.nest import overlapping, size_of, too_large
-from loopwright.steps.shadow import Shadow, accesses, array_of, conversion, members_of, redirected, shadows_of
+from loopwright.steps.shadows import Shadow, accesses, array_of, conversion, members_of, redirected, shadows_of
 from loopwright.steps.step import Rejection, Step
 
 

@@ -6,7 +6,7 @@ from loopwright.ir.data_layout import DataLayout
 from loopwright.ir.linear import variable
 from loopwright.ir.printing import print_expr
 from loopwright.ir.text import parse_kernel
-from loopwright.steps.shadow import Shadow, conversion, members_of, shadows_of
+from loopwright.steps.shadows import Shadow, conversion, members_of, shadows_of
 from loopwright.steps.step import Rejection
 
 FIELDS = """

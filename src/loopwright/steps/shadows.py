@@ -32,7 +32,7 @@ from loopwright.steps.step import Rejection
 
 
 @dataclass(frozen=True, slots=True)
-class Member:
+class Component:
     """One array of the kernel: a plain one, or a field. rank: axes, without those of a sub-array field; tail: the sizes
     of these; first: which component of a record its first element is, among those of its shadow."""
 
@@ -51,17 +51,17 @@ class Member:
         return total
 
 
-def members_of(kernel: Kernel, array: str) -> tuple[Member, ...] | Rejection:
+def members_of(kernel: Kernel, array: str) -> tuple[Component, ...] | Rejection:
     """What of the kernel an array's name means: that array, or the fields of records that it uses."""
-    made = {one.array: Member(one.array, one.element, len(one.shape)) for one in statements(kernel.body, Allocate)}
-    whole = {one.name: Member(one.name, one.element, one.rank) for one in kernel.arrays}
-    whole |= {one.name: Member(one.name, one.element, one.rank) for one in kernel.results}
+    made = {one.array: Component(one.array, one.element, len(one.shape)) for one in statements(kernel.body, Allocate)}
+    whole = {one.name: Component(one.name, one.element, one.rank) for one in kernel.arrays}
+    whole |= {one.name: Component(one.name, one.element, one.rank) for one in kernel.results}
     if (plain := whole.get(array) or made.get(array)) is not None and not _is_field(kernel, array):
         return (plain,)
     fields = [one for one in kernel.arrays if one.name.startswith(f"{array}.") and _is_field(kernel, one.name)]
     if fields and len({one.argument for one in fields}) == 1:
         return tuple(
-            Member(one.name, one.element, one.rank - len(one.tail), tuple(size for size, _ in one.tail))
+            Component(one.name, one.element, one.rank - len(one.tail), tuple(size for size, _ in one.tail))
             for one in fields
         )
     known = dict.fromkeys(array_of(kernel, name) for name in (*whole, *made))
@@ -93,7 +93,7 @@ class Shadow:
     `layout` is about counts components, and where there is one only, it is left out."""
 
     name: str
-    members: tuple[Member, ...]
+    members: tuple[Component, ...]
     layout: DataLayout
     is_record: bool
 
@@ -110,7 +110,7 @@ class Shadow:
             return self.layout.axes(rank)
         return tuple(one for one in self.layout.axes(rank + 1) if one.axis < rank or self.components > 1)
 
-    def index(self, member: Member, index: Sequence[Expr]) -> tuple[Expr, ...]:
+    def index(self, member: Component, index: Sequence[Expr]) -> tuple[Expr, ...]:
         """Where an element of a member is."""
         if self.is_record:
             component: Expr = number(0)
@@ -153,12 +153,12 @@ def shadows_of(kernel: Kernel, array: str, inside: Body, layout: DataLayout) -> 
         return Rejection(f"'{array}' is made anew there")
     if _is_list(kernel, array):
         return Rejection(f"'{array}' is a list, of which mostly little is used")
-    groups: dict[object, list[Member]] = {}
+    groups: dict[object, list[Component]] = {}
     for one in members:
         groups.setdefault(one.name if layout.kind == "soa" else one.element, []).append(one)
     taken, found = names_of(kernel), []
     for group in groups.values():
-        placed: list[Member] = []
+        placed: list[Component] = []
         for one in group:
             placed.append(replace(one, first=sum(before.count for before in placed)))
         name = fresh(f"{group[0].name if len(group) == 1 else array}.l", taken)
