@@ -36,10 +36,12 @@ from loopwright.ir.simplify import simplify
 from loopwright.ir.text import print_kernel
 from loopwright.ir.variant import PLAIN, Compilation
 from loopwright.ir.verify import verify
+from loopwright.recipe.layouts import told
 from loopwright.recipe.order_of_keys import why_first
 from loopwright.recipe.partial_schedule import ReasonedStep
 from loopwright.recipe.recipe import Recipe, recipe
 from loopwright.recipe.target import CpuTarget
+from loopwright.steps.relayout import Relayout
 from loopwright.steps.schedule import apply_schedule, check_grids, parse_schedule, print_schedule
 from loopwright.toolchain.machine import cache_bytes, vector_registers
 
@@ -175,14 +177,15 @@ def scheduled(kernel: Kernel, facts: Facts, wanted: Compilation) -> Recipe:
     if wanted.on_gpu:
         return recipe_gpu.gpu_recipe(kernel, facts, strict, first=first)
     target = None if wanted.schedule == PLAIN else target_of_machine(wanted.tools)
-    found = recipe(after, proven, strict, target, records=_records(wanted))
-    return replace(found, decisions=(*(ReasonedStep(step, why_first(step)) for step in first), *found.decisions))
+    found = recipe(after, proven, strict, target, records=_records(wanted) if wanted.tools.layout == "auto" else None)
+    reasons = [
+        (isinstance(step, Relayout) and told(kernel, step, _records(wanted))) or why_first(step) for step in first
+    ]
+    return replace(found, decisions=(*map(ReasonedStep, first, reasons), *found.decisions))
 
 
-def _records(wanted: Compilation) -> dict[int, int] | None:
-    """How many bytes the records of each argument have at least; None where arrays stay as they lie."""
-    if wanted.tools.layout != "auto":
-        return None
+def _records(wanted: Compilation) -> dict[int, int]:
+    """How many bytes the records of each argument have at least."""
     fields = {at: one.fields for at, one in enumerate(wanted.signature.arguments) if isinstance(one, ArrayArgument)}
     return {at: max(one.end for one in found) for at, found in fields.items() if found}
 

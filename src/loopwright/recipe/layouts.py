@@ -19,7 +19,7 @@ from loopwright.analysis.trace import Access, Trace, traced
 from loopwright.ir.data_layout import DataLayout
 from loopwright.ir.nodes import Allocate, Body, Const, For, Kernel, Store, While
 from loopwright.ir.queries import arrays_stored, contains
-from loopwright.ir.walk import statements
+from loopwright.ir.walk import loops, statements
 from loopwright.recipe.partial_schedule import PartialSchedule
 from loopwright.steps.relayout import Relayout
 from loopwright.steps.shadows import Component, accesses, array_of, members_of, shadows_of
@@ -143,20 +143,34 @@ def choices_of(kernel: Kernel, loop: For | While, records: Mapping[int, int]) ->
     given = array_uses(kernel, inside, places_of(kernel, inside, records))
     found: list[LayoutChoice] = []
     for array, before in given.items():
-        best: LayoutChoice | None = None
-        for layout in _candidates(kernel, inside, array):
-            places = places_of(kernel, inside, records, {array: layout})
-            after = array_uses(kernel, inside, {k: v for k, v in places.items() if v.of == array}).get(array)
-            if after is None:
-                continue
-            one = LayoutChoice(
-                array, loop.name, str(layout), before, after, _conversion(kernel, inside, array, records, layout)
-            )
-            if best is None or after.moved < best.after.moved:
-                best = one
-        if best is not None and best.after.moved < before.moved and not before.by_data:
+        layouts = () if before.by_data else _candidates(kernel, inside, array)
+        best = min(
+            (_choice(kernel, loop, array, layout, before, records) for layout in layouts),
+            key=lambda one: one.after.moved,
+            default=None,
+        )
+        if best is not None and best.after.moved < before.moved:
             found.append(best)
     return tuple(found)
+
+
+def _choice(
+    kernel: Kernel, loop: For | While, array: str, layout: DataLayout, before: ArrayUse, records: Mapping[int, int]
+) -> LayoutChoice:
+    inside = loop.body
+    places = places_of(kernel, inside, records, {array: layout})
+    after = array_uses(kernel, inside, {name: one for name, one in places.items() if one.of == array})[array]
+    price = _conversion(kernel, inside, array, records, layout)
+    return LayoutChoice(array, loop.name, str(layout), before, after, price)
+
+
+def told(kernel: Kernel, step: Relayout, records: Mapping[int, int]) -> str:
+    """What a step brings that is legal, in words; '' where it is for no loop alone."""
+    loop = loops(kernel).get(step.loop)
+    if loop is None:
+        return ""
+    before = array_uses(kernel, loop.body, places_of(kernel, loop.body, records))[step.array]
+    return str(_choice(kernel, loop, step.array, step.layout, before, records))
 
 
 def _candidates(kernel: Kernel, inside: Body, array: str) -> Sequence[DataLayout]:
