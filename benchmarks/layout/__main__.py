@@ -17,7 +17,7 @@ import loopwright as lw
 from benchmarks.layout.cases import CASES, Case
 from benchmarks.machine import cpu_name, versions
 
-ROUNDS = 7
+ROUNDS = 15
 LEAST_S = 0.02
 """A turn calls again until it has taken so long."""
 
@@ -67,8 +67,10 @@ def measured(case: Case, passes: int) -> Row:
         except lw.ScheduleError as error:
             print(f"    {case.name}: {name} is refused: {str(error).splitlines()[0][-100:]}", file=sys.stderr)
     times: dict[str, list[float]] = {name: [] for name in possible}
-    for _ in range(ROUNDS):
-        for name, option in possible.items():
+    for turn in range(ROUNDS):
+        names = list(possible)
+        for name in names[turn % len(names) :] + names[: turn % len(names)]:  # nobody always runs after the same one
+            option = possible[name]
             with lw.options(layout=option, explore=False, store="off"):
                 calls, started = 0, time.perf_counter()
                 while calls == 0 or time.perf_counter() - started < LEAST_S:

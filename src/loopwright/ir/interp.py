@@ -51,8 +51,8 @@ from loopwright.ir.nodes import (
     Var,
     While,
 )
-from loopwright.ir.queries import originals_of
 from loopwright.ir.signature import as_complex, as_pairs, part_of
+from loopwright.ir.walk import statements
 
 State = dict[str, Any]  # the value of every scalar and loop variable, and the NumPy array of every array, by name
 Evaluate = Callable[[State], Value]
@@ -82,7 +82,7 @@ def prepare(kernel: Kernel) -> Callable[[Sequence[object]], object]:
     """`interpret` for many calls of one kernel: the closures are made once."""
     results = [(result, [evaluation(size) for size in result.shape]) for result in kernel.results]
     execute = _execution_of_all(kernel.body)
-    originals = originals_of(kernel)
+    originals = {made.array: made.original for made in statements(kernel.body, Allocate) if made.original is not None}
 
     def run(arguments: Sequence[object]) -> object:
         with np.errstate(all="ignore"):
