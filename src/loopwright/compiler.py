@@ -177,14 +177,14 @@ def scheduled(kernel: Kernel, facts: Facts, wanted: Compilation) -> Recipe:
     if wanted.on_gpu:
         return recipe_gpu.gpu_recipe(kernel, facts, strict, first=first)
     target = None if wanted.schedule == PLAIN else target_of_machine(wanted.tools)
-    found = recipe(after, proven, strict, target, records=_records(wanted) if wanted.tools.layout == "auto" else None)
+    found = recipe(after, proven, strict, target, records=records_of(wanted) if wanted.tools.layout == "auto" else None)
     reasons = [
-        (isinstance(step, Relayout) and told(kernel, step, _records(wanted))) or why_first(step) for step in first
+        (isinstance(step, Relayout) and told(kernel, step, records_of(wanted))) or why_first(step) for step in first
     ]
     return replace(found, decisions=(*map(ReasonedStep, first, reasons), *found.decisions))
 
 
-def _records(wanted: Compilation) -> dict[int, int]:
+def records_of(wanted: Compilation) -> dict[int, int]:
     """How many bytes the records of each argument have at least."""
     fields = {at: one.fields for at, one in enumerate(wanted.signature.arguments) if isinstance(one, ArrayArgument)}
     return {at: max(one.end for one in found) for at, found in fields.items() if found}

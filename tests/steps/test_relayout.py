@@ -215,3 +215,26 @@ def test_padding_and_the_end_of_the_last_tile_are_not_read() -> None:
     """In the interpreter, what is not defined may be anything: results must not depend on it."""
     check: Callable[..., object] = check_same
     check(SWEEPS, "relayout p in k aosoa 8 pad 5", [(records(n), 2, np.ones((2, 2))) for n in (1, 7, 9)])
+
+
+COLUMNS = """
+kernel columns(a: float64[2] C, t: int64):
+    for k in 0 .. t:
+        for i in 0 .. size(a, 0):
+            a[i, 3] = a[i, 3] * 2.0 + a[i, 1]
+"""
+
+
+@pytest.mark.parametrize("layout", ["soa", "aos", "aosoa 4", "soa pad 3"])
+def test_of_a_plain_array_only_the_columns_that_are_used_are_kept(layout: str, tmp_path: Path) -> None:
+    calls = [(np.arange(n * 6.0).reshape(n, 6), t) for n, t in ((0, 2), (1, 2), (9, 3), (9, 0))]
+    text = print_kernel(check_same(COLUMNS, f"relayout a in k {layout}", calls, tmp_path))
+    assert "a[a.back0, 3]" in text and "a[a.in0, 5]" not in text and "if size(a, 1) > 3:" in text
+
+
+def test_columns_need_not_be_there_where_the_loop_does_not_run() -> None:
+    changed = after(COLUMNS, "relayout a in k soa")
+    for n, t in ((3, 0), (0, 2)):
+        a = np.ones((n, 2))
+        interpret(changed, [a, t])
+        assert (a == 1.0).all()

@@ -75,7 +75,7 @@ class ElementPlaces:
     has one name. sizes: of its axes, the last one of an array of records, in another layout than it was given in,
     counting components. begin: where indices of its axes are taken to begin. tail: sizes of the axes of a field; first:
     its first component. record: bytes from one record to the next as they were given, else 0; offset: bytes from there
-    to the field."""
+    to the field. columns: what the components of a plain array are, where it is laid out as records of these."""
 
     of: str
     memory: str
@@ -88,13 +88,14 @@ class ElementPlaces:
     first: int = 0
     record: int = 0
     offset: int = 0
+    columns: tuple[int, ...] = ()
 
     def address(self, index: Sequence[int]) -> int:
         """The byte of its memory where an element begins, with indices that begin where they may."""
         own = len(self.begin)
         at = [start + one for start, one in zip(self.begin, index, strict=False)]
-        component = 0
-        for place, size in zip(index[own:], self.tail, strict=True):
+        component = self.columns.index(index[own]) if self.columns else 0
+        for place, size in zip(index[own:], self.tail, strict=False):
             component = component * size + place % size
         if self.record:
             place = DataLayout("aos").place(at, self.sizes)

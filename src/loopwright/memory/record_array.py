@@ -31,8 +31,8 @@ def array(source: Any, dtype: Any = None, layout: RecordLayout = "soa") -> Recor
         >>> import loopwright as lw
         >>> p = lw.array(4, dtype=[("x", "f8"), ("v", "f4", 3)])
         >>> p["x"] = np.arange(4)
-        >>> p[1:3].x, p[2]["x"] == 2.0, p.shape, p.nbytes
-        (array([1., 2.]), True, (4,), 80)
+        >>> p[1:3].x, float(p[2]["x"]), p.shape, p.nbytes
+        (array([1., 2.]), 2.0, (4,), 80)
         >>> @lw.kernel
         ... def double(p):
         ...     for i in range(len(p)):

@@ -9,19 +9,22 @@ decides about, or what a call may find to be small, speaks against it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil, prod
 
 from loopwright.analysis.efficiency import LINE, ORIGIN, USUAL, ArrayUse, ElementPlaces, array_uses
 from loopwright.analysis.effort import LOCK
+from loopwright.analysis.facts import Facts
 from loopwright.analysis.trace import Access, Trace, traced
 from loopwright.ir.data_layout import DataLayout
 from loopwright.ir.nodes import Allocate, Body, Const, For, Kernel, Store, While
 from loopwright.ir.queries import arrays_stored, contains
+from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import loops, statements
 from loopwright.recipe.partial_schedule import PartialSchedule
 from loopwright.steps.relayout import Relayout
+from loopwright.steps.reorder import Reorder
 from loopwright.steps.shadows import Component, accesses, array_of, members_of, shadows_of
 from loopwright.steps.specialize import Specialize
 from loopwright.steps.step import Rejection, Step
@@ -95,8 +98,9 @@ def places_of(
                     sizes = (*sizes, shadow.components)
                 size = one.element.size_bytes
                 found[one.name] = ElementPlaces(
-                    array, shadow.name, size, wanted, sizes, begin, shadow.is_record, one.tail, one.first
-                )
+                    array, shadow.name, size, wanted, sizes, begin, shadow.is_record, one.tail, one.first,
+                    columns=one.columns,
+                )  # fmt: skip
     return found
 
 
@@ -173,6 +177,33 @@ def told(kernel: Kernel, step: Relayout, records: Mapping[int, int]) -> str:
     return str(_choice(kernel, loop, step.array, step.layout, before, records))
 
 
+def unused(kernel: Kernel, facts: Facts, strict: bool, records: Mapping[int, int]) -> Iterator[str]:
+    """In words, of which arrays of records the outermost loops use little of what is moved, in passes of a loop that
+    needs its order, or else once; and why another layout is not taken, or when it would pay."""
+    for loop in [stmt for stmt in kernel.body if isinstance(stmt, For | While)]:
+        verdict = facts.loops[loop.name].verdict
+        again = verdict != "parallel" and contains(loop.body, For, While)
+        inside = loop.body if again else (loop,)
+        better = {one.array: one for one in choices_of(kernel, loop, records)} if again else {}
+        for array, use in array_uses(kernel, inside, places_of(kernel, inside, records)).items():
+            members = members_of(kernel, array)
+            if isinstance(members, Rejection) or members[0].name == array or use.efficiency > LESS:
+                continue
+            part = f"{100 * use.efficiency:.0f} % of what is moved of '{array}' is used"
+            if not again:
+                yield f"{part} in '{user_name(loop.name)}'; lw.array keeps each field apart"
+                continue
+            found = better.get(array)
+            if found is None:
+                why = "data decides which records, and so it stays" if use.by_data else "no layout moves less"
+            elif (rejection := found.step.illegal(kernel, facts, strict)) is not None:
+                why = f"'{found.step}' is not legal: {rejection.reason}"
+            else:
+                part_later = f"{100 * found.after.efficiency:.0f} % with '{found.step}'"
+                why = f"{part_later}, which comes back in {found.passes} passes"
+            yield f"{part} in a pass of '{user_name(loop.name)}'; {why}"
+
+
 def _candidates(kernel: Kernel, inside: Body, array: str) -> Sequence[DataLayout]:
     members = members_of(kernel, array)
     if isinstance(members, Rejection):
@@ -183,13 +214,13 @@ def _candidates(kernel: Kernel, inside: Body, array: str) -> Sequence[DataLayout
         planes = sum(one.count for one in members)
         return (DataLayout("soa"), DataLayout("aos")) if planes <= PLANES else (DataLayout("aos"),)
     indices = [node.index for node in accesses(inside) if node.array == array]
-    in_disguise = members[0].rank > 1 and all(isinstance(index[-1], Const) for index in indices)
+    in_disguise = members[0].rank > 1 and all(isinstance(i[-1], Const) and int(i[-1].value) >= 0 for i in indices)
     return (DataLayout("soa"),) if in_disguise else ()
 
 
 def _conversion(kernel: Kernel, inside: Body, array: str, records: Mapping[int, int], layout: DataLayout) -> float:
     """Bytes that both conversions move, in the units of `array_uses`: of records as they lie, once in, and twice back;
-    of what they become, twice in, and once back."""
+    of what they become, twice in, and once back. Large arrays are new memory, which the system clears: twice more."""
     given = places_of(kernel, inside, records)
     later = {name: p for name, p in places_of(kernel, inside, records, {array: layout}).items() if p.of == array}
     stored = arrays_stored(inside)
@@ -198,14 +229,12 @@ def _conversion(kernel: Kernel, inside: Body, array: str, records: Mapping[int, 
         USUAL if size == UNKNOWN_SIZE else size for size in (first.sizes if first.record else first.sizes[:-1])
     )
     total = 0.0
-    for names, as_given, as_kept in ((list(later), 1, 2), ([name for name in later if name in stored], 2, 1)):
+    for names, as_given, as_kept in ((list(later), 1, 4), ([name for name in later if name in stored], 2, 1)):
         if not names:
             continue
         spans = {given[name].offset // LINE for name in names} if first.record else {0}
         lines = min(first.record or first.element * first.sizes[-1], LINE * len(spans))
-        kept = sum(
-            one.element * (prod(one.tail) if one.is_field else one.sizes[-1]) for one in map(later.get, names) if one
-        )
+        kept = sum(later[name].element * (len(later[name].columns) or prod(later[name].tail)) for name in names)
         total += as_given * lines + as_kept * kept
     return total * count
 
@@ -232,7 +261,7 @@ def steps_for(partial: PartialSchedule, loop: For, records: Mapping[int, int]) -
     """The steps with which a loop is expected to move less, each of them legal by itself; none where that does not
     pay."""
     kernel, facts = partial.kernel, partial.present_facts()
-    if facts.loops[loop.name].verdict == "parallel":
+    if facts.loops[loop.name].verdict == "parallel" or _goes_inside(partial, loop):
         return []
     found = [
         one
@@ -252,6 +281,12 @@ def steps_for(partial: PartialSchedule, loop: For, records: Mapping[int, int]) -
     why = f"in {passes} passes of '{loop.name}' the price of both conversions comes back"
     version: list[tuple[Step, str]] = [(condition, why)] if isinstance(condition, Step) else []
     return [*version, *((one.step, str(one)) for one in found)]
+
+
+def _goes_inside(partial: PartialSchedule, loop: For) -> bool:
+    """Whether the loop may be the inner one of its nest: then each record is used up before the next one."""
+    inner = loop.body[0]
+    return len(loop.body) == 1 and isinstance(inner, For) and partial.allows(Reorder((inner.name, loop.name)))
 
 
 def _is_whole(kernel: Kernel, inside: Body, array: str) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
+from math import prod
 
 from loopwright.ir.data_layout import DataLayout, StoredAxis
 from loopwright.ir.linear import number, plus, times, variable
@@ -15,10 +16,12 @@ from loopwright.ir.nodes import (
     RESERVED,
     Allocate,
     Body,
+    Compare,
     Const,
     Dim,
     Expr,
     For,
+    If,
     Kernel,
     Load,
     Original,
@@ -34,21 +37,21 @@ from loopwright.steps.step import Rejection
 @dataclass(frozen=True, slots=True)
 class Component:
     """One array of the kernel: a plain one, or a field. rank: axes, without those of a sub-array field; tail: the sizes
-    of these; first: which component of a record its first element is, among those of its shadow."""
+    of these; first: which component of a record its first element is, among those of its shadow. columns: of a plain
+    array, the indices along its last axis, which `rank` does not count, where only these numbers are used: it is an
+    array of records in disguise."""
 
     name: str
     element: Scalar
     rank: int
     tail: tuple[int, ...] = ()
     first: int = 0
+    columns: tuple[int, ...] = ()
 
     @property
     def count(self) -> int:
         """How many components of a record it is."""
-        total = 1
-        for size in self.tail:
-            total *= size
-        return total
+        return len(self.columns) or prod(self.tail)
 
 
 def members_of(kernel: Kernel, array: str) -> tuple[Component, ...] | Rejection:
@@ -114,7 +117,9 @@ class Shadow:
         """Where an element of a member is."""
         if self.is_record:
             component: Expr = number(0)
-            for place, size in zip(index[member.rank :], member.tail, strict=True):
+            if member.columns:
+                component = number(member.columns.index(_column(index)))
+            for place, size in zip(index[member.rank :], member.tail, strict=False):
                 component = plus(times(component, size), place)
             index = (*index[: member.rank], plus(component, member.first))
         return tuple(one.of(index[one.axis]) for one in self.axes)
@@ -136,9 +141,24 @@ class Shadow:
         return not padded and any(one.axis == axis and one.part == "whole" for one in self.axes)
 
 
+def _column(index: Sequence[Expr]) -> int:
+    last = index[-1]
+    assert isinstance(last, Const)
+    return int(last.value)
+
+
+def _columns(inside: Body, array: str) -> tuple[int, ...]:
+    """The numbers that are the last index of all accesses to an array; none where others are, or where one is counted
+    from the end."""
+    last = [node.index[-1] for node in accesses(inside) if node.array == array]
+    found = sorted({int(index.value) for index in last if isinstance(index, Const)})
+    return tuple(found) if all(isinstance(index, Const) for index in last) and found[0] >= 0 else ()
+
+
 def shadows_of(kernel: Kernel, array: str, inside: Body, layout: DataLayout) -> tuple[Shadow, ...] | Rejection:
     """The shadows for what a stretch of the kernel uses of an array: in planes each field has one of its own; else
-    fields of one type share one, as records without what is not used."""
+    fields of one type share one, as records without what is not used. A plain array of which only some columns are used
+    is one of records."""
     members = members_of(kernel, array)
     if isinstance(members, Rejection):
         return members
@@ -149,6 +169,8 @@ def shadows_of(kernel: Kernel, array: str, inside: Body, layout: DataLayout) -> 
         return Rejection(f"'{array}' is not used there")
     if unfit := layout.unfit(members[0].rank + is_record) or ("it has no axes" if not members[0].rank else ""):
         return Rejection(f"'{array}' cannot be laid out as '{layout}': {unfit}")
+    if not is_record and members[0].rank > 1 and layout.kind != "order" and (columns := _columns(inside, array)):
+        is_record, members = True, (replace(members[0], rank=members[0].rank - 1, columns=columns),)
     if any(stmt.array == array for stmt in statements(inside, Allocate)):
         return Rejection(f"'{array}' is made anew there")
     if _is_list(kernel, array):
@@ -217,15 +239,20 @@ def conversion(array: str, shadows: Sequence[Shadow], only: set[str], taken: set
     body: list[Stmt] = []
     for shadow, one in members:
         tail = [new(one.rank + axis) for axis in range(len(one.tail))]
-        index = tuple(map(variable, (*names, *tail)))
-        place = shadow.index(one, index)
-        copied = (
-            Store(one.name, index, Load(shadow.name, place, one.element))
-            if back
-            else Store(shadow.name, place, Load(one.name, index, one.element))
-        )
-        body += _around((copied,), tail, [number(size) for size in one.tail])
-    return _around(tuple(body), names, [Dim(first.name, axis) for axis in range(first.rank)])
+        for column in one.columns or (None,):
+            index = (*map(variable, (*names, *tail)), *(() if column is None else (number(column),)))
+            place = shadow.index(one, index)
+            copied = (
+                Store(one.name, index, Load(shadow.name, place, one.element))
+                if back
+                else Store(shadow.name, place, Load(one.name, index, one.element))
+            )
+            body += _around((copied,), tail, [number(size) for size in one.tail])
+    loops = _around(tuple(body), names, [Dim(first.name, axis) for axis in range(first.rank)])
+    if not first.columns:
+        return loops
+    # The stretch may use no element at all, and then the columns need not be there.
+    return (If(Compare("gt", Dim(first.name, first.rank), number(first.columns[-1])), loops),)
 
 
 def _around(body: Body, names: Sequence[str], sizes: Sequence[Expr]) -> Body:
