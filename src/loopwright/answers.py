@@ -12,7 +12,7 @@ from loopwright.analysis.coalescing import KnownSizes
 from loopwright.analysis.counts import trip_counts
 from loopwright.analysis.effort import together
 from loopwright.analysis.footprint import footprint
-from loopwright.compiler import ASKED_FOR, analysed, records_of, space_for
+from loopwright.compiler import ASKED_FOR, analysed, space_for
 from loopwright.config import Config, Semantics
 from loopwright.cost.call_shape import shape_of
 from loopwright.devices.gpus import target_of
@@ -229,7 +229,7 @@ def _notes(one: Specialisation, asked: AskedCall | None, runs: Sequence[Run]) ->
     recipe = one.analysed.recipe
     if not any(isinstance(step, Relayout) for step in recipe.schedule):
         compilation = one.compilation
-        strict, records = compilation.semantics.strict, records_of(compilation)
+        strict, records = compilation.semantics.strict, compilation.signature.record_bytes
         yield from unused(one.analysed.written, one.analysed.facts, strict, records) if records else ()
     if most_threads() == 1 and one.program is not None and one.program.parallel:
         yield "this process was forked from one that had used several threads: kernels use one here"

@@ -31,7 +31,6 @@ from loopwright.ir.flat_loops import flat_loops_as_nests
 from loopwright.ir.gpu_target import CUDA, GpuTarget
 from loopwright.ir.nodes import Kernel
 from loopwright.ir.program import Program
-from loopwright.ir.signature import ArrayArgument
 from loopwright.ir.simplify import simplify
 from loopwright.ir.text import print_kernel
 from loopwright.ir.variant import PLAIN, Compilation
@@ -177,17 +176,14 @@ def scheduled(kernel: Kernel, facts: Facts, wanted: Compilation) -> Recipe:
     if wanted.on_gpu:
         return recipe_gpu.gpu_recipe(kernel, facts, strict, first=first)
     target = None if wanted.schedule == PLAIN else target_of_machine(wanted.tools)
-    found = recipe(after, proven, strict, target, records=records_of(wanted) if wanted.tools.layout == "auto" else None)
+    found = recipe(
+        after, proven, strict, target, records=wanted.signature.record_bytes if wanted.tools.layout == "auto" else None
+    )
     reasons = [
-        (isinstance(step, Relayout) and told(kernel, step, records_of(wanted))) or why_first(step) for step in first
+        (isinstance(step, Relayout) and told(kernel, step, wanted.signature.record_bytes)) or why_first(step)
+        for step in first
     ]
     return replace(found, decisions=(*map(ReasonedStep, first, reasons), *found.decisions))
-
-
-def records_of(wanted: Compilation) -> dict[int, int]:
-    """How many bytes the records of each argument have at least."""
-    fields = {at: one.fields for at, one in enumerate(wanted.signature.arguments) if isinstance(one, ArrayArgument)}
-    return {at: max(one.end for one in found) for at, found in fields.items() if found}
 
 
 def target_of_machine(tools: Tools) -> CpuTarget:

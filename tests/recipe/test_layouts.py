@@ -182,7 +182,8 @@ def test_what_is_said_of_arrays_that_stay() -> None:
     once = HOT.replace("    for k in 0 .. t:\n", "").replace("\n    ", "\n").replace("\nvar", "\n    var")
     once = once.replace("\nm =", "\n    m =").replace("\nfor", "\n    for")
     assert notes(once)[0] == "12 % of what is moved of 'p' is used in 'i'; lw.array keeps each field apart"
-    assert notes(HOT.replace("* 0.5 + m", "* 0.5 + p.v[j]").replace("offset 64", "offset 8"), 16) == []
+    dense = HOT.replace("* 0.5 + m", "* 0.5 + p.v[j]").replace("m + p.x[i]", "m + p.x[i] * p.v[i]")
+    assert notes(dense.replace("offset 64", "offset 8"), 16) == []
 
 
 def test_explain_says_it() -> None:
@@ -190,4 +191,7 @@ def test_explain_says_it() -> None:
     with lw.options(layout="off"):
         told = str(kernel.explain(np.zeros(9, SIXTEEN), 2))
     words = " ".join(told.split())
-    assert "17 % of what is moved of 'p' is used in a pass of 'k'; " in words and "with 'relayout p in k soa', which" in words
+    assert (
+        "17 % of what is moved of 'p' is used in a pass of 'k'; " in words
+        and "with 'relayout p in k soa', which" in words
+    )

@@ -78,8 +78,11 @@ def interpret(kernel: Kernel, arguments: Sequence[object]) -> object:
     return prepare(kernel)(arguments)
 
 
-def prepare(kernel: Kernel) -> Callable[[Sequence[object]], object]:
-    """`interpret` for many calls of one kernel: the closures are made once."""
+def prepare(
+    kernel: Kernel, watched: Callable[[str, Any], Any] = lambda name, array: array
+) -> Callable[[Sequence[object]], object]:
+    """`interpret` for many calls of one kernel: the closures are made once. watched: what stands for an array argument
+    of this name: it has a shape, and elements that are read and written by tuples of indices."""
     results = [(result, [evaluation(size) for size in result.shape]) for result in kernel.results]
     execute = _execution_of_all(kernel.body)
     originals = {made.array: made.original for made in statements(kernel.body, Allocate) if made.original is not None}
@@ -87,6 +90,7 @@ def prepare(kernel: Kernel) -> Callable[[Sequence[object]], object]:
     def run(arguments: Sequence[object]) -> object:
         with np.errstate(all="ignore"):
             state = {param.name: _argument(param, arguments[param.argument]) for param in kernel.params}
+            state |= {param.name: watched(param.name, state[param.name]) for param in kernel.arrays}
             for result, shape in results:
                 state[result.name] = _new_array(result, [size(state) for size in shape])
             try:

@@ -81,6 +81,12 @@ class Signature:
     arguments: tuple[Argument, ...]
     overlap: bool = False
 
+    @property
+    def record_bytes(self) -> dict[int, int]:
+        """How many bytes the records of each array of records have at least, by the position of the argument."""
+        fields = {at: one.fields for at, one in enumerate(self.arguments) if isinstance(one, ArrayArgument)}
+        return {at: max(one.end for one in found) for at, found in fields.items() if found}
+
 
 @dataclass(frozen=True, slots=True)
 class Shape:
