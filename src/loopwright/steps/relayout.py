@@ -33,16 +33,20 @@ class Relayout(Step):
                 d[i, j] = d[i, j] + c[k, j]
     ->
     allocate d.l: float64[size(d, 1), size(d, 0)] for d 1 0
-    for d.in0 in 0 .. size(d, 0):
-        for d.in1 in 0 .. size(d, 1):
-            d.l[d.in1, d.in0] = d[d.in0, d.in1]
+    for d.in0.o in 0 .. size(d, 0) step 16:
+        for d.in1.o in 0 .. size(d, 1) step 16:
+            for d.in0 in d.in0.o .. min(d.in0.o + 16, size(d, 0)):
+                for d.in1 in d.in1.o .. min(d.in1.o + 16, size(d, 1)):
+                    d.l[d.in1, d.in0] = d[d.in0, d.in1]
     for k in 0 .. 9:
         for j in 0 .. m:
             for i in 0 .. n:
                 d.l[j, i] = d.l[j, i] + c[k, j]
-    for d.back0 in 0 .. size(d, 0):
-        for d.back1 in 0 .. size(d, 1):
-            d[d.back0, d.back1] = d.l[d.back1, d.back0]
+    for d.back0.o in 0 .. size(d, 0) step 16:
+        for d.back1.o in 0 .. size(d, 1) step 16:
+            for d.back0 in d.back0.o .. min(d.back0.o + 16, size(d, 0)):
+                for d.back1 in d.back1.o .. min(d.back1.o + 16, size(d, 1)):
+                    d[d.back0, d.back1] = d.l[d.back1, d.back0]
     """
 
     name: ClassVar[str] = "relayout"

@@ -5,13 +5,13 @@ that is legal is for `steps/relayout.py` to say.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
 from math import prod
 
 from loopwright.ir.data_layout import DataLayout, StoredAxis
-from loopwright.ir.linear import number, plus, times, variable
+from loopwright.ir.linear import least, number, plus, times, variable
 from loopwright.ir.nodes import (
     RESERVED,
     Allocate,
@@ -32,6 +32,9 @@ from loopwright.ir.queries import fresh, names_of
 from loopwright.ir.types import Scalar
 from loopwright.ir.walk import expressions, rewrite_body, statements
 from loopwright.steps.step import Rejection
+
+TILE = 16
+"""Elements along each side of a tile in which axes are turned: lines of both arrays are used up while they stay."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,7 +233,7 @@ def conversion(array: str, shadows: Sequence[Shadow], only: set[str], taken: set
         return ()
     first, word = members[0][1], "back" if back else "in"
 
-    def new(axis: int) -> str:
+    def new(axis: int | str) -> str:
         name = fresh(f"{array}.{word}{axis}", taken)
         taken.add(name)
         return name
@@ -248,11 +251,39 @@ def conversion(array: str, shadows: Sequence[Shadow], only: set[str], taken: set
                 else Store(shadow.name, place, Load(one.name, index, one.element))
             )
             body += _around((copied,), tail, [number(size) for size in one.tail])
-    loops = _around(tuple(body), names, [Dim(first.name, axis) for axis in range(first.rank)])
+    sizes: list[Expr] = [Dim(first.name, axis) for axis in range(first.rank)]
+    loops = _tiled(tuple(body), names, sizes, _turned(members), new) or _around(tuple(body), names, sizes)
     if not first.columns:
         return loops
     # The stretch may use no element at all, and then the columns need not be there.
     return (If(Compare("gt", Dim(first.name, first.rank), number(first.columns[-1])), loops),)
+
+
+def _turned(members: Sequence[tuple[Shadow, Component]]) -> tuple[int, int] | None:
+    """The two axes of which one is innermost in the array, and the other one in its shadow, where these are not the
+    same: in no order of two loops are both gone through as they lie."""
+    shadow, one = members[0]
+    inner = shadow.axes[-1].axis
+    return (inner, one.rank - 1) if not shadow.is_record and inner != one.rank - 1 else None
+
+
+def _tiled(
+    body: Body, names: Sequence[str], sizes: Sequence[Expr], axes: tuple[int, int] | None, new: Callable[[str], str]
+) -> Body:
+    """The loops over all elements, in square tiles along two of the axes, which a small cache holds; none where there
+    are no such axes."""
+    if axes is None:
+        return ()
+    tiles = {axis: new(f"{axis}.o") for axis in axes}
+    for axis in reversed(axes):
+        begin = variable(tiles[axis])
+        body = (For(names[axis], begin, least(plus(begin, TILE), sizes[axis]), number(1), body),)
+    for axis in reversed(range(len(names))):
+        if axis in tiles:
+            body = (For(tiles[axis], number(0), sizes[axis], number(TILE), body),)
+        else:
+            body = (For(names[axis], number(0), sizes[axis], number(1), body),)
+    return body
 
 
 def _around(body: Body, names: Sequence[str], sizes: Sequence[Expr]) -> Body:
