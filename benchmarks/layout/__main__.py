@@ -17,7 +17,7 @@ import loopwright as lw
 from benchmarks.layout.cases import CASES, Case
 from benchmarks.machine import cpu_name, versions
 
-ROUNDS = 15
+ROUNDS = 21
 LEAST_S = 0.02
 """A turn calls again until it has taken so long."""
 

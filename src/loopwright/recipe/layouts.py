@@ -220,7 +220,7 @@ def _candidates(kernel: Kernel, inside: Body, array: str) -> Sequence[DataLayout
 
 def _conversion(kernel: Kernel, inside: Body, array: str, records: Mapping[int, int], layout: DataLayout) -> float:
     """Bytes that both conversions move, in the units of `array_uses`: of records as they lie, once in, and twice back;
-    of what they become, twice in, and once back. Large arrays are new memory, which the system clears: twice more."""
+    of what they become, twice in, and once back. Large arrays are new memory, which the system clears: once more."""
     given = places_of(kernel, inside, records)
     later = {name: p for name, p in places_of(kernel, inside, records, {array: layout}).items() if p.of == array}
     stored = arrays_stored(inside)
@@ -229,7 +229,7 @@ def _conversion(kernel: Kernel, inside: Body, array: str, records: Mapping[int, 
         USUAL if size == UNKNOWN_SIZE else size for size in (first.sizes if first.record else first.sizes[:-1])
     )
     total = 0.0
-    for names, as_given, as_kept in ((list(later), 1, 4), ([name for name in later if name in stored], 2, 1)):
+    for names, as_given, as_kept in ((list(later), 1, 3), ([name for name in later if name in stored], 2, 1)):
         if not names:
             continue
         spans = {given[name].offset // LINE for name in names} if first.record else {0}
