@@ -270,7 +270,7 @@ def steps_for(partial: PartialSchedule, loop: For, records: Mapping[int, int]) -
         if one.step.illegal(kernel, facts, partial.strict) is None
     ]
     given = array_uses(kernel, loop.body, places_of(kernel, loop.body, records))
-    moved = sum(one.moved - one.by_data for one in given.values())  # what data decides about may be in a cache
+    moved = sum(one.moved for one in given.values())  # of what data decides about, a line each: such loops wait for it
     saved = sum(one.before.moved - one.after.moved for one in found)
     if not found or moved - saved > LESS * moved:
         return []
