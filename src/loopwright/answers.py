@@ -24,6 +24,7 @@ from loopwright.ir.signature import Signature
 from loopwright.ir.user_text import user_name
 from loopwright.ir.variant import Variant, compilation_of
 from loopwright.memory.gpu_call import GpuExecutable
+from loopwright.recipe.layouts import unused
 from loopwright.recipe.recipe import Recipe
 from loopwright.report.explain import CountTexts, explain
 from loopwright.report.explanation import (
@@ -42,6 +43,7 @@ from loopwright.runtime.in_use import Run
 from loopwright.search.ranges import Ranges
 from loopwright.search.space import MOST, Device, Space
 from loopwright.specialisation import Specialisation
+from loopwright.steps.relayout import Relayout
 from loopwright.steps.schedule import as_run, print_schedule
 from loopwright.toolchain.cc import find_compiler
 
@@ -224,6 +226,11 @@ def _notes(one: Specialisation, asked: AskedCall | None, runs: Sequence[Run]) ->
             yield f"the sizes of this call fail the condition {condition}: code runs it that checks every access"
     elif any(run.how == "checked" for run in runs) and asked is None:
         yield f"this code runs the calls whose sizes fail the condition {condition}: it checks every access"
+    recipe = one.analysed.recipe
+    if not any(isinstance(step, Relayout) for step in recipe.schedule):
+        compilation = one.compilation
+        strict, records = compilation.semantics.strict, compilation.signature.record_bytes
+        yield from unused(one.analysed.written, one.analysed.facts, strict, records) if records else ()
     if most_threads() == 1 and one.program is not None and one.program.parallel:
         yield "this process was forked from one that had used several threads: kernels use one here"
 

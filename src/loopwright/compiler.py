@@ -36,9 +36,12 @@ from loopwright.ir.simplify import simplify
 from loopwright.ir.text import print_kernel
 from loopwright.ir.variant import PLAIN, Compilation
 from loopwright.ir.verify import verify
+from loopwright.recipe.layouts import told
+from loopwright.recipe.order_of_keys import why_first
 from loopwright.recipe.partial_schedule import ReasonedStep
 from loopwright.recipe.recipe import Recipe, recipe
 from loopwright.recipe.target import CpuTarget
+from loopwright.steps.relayout import Relayout
 from loopwright.steps.schedule import apply_schedule, check_grids, parse_schedule, print_schedule
 from loopwright.toolchain.machine import cache_bytes, vector_registers
 
@@ -207,11 +210,19 @@ def scheduled(kernel: Kernel, facts: Facts, wanted: Compilation) -> Recipe:
         if wanted.on_gpu:
             check_grids(after, proven, steps)
         return Recipe(tuple(ReasonedStep(step, ASKED_FOR) for step in steps), after, proven)
+    first = parse_schedule(wanted.first) if wanted.first else ()
+    after, proven = apply_schedule(kernel, facts, first, strict)  # what is wrong is told at the user's line
     if wanted.on_gpu:
-        first = parse_schedule(wanted.first) if wanted.first else ()
-        apply_schedule(kernel, facts, first, strict)  # what is wrong with them is told at the user's line
         return recipe_gpu.gpu_recipe(kernel, facts, strict, first=first)
-    return recipe(kernel, facts, strict, None if wanted.schedule == PLAIN else target_of_machine(wanted.tools))
+    target = None if wanted.schedule == PLAIN else target_of_machine(wanted.tools)
+    found = recipe(
+        after, proven, strict, target, records=wanted.signature.record_bytes if wanted.tools.layout == "auto" else None
+    )
+    reasons = [
+        (isinstance(step, Relayout) and told(kernel, step, wanted.signature.record_bytes)) or why_first(step)
+        for step in first
+    ]
+    return replace(found, decisions=(*map(ReasonedStep, first, reasons), *found.decisions))
 
 
 def target_of_machine(tools: Tools) -> CpuTarget:

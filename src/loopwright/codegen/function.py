@@ -51,7 +51,7 @@ from loopwright.ir.nodes import (
     Var,
 )
 from loopwright.ir.program import FailureSite
-from loopwright.ir.queries import names_assigned, names_in, types_assigned
+from loopwright.ir.queries import names_assigned, names_in, originals_of, types_assigned
 from loopwright.ir.types import FLOAT64, INT64, Scalar
 from loopwright.ir.walk import expressions, loops, subexpressions
 
@@ -118,6 +118,7 @@ class Writer:
         self.locals = [name for name in self.scalars if name not in given and name not in loops(kernel)]
         self.scalars |= dict.fromkeys(self.loops, INT64)
         self.sites: list[FailureSite] = []
+        self.originals = originals_of(kernel)
         self.finished: list[FunctionCode] = []
         self.parallel: list[str] = []  # names of the loops that were written for several threads
         self.given = CodegenInput(kernel, facts, self.arrays, self.scalars, self.loops, check_all, strict)
@@ -344,6 +345,8 @@ class Writer:
 
     def site(self, kind: str, array: str, axis: int, at: Location | None) -> int:
         """The number of a place that may fail."""
+        if kind == "bounds" and (original := self.originals.get(array)) is not None:
+            array, axis = original.array, original.axes[axis]
         self.sites.append(FailureSite(kind, array, axis, at))
         return len(self.sites) - 1
 
