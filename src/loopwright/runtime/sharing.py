@@ -45,7 +45,7 @@ NOMINAL = 1 << 20
 
 class Timeline(NamedTuple):
     """The last shared call of a kind: what was decided, None where nothing was known; who did what and when, how long
-    each device was busy, how many iterations it has done, and how long all of it took."""
+    each device was busy, how many iterations it has done, and how long all of it took. calls: so many were shared."""
 
     devices: tuple[str, ...]
     decision: Assignment | None
@@ -54,6 +54,7 @@ class Timeline(NamedTuple):
     done: tuple[int, ...]
     started_ns: int
     total_ns: int
+    calls: int = 1
 
 
 @dataclass(slots=True)
@@ -380,7 +381,8 @@ class Sharing:
         whole = max(parts.ranges, key=len, default=range(0))
         total = sum(member.done for member in members)
         busy, done = tuple(one.busy_ns for one in members), tuple(one.done for one in members)
-        timeline = Timeline(tuple(kind.programs), decision, call.events, busy, done, call.started_ns, spent_ns)
+        calls = 1 + (kind.timelines[shape].calls if shape in kind.timelines else 0)
+        timeline = Timeline(tuple(kind.programs), decision, call.events, busy, done, call.started_ns, spent_ns, calls)
         if len(kind.timelines) >= MOST_KINDS:
             kind.timelines.clear()
         kind.timelines[shape] = timeline
