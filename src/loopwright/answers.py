@@ -21,10 +21,12 @@ from loopwright.frontend.capture import Source
 from loopwright.ir.gpu_target import CUDA
 from loopwright.ir.plan import Plan
 from loopwright.ir.signature import Signature
+from loopwright.ir.signature import shape_of as shared_shape
 from loopwright.ir.user_text import user_name
 from loopwright.ir.variant import Variant, compilation_of
 from loopwright.memory.gpu_call import GpuExecutable
 from loopwright.recipe.recipe import Recipe
+from loopwright.report.devices import devices_report
 from loopwright.report.explain import CountTexts, explain
 from loopwright.report.explanation import (
     ChoiceReport,
@@ -39,11 +41,14 @@ from loopwright.report.explanation import (
 from loopwright.report.grids import grid_reports
 from loopwright.runtime.considered import FailedGuard
 from loopwright.runtime.in_use import Run
+from loopwright.runtime.sharing import SharedKind
 from loopwright.search.ranges import Ranges
 from loopwright.search.space import MOST, Device, Space
 from loopwright.specialisation import Specialisation
 from loopwright.steps.schedule import as_run, print_schedule
 from loopwright.toolchain.cc import find_compiler
+
+OF_THE_CPU = "loops and code are told as the CPU runs them; devices have their own code for their parts"
 
 FOR_EXPLAIN = 8_000_000
 """How many of isl's operations all that is told of one specialisation may take: nobody's call waits for it."""
@@ -89,6 +94,15 @@ def explained(
         _served_by(one, asked, ran),
         tuple(_notes(one, asked, same)),
     )
+
+
+def of_devices(found: Explanation, kind: SharedKind, asked: AskedCall, config: Config) -> Explanation:
+    """The explanation of a call that several devices may share. found: of the CPU, if it made the call by itself."""
+    failed = "its sizes fail the condition: the CPU runs it, and checks" if asked.failed is not None else ""
+    report, plan = devices_report(kind, shared_shape(asked.arguments), config, failed)
+    if asked.failed is not None:
+        return replace(found, devices=report)
+    return replace(found, devices=report, plan=str(plan or ""), notes=(*found.notes, OF_THE_CPU))
 
 
 def space(

@@ -45,7 +45,8 @@ NOMINAL = 1 << 20
 
 class Timeline(NamedTuple):
     """The last shared call of a kind: what was decided, None where nothing was known; who did what and when, how long
-    each device was busy, how many iterations it has done, and how long all of it took. calls: so many were shared."""
+    each device was busy, how many iterations it has done, and how long all of it took. calls: so many were
+    shared. plan: the option."""
 
     devices: tuple[str, ...]
     decision: Assignment | None
@@ -55,6 +56,7 @@ class Timeline(NamedTuple):
     started_ns: int
     total_ns: int
     calls: int = 1
+    plan: str = "auto"
 
 
 @dataclass(slots=True)
@@ -381,8 +383,8 @@ class Sharing:
         whole = max(parts.ranges, key=len, default=range(0))
         total = sum(member.done for member in members)
         busy, done = tuple(one.busy_ns for one in members), tuple(one.done for one in members)
-        calls = 1 + (kind.timelines[shape].calls if shape in kind.timelines else 0)
-        timeline = Timeline(tuple(kind.programs), decision, call.events, busy, done, call.started_ns, spent_ns, calls)
+        told = 1 + (kind.timelines[shape].calls if shape in kind.timelines else 0), asked.plan
+        timeline = Timeline(tuple(kind.programs), decision, call.events, busy, done, call.started_ns, spent_ns, *told)
         if len(kind.timelines) >= MOST_KINDS:
             kind.timelines.clear()
         kind.timelines[shape] = timeline
@@ -400,9 +402,9 @@ class Sharing:
         if late_ns:
             return  # compilers were at work: it says nothing of later calls
         scaled = [round(one * len(whole) / total) for one in done]
-        told = decision or division.decide()
+        made = decision or division.decide()
         chunks = parts.chunks() if isinstance(parts, GuidedParts) else None
-        division.measured(told, busy, scaled, spent_ns, chunks)
+        division.measured(made, busy, scaled, spent_ns, chunks)
 
     def _keep(self, kind: SharedKind, shape: Shape, division: Division) -> Division:
         if len(kind.divisions) >= MOST_KINDS:
