@@ -137,3 +137,38 @@ def test_threads_take_turns() -> None:
     for thread in threads:
         thread.join()
     assert not wrong
+
+
+@lw.kernel
+def sweeps(steps, u, v):
+    for _ in range(steps):
+        for i in range(1, u.shape[0] - 1):
+            v[i] = 0.25 * (u[i - 1] + 2.0 * u[i] + u[i + 1])
+        for i in range(1, u.shape[0] - 1):
+            u[i] = 0.5 * (v[i - 1] + v[i + 1])
+
+
+def test_gpus_go_from_region_to_region_without_the_host(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What one needs of the other is copied between them, and nobody waits before the end of the call."""
+    from loopwright.runtime.gpu_region import GpuRegion
+
+    start = np.random.default_rng(5).random(300)
+    u, v = lw.distributed_array(start), lw.distributed_array(np.zeros(300))
+    a, b = start.copy(), np.zeros(300)
+    waited = 0
+    real = GpuRegion.check
+
+    def check(region: GpuRegion) -> Exception | None:
+        nonlocal waited
+        waited += 1
+        return real(region)
+
+    monkeypatch.setattr(GpuRegion, "check", check)
+    with lw.options(devices=TWO, plan="1:150 on emulated: recipe\n150:299 on emulated1: recipe", strict=True):
+        for _ in range(3):
+            waited = 0
+            sweeps(20, u, v)
+            sweeps(20, a, b)
+    assert waited <= 4  # two regions on two GPUs
+    assert (u.numpy() == a).all()
+    assert (v.numpy() == b).all()

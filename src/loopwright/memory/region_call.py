@@ -18,6 +18,11 @@ class RegionCode(NamedTuple):
     reach: Mapping[int, Reach]
     written: frozenset[int]
 
+    @property
+    def ends_early(self) -> bool:
+        """Whether it may end with an error before it has written all that it would write."""
+        return any(site.kind != "device" for site in self.executable.program.sites)
+
 
 class Performs(Protocol):
     """Who performs in one call of a kernel that is cut into regions."""

@@ -86,7 +86,7 @@ class Launched(NamedTuple):
     number: int
     part: range
     begun: int
-    timer: Timer
+    timer: Timer | None
     left: list[range]
     failed: Failed | None
 

@@ -8,32 +8,25 @@ as it was before the region, and who has the newest elements changes at the end 
 from __future__ import annotations
 
 import os
-import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from functools import partial
 from itertools import pairwise
 from types import MappingProxyType
 from typing import Any, TypeVar
-
-import numpy as np
 
 from loopwright.config import current
 from loopwright.devices.base import Entry
 from loopwright.devices.gpu import Gpu
 from loopwright.devices.launcher import load_launcher
 from loopwright.errors import DeviceError, DeviceMemoryError
-from loopwright.ir.plan import Box
 from loopwright.memory.array_copies import HOST, ArrayCopies, Copy, make
-from loopwright.memory.box_set import intersection
-from loopwright.memory.placing import give_back, values_of
-from loopwright.memory.region_call import RegionCode
+from loopwright.memory.placing import give_back
 from loopwright.runtime.gpu_region import GpuRegion
 from loopwright.runtime.participants import (
-    MOST_BOXES,
     Boxes,
     Event,
     Failed,
@@ -42,8 +35,9 @@ from loopwright.runtime.participants import (
     Participant,
     Parts,
     Piece,
-    Reached,
 )
+from loopwright.runtime.shared_arrays import SharedArrays
+from loopwright.runtime.under_way import UnderWay
 
 T = TypeVar("T")
 
@@ -69,55 +63,75 @@ class SharedCall:
     def __init__(
         self, members: Sequence[Participant], host: Participant, arguments: Sequence[object], parts: Parts,
         copies: dict[int, ArrayCopies], others: Mapping[str, Gpu] = MappingProxyType({}),
-        boxes: Boxes | None = None,
+        boxes: Boxes | None = None, own: Sequence[ArrayCopies] = (),
     ) -> None:  # fmt: skip
         self.members, self.host, self.parts, self.arguments = members, host, parts, tuple(arguments)
         self.events: list[Event] = []
         self.started_ns = 0
         self._program = host.program
         self._gpus = {member.name: member.gpu for member in members if member.gpu is not None} | dict(others)
-        self._copies = dict(copies)
-        self._own: list[ArrayCopies] = []
-        self._lock = threading.RLock()
-        self._everything: tuple[object, ...] = ()
-        self._writing: list[tuple[Participant, int, Box]] = []
+        self._arrays = SharedArrays(host.program, copies, own, {} if boxes is None else boxes)
+        self._races = False
+        self._under_way = UnderWay()
         self._entries: dict[int, Entry] = {}
-        self._boxes = {} if boxes is None else boxes
 
-    def run(self) -> object:
-        """Make the call: what it returns. Raises what a call raises, after everybody has stopped."""
-        self.started_ns = time.perf_counter_ns()
+    def run(self, wins: Callable[[], bool] | None = None) -> object:
+        """Make the call: what it returns. wins: in a race, asked at the end whether the caller's arrays are to be made
+        of this. Raises what a call raises, after everybody has stopped."""
+        self.started_ns, self._races = time.perf_counter_ns(), wins is not None
         try:
             try:
                 result = self._program.run(self.arguments, self)
+                self._settle()
             except Exception:
-                with suppress(DeviceError):
-                    self._bring_home()
+                with suppress(Exception):
+                    self._settle()
+                if wins is None:
+                    with suppress(DeviceError):
+                        self._bring_home()
                 raise
-            self._bring_home()
+            if wins is None or wins():
+                self._bring_home()
             return result
         finally:
-            for copies in self._own:
+            for copies in self._arrays.own:
                 for place, placed in copies.placed.items():
                     with suppress(DeviceError):
                         give_back([placed], self._gpus[place])
+
+    def brought(self, member: Participant, position: int) -> ArrayCopies:
+        """All of an argument, copied to a GPU: what the host does with it from now on is not seen there."""
+        copies = ArrayCopies(self.arguments[position])
+        gpu = member.gpu
+        assert gpu is not None
+        self._arrays.own.append(copies)
+        copies.room(member.name, gpu)
+        gpu.wait("up", gpu.mark("work"))
+        self._copy(member, list(copies.wanted(member.name, copies.whole)), "up")
+        gpu.wait("work", gpu.mark("up"))
+        return copies
 
     # ---- regions ------------------------------------------------------------------------------------------------
 
     def region(self, number: int, iterations: range | None, numbers: Sequence[object], made: Sequence[Any]) -> None:
         """See Performs."""
-        self._everything = (*self.arguments, *numbers, 0, 0, *(0 if one is None else one for one in made))
-        self._writing = []
+        self._arrays.everything = (*self.arguments, *numbers, 0, 0, *(0 if one is None else one for one in made))
+        self._arrays.writing = []
         if iterations is None:
+            self._settle()
             self._by_one(self.host, number, range(1))
         elif iterations:
             self._shared(number, iterations)
 
     def _shared(self, number: int, iterations: range) -> None:
         fixed = self.parts.fixed(number, iterations)
-        if not self._are_apart(number, _even(iterations, TRIED) if fixed is None else fixed):
+        if not self._arrays.are_apart(self.members, number, _even(iterations, TRIED) if fixed is None else fixed):
+            self._settle()
             self._by_one(self._first(number), number, iterations)
             return
+        if fixed is not None and self._without_waiting(number, fixed):
+            return
+        self._settle()
         futures: list[Future[list[range]]] = []
         host: tuple[Participant, Iterator[range]] | None = None
         launched: list[Launched] = []
@@ -127,10 +141,10 @@ class SharedCall:
             pieces = self._taken(place, member) if fixed is None else self._cut(member, number, fixed[place])
             if member.gpu is None:
                 host = member, pieces
-            elif fixed is not None and self._is_there(member, number, fixed[place]):
+            elif fixed is not None and self._arrays.is_there(member, number, fixed[place]):
                 launched.append(self._launched(member, number, fixed[place]))
             else:
-                futures.append(_working.submit(self._on_gpu, member, number, pieces))
+                futures.append(working.submit(self._on_gpu, member, number, pieces))
         errors: list[tuple[range, Exception]] = []
         left: list[range] = []
         try:
@@ -145,12 +159,51 @@ class SharedCall:
                     left += wait()
                 except Failed as failed:
                     errors.append((failed.part, failed.error))
-            self._written_by(self._writing)
+            self._arrays.written_by(self._arrays.writing)
         if errors:
             raise min(errors, key=lambda one: one[0].start)[1]
         left += self.parts.left() if fixed is None else []
         for part in left:
             self._by_one(self.host, number, part)
+
+    def _without_waiting(self, number: int, fixed: Sequence[range]) -> bool:
+        """Do a region whose arrays are all on GPUs, and wait for it later: as long as one of them has work, nobody is
+        asked. False, and nothing is done, where that cannot be."""
+        asked = [(member, part) for member, part in zip(self.members, fixed, strict=True) if part]
+        if len(self._program.codes) == 1 or not all(
+            self._arrays.is_there(member, number, part) for member, part in asked
+        ):
+            return False
+        if any(code is None or code.ends_early for member, _ in asked for code in (member.program.codes[number],)):
+            return False
+        self._under_way.order()
+        launched = [
+            self._launched(member, number, part, self._under_way.is_timed(member, number)) for member, part in asked
+        ]
+        self._under_way.add([one for one in launched if one.failed is None and not one.left])
+        self._arrays.written_by(self._arrays.writing)
+        wrong = [one for one in launched if one.failed is not None or one.left]
+        if wrong:
+            self._settle()
+        for one in wrong:
+            if one.failed is not None:
+                raise one.failed.error
+            self._by_one(self.host, number, one.part)
+        return True
+
+    def _settle(self) -> None:
+        """Wait for what is under way. Raises what it ended with."""
+        if not self._under_way:
+            return
+        try:
+            wrong = self._under_way.settle(self.events.append)
+        except DeviceError as error:
+            for member in self.members:
+                if member.failure is not None:
+                    self._given_up(member, error, [])
+            raise self._gone() from error
+        if wrong is not None:
+            raise wrong[1]
 
     def _taken(self, place: int, member: Participant) -> Iterator[range]:
         started = time.perf_counter_ns()
@@ -168,9 +221,9 @@ class SharedCall:
         if member.gpu is None or code is None or not part:
             return iter([part] if part else [])
         moved = 0
-        with self._lock:
-            there = dict(self._arrays(code))
-            for position, _, needed, _ in self._reached(member, number, part):
+        with self._arrays.lock:
+            there = dict(self._arrays.arrays(code))
+            for position, _, needed, _ in self._arrays.reached(member, number, part):
                 missing = there[position].valid[member.name].missing(needed) if needed is not None else []
                 moved += sum(Copy(there[position], HOST, HOST, one).size_bytes for one in missing)
         return iter(_even(part, max(1, min(MOST_PIECES, moved // PART_BYTES))))
@@ -181,106 +234,19 @@ class SharedCall:
         return able[0] if able else self.host
 
     def _by_one(self, member: Participant, number: int, part: range) -> None:
-        self._writing = []
+        self._arrays.writing = []
         try:
             if member.gpu is None:
                 self._on_host(member, number, iter([part]))
             else:
                 for left in self._on_gpu(member, number, self._cut(member, number, part)):
+                    if self.host.gpu is not None:
+                        raise Failed(left, member.failure or self._gone())
                     self._on_host(self.host, number, iter([left]))
         except Failed as failed:
             raise failed.error from None
         finally:
-            self._written_by(self._writing)
-
-    def _written_by(self, writing: Sequence[tuple[Participant, int, Box]]) -> None:
-        for member, position, box in writing:
-            if member.failure is None or isinstance(member.failure, DeviceMemoryError):
-                self._copies[position].wrote(member.name, box)
-        for copies in self._copies.values():
-            copies.settle_early()
-
-    # ---- what a part needs, and what it writes --------------------------------------------------------------------
-
-    def _arrays(self, code: RegionCode) -> Iterator[tuple[int, ArrayCopies]]:
-        """The arrays that a region is about, by position."""
-        program = self._program
-        made = program.first + program.numbers
-        for position in code.reach:
-            value = self._everything[position]
-            if not isinstance(value, np.ndarray):
-                continue
-            if position not in self._copies:
-                is_local = position >= made + program.results
-                self._copies[position] = ArrayCopies(value, None if is_local else HOST)
-                self._own.append(self._copies[position])
-            yield position, self._copies[position]
-
-    def _reached(self, member: Participant, number: int, part: range) -> Reached:
-        """What a part of a region touches, needs and writes of each array, by position."""
-        last = member.program.first + member.program.numbers - 1
-        key = (number, part.start, part.stop, *self._everything[member.program.first : last - 1])
-        found = self._boxes.get(key)
-        if found is None:
-            code = member.program.codes[number]
-            assert code is not None
-            values = values_of(self._everything) | {f"v{last - 1}": part.start, f"v{last}": part.stop}
-            found = [
-                (
-                    position,
-                    copies.box_of(code.reach[position], "touched", values),
-                    copies.box_of(code.reach[position], "needed", values),
-                    copies.box_of(code.reach[position], "written", values) if position in code.written else None,
-                )
-                for position, copies in self._arrays(code)
-            ]
-            if len(self._boxes) < MOST_BOXES:
-                self._boxes[key] = found
-        return found
-
-    def _are_apart(self, number: int, parts: Sequence[range]) -> bool:
-        """Whether parts of a region write boxes that have nothing in common."""
-        able = next((member for member in self.members if member.program.codes[number] is not None), None)
-        if able is None:
-            return False
-        with self._lock:
-            written: dict[int, list[Box]] = {}
-            for part in filter(None, parts):
-                for position, _, _, box in self._reached(able, number, part):
-                    if box is not None:
-                        others = written.setdefault(position, [])
-                        if any(intersection(box, other) for other in others):
-                            return False
-                        others.append(box)
-        return True
-
-    def _prepared(self, member: Participant, number: int, part: range) -> Piece:
-        """What doing a part takes; from now on it counts as on its way. Raises DeviceMemoryError, Overlap, and
-        LookupError where something is needed that only a lost device had."""
-        code = member.program.codes[number]
-        assert code is not None
-        ends_early = any(site.kind != "device" for site in code.executable.program.sites)
-        copies: list[Copy] = []
-        written: list[tuple[int, Box]] = []
-        with self._lock:
-            there = dict(self._arrays(code))
-            reached = self._reached(member, number, part)
-            for position, touched, _, box in reached:
-                if member.gpu is not None and touched is not None:
-                    there[position].room(member.name, member.gpu)
-                if box is not None:
-                    written.append((position, box))
-            for other, position, box in self._writing:
-                if other is not member and any(p == position and intersection(b, box) for p, b in written):
-                    raise Overlap
-            for position, _, needed, box in reached:
-                for one in (needed, box if ends_early else None):
-                    if one is not None:
-                        copies += there[position].wanted(member.name, one)
-            for position, box in written:
-                there[position].valid[member.name].add(box)
-                self._writing.append((member, position, box))
-        return Piece(part, copies, written)
+            self._arrays.written_by(self._arrays.writing)
 
     # ---- doing it ---------------------------------------------------------------------------------------------------
 
@@ -291,7 +257,7 @@ class SharedCall:
         try:
             for part in parts:
                 try:
-                    piece = self._prepared(member, number, part)
+                    piece = self._arrays.prepared(member, number, part)
                 except Overlap:
                     left.append(part)
                     continue
@@ -323,7 +289,7 @@ class SharedCall:
                     left.append(part)
                     continue
                 try:
-                    piece = self._prepared(member, number, part)
+                    piece = self._arrays.prepared(member, number, part)
                     done.append(part)
                     under_way.append((part, self._started(member, number, piece)))
                     while len(under_way) > DEPTH - 1:
@@ -353,35 +319,17 @@ class SharedCall:
             member.busy_ns += time.perf_counter_ns() - started
         return left
 
-    def _is_there(self, member: Participant, number: int, part: range) -> bool:
-        """Whether all that a GPU's part needs is on GPUs, and nothing of what it writes is wanted on the host at
-        once: then who asks for it need not wait for any copy."""
-        code = member.program.codes[number]
-        if code is None or member.failure is not None:
-            return False
-        last = self._program.last[number]
-        with self._lock:
-            there = dict(self._arrays(code))
-            for position, _, needed, written in self._reached(member, number, part):
-                copies = there[position]
-                if written is not None and position in last and copies.home == HOST:
-                    return False
-                missing = copies.valid[member.name].missing(needed) if needed is not None else []
-                if any(copies.valid[HOST].inside(one) for one in missing):
-                    return False
-        return True
-
-    def _launched(self, member: Participant, number: int, part: range) -> Launched:
+    def _launched(self, member: Participant, number: int, part: range, is_timed: bool = True) -> Launched:
         """Ask a GPU for a part, without waiting for it."""
         begun = time.perf_counter_ns()
         left: list[range] = []
         failed: Failed | None = None
         assert member.gpu is not None
-        timer = member.gpu.timer()
+        timer = member.gpu.timer() if is_timed else None
         try:
-            piece = self._prepared(member, number, part)
+            piece = self._arrays.prepared(member, number, part)
             self._copy(member, piece.copies, "work")
-            with timer:
+            with timer or nullcontext():
                 self._start(member, number, part)
         except Failed as one:
             failed = one
@@ -409,7 +357,7 @@ class SharedCall:
             return [*self._given_up(member, error, []), one.part]
         if wrong is not None:
             raise Failed(one.part, wrong)
-        spent_ns = one.timer.finished_ns() or 0
+        spent_ns = (one.timer.finished_ns() if one.timer is not None else None) or 0
         member.busy_ns += spent_ns
         member.done += len(one.part)
         self.events.append(Event(member.name, "computes", one.begun, one.begun + spent_ns, one.part))
@@ -422,7 +370,7 @@ class SharedCall:
         if number not in member.regions:
             member.regions[number] = GpuRegion(code.executable, self._with(member, part), member.threads)
         region = member.regions[number]
-        for position, copies in self._arrays(code):
+        for position, copies in self._arrays.arrays(code):
             region.put(position, copies.placed.get(member.name), copies.array)
         error = region.start(self._with(member, part))
         if error is not None:
@@ -438,7 +386,7 @@ class SharedCall:
         begun = time.perf_counter_ns()
         self._start(member, number, piece.part)
         mark = gpu.mark("work")
-        return _finishing.submit(self._finish, member, number, piece, mark, begun)
+        return finishing.submit(self._finish, member, number, piece, mark, begun)
 
     def _finish(self, member: Participant, number: int, piece: Piece, mark: int, begun: int) -> None:
         """Wait for a piece, and bring back what nobody writes again."""
@@ -449,11 +397,11 @@ class SharedCall:
         self._note(member, "computes", begun, piece.part)
         last = self._program.last[number]
         for position, box in piece.written:
-            copies = self._copies[position]
-            if position in last and copies.home == HOST:
+            copies = self._arrays.copies[position]
+            if position in last and copies.home == HOST and not self._races:
                 copy = Copy(copies, member.name, HOST, box)
                 self._copy(member, [copy], "down")
-                with self._lock:
+                with self._arrays.lock:
                     copies.early.append(box)
 
     def _ended(self, member: Participant, under_way: deque[tuple[range, Future[None]]]) -> None:
@@ -465,23 +413,25 @@ class SharedCall:
         """A GPU is lost, with all that it has written in this region: what others have to do."""
         now = time.perf_counter_ns()
         self.events.append(Event(member.name, "fails", now, now))
-        with self._lock:
-            for copies in self._copies.values():
+        with self._arrays.lock:
+            for copies in self._arrays.copies.values():
                 copies.lost(member.name)
             member.failure, member.done = error, member.done - sum(map(len, parts))
-            self._writing = [one for one in self._writing if one[0] is not member]
+            self._arrays.writing = [one for one in self._arrays.writing if one[0] is not member]
         return list(parts)
 
     def _bring_home(self) -> None:
         """What the caller sees is the newest. Raises DeviceError."""
         copies: list[Copy] = []
         try:
-            for one in self._copies.values():
+            for one in self._arrays.copies.values():
                 copies += one.homeward()
         except LookupError:
             raise self._gone() from None
-        by_member = [(member, [c for c in copies if c.source == member.name]) for member in self.members]
-        futures = [_finishing.submit(self._copy, member, some, "down") for member, some in by_member if some]
+        to_host = [copy for copy in copies if copy.target == HOST]
+        by_member = [(member, [c for c in to_host if c.source == member.name]) for member in self.members]
+        futures = [finishing.submit(self._copy, member, some, "down") for member, some in by_member if some]
+        self._copy(self.host, [copy for copy in copies if copy.target != HOST], "work")
         for future in futures:
             future.result()
 
@@ -503,7 +453,7 @@ class SharedCall:
 
     def _with(self, member: Participant, part: range) -> tuple[object, ...]:
         last = member.program.first + member.program.numbers - 1
-        return (*self._everything[: last - 1], part.start, part.stop, *self._everything[last + 1 :])
+        return (*self._arrays.everything[: last - 1], part.start, part.stop, *self._arrays.everything[last + 1 :])
 
     def _entry(self, member: Participant, number: int) -> Entry:
         if number not in self._entries:
@@ -543,7 +493,7 @@ class _Pool:
         return self._pool.submit(function, *arguments)
 
 
-_working, _finishing = _Pool(), _Pool()  # who works waits for who finishes, never the other way
+working, finishing = _Pool(), _Pool()  # who works waits for who finishes, never the other way
 
 
 def _beyond(arguments: object, originals: object) -> object:

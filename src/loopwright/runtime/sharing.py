@@ -31,6 +31,7 @@ from loopwright.runtime.compiled import Compiled
 from loopwright.runtime.execute import CallArguments
 from loopwright.runtime.in_use import as_given
 from loopwright.runtime.participants import Boxes, Event, Participant
+from loopwright.runtime.race_call import RaceCall
 from loopwright.runtime.shared_call import SharedCall
 
 MOST_KINDS = 256
@@ -242,7 +243,7 @@ class Sharing:
         """Make a call. alone: makes it under a Config that names one device. Raises what a call raises, and
         PlanError."""
         arguments = call.arguments
-        kind = self._kind(signature, asked)
+        kind = self._kind(signature, asked, _residence(arguments))
         shape = shape_of(arguments)
         names = tuple(kind.programs)
         if asked.plan not in PLANS:
@@ -251,8 +252,12 @@ class Sharing:
                 raise PlanError(f"this call cannot be shared: {kind.told}")
             return self._shared(kind, shape, None, call, asked, parts)
         division = kind.divisions.get(shape)
-        if division is None and (len(names) < 2 or asked.plan == "single"):
-            division = self._keep(kind, shape, Division(kind.able, range(NOMINAL), plan="single"))
+        homes = {value.where for value in arguments if isinstance(value, OnDevice)}
+        in_pieces = bool(names) and any(isinstance(value, InPieces) for value in arguments)
+        if division is None and asked.plan == "race" and len(names) > 1 and not homes and not in_pieces:
+            division = self._keep(kind, shape, Division(names, range(NOMINAL), plan="race"))
+        if division is None and (len(names) < 2 or asked.plan in ("single", "race")):
+            division = self._keep(kind, shape, Division(names or kind.able, range(NOMINAL), plan="single"))
         if division is None:
             places = _places(names)
             one_region = len(kind.programs[names[0]].codes) == 1
@@ -260,12 +265,12 @@ class Sharing:
             return self._shared(kind, shape, None, call, asked, first)
         quiet = kind.quiet.setdefault(shape, Quiet())
         decision = quiet.next() or quiet.decided(division.decide())
-        homes = {value.where for value in arguments if isinstance(value, OnDevice)}
+        if decision.kind == "race":
+            return self._raced(kind, shape, division, decision, call, asked)
         if decision.kind == "single":
             (place,) = decision.devices
             if not names and homes:
                 return alone(on_one(asked, "auto"))
-            in_pieces = names and any(isinstance(value, InPieces) for value in arguments)
             if not in_pieces and (not homes or homes == {division.devices[place]}):
                 try:
                     if quiet.is_quiet:
@@ -286,7 +291,7 @@ class Sharing:
         self, arguments: Sequence[object], signature: Signature, asked: Config
     ) -> tuple[SharedKind, Timeline | None]:
         """What is known of such calls, and the last one that was shared."""
-        kind = self._kind(signature, asked)
+        kind = self._kind(signature, asked, _residence(arguments))
         return kind, kind.timelines.get(shape_of(arguments))
 
     def forget(self) -> None:
@@ -295,8 +300,8 @@ class Sharing:
 
     # ---- who takes part -----------------------------------------------------------------------------------------
 
-    def _kind(self, signature: Signature, asked: Config) -> SharedKind:
-        key = signature, replace(asked, plan="auto") if asked.plan not in PLANS else asked
+    def _kind(self, signature: Signature, asked: Config, residence: Sequence[str] = ()) -> SharedKind:
+        key = signature, replace(asked, plan="auto") if asked.plan not in PLANS else asked, residence
         found = self._kinds.get(key)
         if found is None:
             if len(self._kinds) >= MOST_KINDS:
@@ -375,6 +380,30 @@ class Sharing:
             late_ns = sum(member.gpu.late_ns for member in members if member.gpu is not None) - late_ns
             self._measured(kind, shape, decision, asked, parts, call, spent_ns, late_ns)
 
+    def _raced(
+        self, kind: SharedKind, shape: Shape, division: Division, decision: Assignment, asking: CallArguments,
+        asked: Config,
+    ) -> object:  # fmt: skip
+        members, _ = self._members(kind, asked)
+        call = RaceCall(members, asking.arguments)
+        late_ns = sum(member.gpu.late_ns for member in members if member.gpu is not None)
+        try:
+            return as_given(call.run(), asking.arguments, asking.given)
+        finally:
+            total_ns = time.perf_counter_ns() - call.started_ns
+            busy, done = tuple(one.busy_ns for one in members), tuple(one.done for one in members)
+            names = tuple(kind.programs)
+            kind.timelines[shape] = Timeline(names, decision, call.events, busy, done, call.started_ns, total_ns)
+            for place, error in call.race.errors:
+                if isinstance(error, DeviceError) and not isinstance(error, DeviceMemoryError):
+                    division.failed(place, str(error).split("\n")[0])
+            late_ns = sum(member.gpu.late_ns for member in members if member.gpu is not None) - late_ns
+            if call.race.winner is not None and not late_ns:  # else a compiler was in the way
+                most = max(done)
+                scaled = [NOMINAL * one // most if most else 0 for one in done]
+                scaled[call.race.winner] = NOMINAL
+                division.measured(decision, busy, scaled, total_ns)
+
     def _measured(
         self, kind: SharedKind, shape: Shape, decision: Assignment | None, asked: Config,
         parts: FixedParts | GuidedParts, call: SharedCall, spent_ns: int, late_ns: int,
@@ -452,6 +481,15 @@ def on_one(asked: Config, device: str) -> Config:
 
 
 _on_one: dict[tuple[int, str], tuple[Config, Config]] = {}
+
+
+def _residence(arguments: Sequence[object]) -> tuple[str, ...]:
+    """Where arrays are that are not on the host; nothing where all of them are. It decides about times."""
+    found = tuple(
+        value.where if isinstance(value, OnDevice) else "pieces" if isinstance(value, InPieces) else ""
+        for value in arguments
+    )
+    return found if any(found) else ()
 
 
 def _places(names: Sequence[str]) -> list[int]:
