@@ -302,6 +302,7 @@ class SharedCall:
                     member.failure = error
                     left.append(part)
                 except DeviceError as error:
+                    left += [] if part in done else [part]
                     left += self._given_up(member, error, done)
             try:
                 while under_way:
