@@ -24,7 +24,7 @@ from loopwright.report.shared_report import (
     SpanReport,
 )
 from loopwright.runtime.participants import Event
-from loopwright.runtime.sharing import SharedKind, Timeline
+from loopwright.runtime.sharing import NOMINAL, SharedKind, Timeline
 
 MOST_SPANS = 4096
 """So many things that devices did are told of one call, the first ones."""
@@ -124,12 +124,15 @@ def _variant(device: str, threads: int) -> Variant:
 
 def _devices(kind: SharedKind, asked: Config, division: Division | None) -> Iterable[DeviceReport]:
     failures = {} if division is None else {division.devices[place]: why for place, why in division.failures.items()}
-    learned = {} if division is None else dict(line.split(": ", 1) for line in division.lines())
+    is_counted = (
+        division is not None and len(division.iterations) != NOMINAL
+    )  # else only times of whole calls are known
+    learned = dict(line.split(": ", 1) for line in division.lines()) if division is not None and is_counted else {}
     for name in asked.devices:
         why_not = kind.why.get(name, "")
         if name in failures:
             why_not = f"it has failed: {failures[name]}"
-        is_told = bool(kind.programs) and name not in failures and "iteration" in learned.get(name, "")
+        is_told = name not in failures and "iteration" in learned.get(name, "")
         yield DeviceReport(name, why_not, learned[name] if is_told else "")
 
 
