@@ -13,7 +13,7 @@ from loopwright.analysis.counts import trip_counts
 from loopwright.analysis.effort import together
 from loopwright.analysis.footprint import footprint
 from loopwright.compiler import ASKED_FOR, analysed, space_for
-from loopwright.config import Config, Semantics
+from loopwright.config import PLANS, Config, Semantics
 from loopwright.cost.call_shape import shape_of
 from loopwright.devices.gpus import target_of
 from loopwright.devices.launcher import most_threads
@@ -41,7 +41,7 @@ from loopwright.report.explanation import (
 from loopwright.report.grids import grid_reports
 from loopwright.runtime.considered import FailedGuard
 from loopwright.runtime.in_use import Run
-from loopwright.runtime.sharing import SharedKind
+from loopwright.runtime.sharing import SharedKind, on_one
 from loopwright.search.ranges import Ranges
 from loopwright.search.space import MOST, Device, Space
 from loopwright.specialisation import Specialisation
@@ -103,6 +103,19 @@ def of_devices(found: Explanation, kind: SharedKind, asked: AskedCall, config: C
     if asked.failed is not None:
         return replace(found, devices=report)
     return replace(found, devices=report, plan=str(plan or ""), notes=(*found.notes, OF_THE_CPU))
+
+
+def with_shared_calls(
+    found: Explanation, one: Specialisation, kinds: Sequence[tuple[Signature, Config, SharedKind]], config: Config
+) -> Explanation:
+    """The explanation of all that some code has run, with the last call that devices shared of the same kind."""
+    for signature, asked, kind in reversed(kinds):
+        wanted = compilation_of(signature, on_one(asked, "cpu"))
+        if wanted == one.compilation and kind.timelines:
+            here = config if config.devices == asked.devices and config.plan not in PLANS else asked
+            report, _ = devices_report(kind, list(kind.timelines)[-1], here)
+            return replace(found, devices=report, notes=(*found.notes, OF_THE_CPU))
+    return found
 
 
 def space(

@@ -292,7 +292,12 @@ class LoopKernel(_Called):
         """One explanation for all that was compiled so far: for each kind of call, and for each way to run it."""
         served, runs, config, now = self._dispatch.served(), self._dispatch.runs(), current(), time.time()
         own = [
-            answers.explained(one, stored_choices.choices_of(one, served, config, now), runs)
+            answers.with_shared_calls(
+                answers.explained(one, stored_choices.choices_of(one, served, config, now), runs),
+                one,
+                self._dispatch.shared(),
+                config,
+            )
             for one in map(_own, self._dispatch.compiled())
         ]
         return explanation.Explanations(own + [told for other in self._others() for told in other.explanations()])

@@ -64,7 +64,7 @@ def test_before_the_first_call() -> None:
     assert (found.devices.kind, found.plan, found.devices.alternatives) == ("guided", "", ())
     assert found.devices.sharing == ("cpu", "emulated")
     text = str(found)
-    assert "devices       cpu, emulated share such a call\n" in text
+    assert "devices       cpu, emulated can share such a call\n" in text
     assert "next call: chunks for whoever is free: nothing was measured yet" in text
     assert "plan  " not in text and "note: loops and code are told as the CPU runs them" in text
     assert text.endswith("ran           not yet, in this process")
@@ -235,7 +235,37 @@ def test_arrays_on_two_gpus() -> None:
     assert {(one.source, one.target) for one in last.moved} <= {("emulated", "emulated1"), ("emulated1", "emulated")}
 
 
+def test_explanations_have_the_last_shared_call() -> None:
+    a, b = arrays()
+    with lw.options(devices=TWO, plan=PARTS):
+        doubled(a, b)
+        told = [one for one in doubled.explanations() if one.devices is not None]
+    with lw.options(device="cpu"):
+        total(a)
+    assert [one.devices.last.calls for one in told if one.devices and one.devices.last] == [1]
+    assert told[0].devices is not None and told[0].devices.kind == "planned"
+    assert "1 call that several devices shared" in str(told[0])
+    assert [one.devices for one in total.explanations()] == [None]
+
+
 def test_time_that_is_covered_twice_counts_once() -> None:
     spans = [SpanReport("cpu", "copies", start, end) for start, end in ((5, 9), (0, 4), (3, 6), (20, 22))]
     assert covered_ns(spans) == 11
     assert covered_ns([]) == 0
+
+
+@pytest.mark.parametrize("plan", ["race", "single"])
+def test_other_plans(plan: str) -> None:
+    a, b = arrays()
+    with lw.options(devices=TWO, plan=plan):
+        first = devices_of(doubled, a, b)
+        for _ in range(3):
+            doubled(a, b)
+        found = doubled.explain(a, b)
+    assert first.kind == plan and not first.unshared
+    assert found.devices is not None and found.devices.kind == "single"
+    assert found.plan.startswith("all on ")
+    last = found.devices.last
+    assert (last is not None and last.kind == "race") is (plan == "race")
+    assert all(not one.learned for one in found.devices.devices)
+    assert "ran           " in str(found)

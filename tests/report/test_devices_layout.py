@@ -14,7 +14,7 @@ from report.pages import read
 from report.shared import LAST, SHARED
 
 TEXT = """\
-cpu, cuda share such a call
+cpu, cuda can share such a call
 cuda1 takes no part: there is no such GPU
 next call: a part for each, predicted 8 ms: the best that was measured
 cpu takes 10 us and 13 ns for each iteration, from 3 calls
@@ -74,7 +74,7 @@ def test_an_explanation_has_it_between_the_choice_and_what_ran(tmp_path: Path) -
     assert found.to_dict()["devices"]["last"]["members"][1]["copies_ns"] == 4_000_000
     html = found._repr_html_()
     assert read(html).faults == []
-    assert "devices: cpu, cuda share such a call" in html and "3 calls that several devices shared" in html
+    assert "devices: cpu, cuda can share such a call" in html and "3 calls that several devices shared" in html
     assert "devices" not in str(replace(found, devices=None))
     alone = str(replace(found, ran=None))
     assert "not yet, in this process" not in alone and "not yet, in this process" in str(

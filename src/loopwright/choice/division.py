@@ -263,8 +263,9 @@ class Division:
         alive = self._alive()
         known = [device for device in alive if self._learned.curves[device].known]
         found = [(self._alone(device), f"{self.devices[device]} alone") for device in alive]
-        if len(known) > 1 and len(self.iterations) > 1:
-            found.append((self._partition(known, least=0.0)[0], "parts for all"))
+        if len(known) > 1 and self.plan in ("auto", "split"):
+            sizes, _ = self._partition(known, least=0.0)
+            found += [(sizes, "parts for all")] if sum(size > 0 for size in sizes) > 1 else []
         return [self._assignment(sizes, why) for sizes, why in found]
 
     # ---- learning -------------------------------------------------------------------------------------------

@@ -64,9 +64,9 @@ def devices_parts(report: DevicesReport) -> Iterator[Child]:
 
 
 def devices_title(report: DevicesReport) -> str:
-    """`cpu, emulated share such a call`."""
+    """`cpu, emulated can share such a call`."""
     if not report.unshared:
-        return f"{', '.join(report.sharing)} share such a call"
+        return f"{', '.join(report.sharing)} can share such a call"
     able = [one.name for one in report.devices if one.why_not in ("", report.unshared)]
     whole = f"one of {', '.join(able)}" if len(able) > 1 else "one device alone"
     return f"{whole} makes such a call: {report.unshared}"
@@ -107,7 +107,7 @@ def last_title(last: SharedCallReport) -> str:
     if last.predicted_ns:
         told += f", predicted {duration(last.predicted_ns)} ({compared(last.total_ns, last.predicted_ns)})"
     told += "; it did not come to its end" if last.ended_early else ""
-    return f"{told}; imbalance {percent(last.imbalance)}"
+    return told if last.kind == "race" else f"{told}; imbalance {percent(last.imbalance)}"
 
 
 def member_rows(last: SharedCallReport) -> Iterator[tuple[str, ...]]:

@@ -45,7 +45,8 @@ def gantt(last: SharedCallReport) -> Element | None:
 
 def described(last: SharedCallReport) -> str:
     """In words: `cpu computed for 2 ms, copied for 1 ms and waited for 0.1 ms; ...`."""
-    return "; ".join(map(_member, last.members)) + f"; imbalance {percent(last.imbalance)}"
+    imbalance = "" if last.kind == "race" else f"; imbalance {percent(last.imbalance)}"
+    return "; ".join(map(_member, last.members)) + imbalance
 
 
 def _member(one: MemberReport) -> str:

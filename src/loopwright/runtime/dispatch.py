@@ -203,6 +203,10 @@ class Dispatch:
                 found.append(Considered(kind.config, one.plan, one.code.compiled, default, shape, *told))
         return tuple(found)
 
+    def shared(self) -> list[tuple[Signature, Config, sharing.SharedKind]]:
+        """The kinds of calls under the option `devices` that there were, oldest first: see Sharing.kinds."""
+        return [] if self._sharing is None else self._sharing.kinds()
+
     def expand(self, structures: Structures, target: Callable[..., object]) -> None:
         """Calls whose arguments hold others in this way are made by `target`, see Dispatcher.expand."""
         if self._dispatcher is not None:

@@ -5,7 +5,7 @@ measured of it. shared_call.py makes a call that several share; a call that one 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Hashable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
@@ -237,7 +237,7 @@ class Sharing:
 
     def __init__(self, code_of: CodeOf, names: Sequence[str], written: Collection[int]) -> None:
         self._code_of, self._names, self._written = code_of, names, written
-        self._kinds: dict[Hashable, SharedKind] = {}
+        self._kinds: dict[tuple[Signature, Config, Sequence[str]], SharedKind] = {}
 
     def call(self, call: CallArguments, signature: Signature, asked: Config, alone: Alone) -> object:
         """Make a call. alone: makes it under a Config that names one device. Raises what a call raises, and
@@ -293,6 +293,10 @@ class Sharing:
         """What is known of such calls, and the last one that was shared."""
         kind = self._kind(signature, asked, _residence(arguments))
         return kind, kind.timelines.get(shape_of(arguments))
+
+    def kinds(self) -> list[tuple[Signature, Config, SharedKind]]:
+        """All that is known, oldest first."""
+        return [(signature, asked, kind) for (signature, asked, _), kind in list(self._kinds.items())]
 
     def forget(self) -> None:
         """Begin anew."""
