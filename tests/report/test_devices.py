@@ -245,7 +245,7 @@ def test_explanations_have_the_last_shared_call() -> None:
     assert [one.devices.last.calls for one in told if one.devices and one.devices.last] == [1]
     assert told[0].devices is not None and told[0].devices.kind == "planned"
     assert "1 call that several devices shared" in str(told[0])
-    assert [one.devices for one in total.explanations()] == [None]
+    assert {one.devices for one in total.explanations()} == {None}
 
 
 def test_time_that_is_covered_twice_counts_once() -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from xml.etree.ElementTree import Element
 
 from loopwright.report.gantt import LEFT, MOST_BARS, RIGHT, WIDTH, gantt
-from loopwright.report.notebook import fragment
+from loopwright.report.notebook import STYLE, fragment
 from loopwright.report.shared_report import SpanReport
+from report.contrast import contrast
 from report.pages import read
 from report.shared import LAST, MS
 
@@ -69,3 +71,9 @@ def test_many_bars_that_cannot_be_told_apart_are_one() -> None:
     many = tuple(SpanReport("cpu", "computes", k * 1000, k * 1000 + 990, k, k + 1) for k in range(10 * MOST_BARS))
     found = drawn(gantt(replace(LAST, spans=many)), "computes")
     assert len(found) == 1 and found[0][2] == f"cpu computes {10 * MOST_BARS} times"
+
+
+def test_colours_stand_out_on_white_and_on_black() -> None:
+    for style in ("computes", "copies", "fails"):
+        (fill,) = re.findall(rf"\.{style} \{{ fill: (#\w{{6}})", STYLE)
+        assert all(contrast(fill, paper) >= 3 for paper in ("#ffffff", "#111111"))

@@ -4,7 +4,6 @@ decides nothing and changes nothing.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 
@@ -81,10 +80,12 @@ def _unshared(kind: SharedKind) -> str:
 
 def _words(why: str, kind: SharedKind) -> str:
     """A reason of the placement, in which devices have numbers."""
-    if re.fullmatch(r"step \d+(: equal parts)?|the longest time bisected", why):
+    words, names = why.split(), list(kind.programs)
+    if words[:1] == ["step"] or why == "the longest time bisected":
         return "balanced by what calls took"
-    found = re.fullmatch(r"device (\d+) alone", why)
-    return f"{list(kind.programs)[int(found[1])]} alone is the fastest" if found and kind.programs else why
+    if len(words) == 3 and words[0] == "device" and words[1].isdecimal() and int(words[1]) < len(names):
+        return f"{names[int(words[1])]} is the fastest by itself"
+    return why
 
 
 def _first(kind: SharedKind, asked: Config, unshared: str) -> tuple[str, str]:
