@@ -125,10 +125,18 @@ def test_an_unknown_option_is_told_with_the_known_ones() -> None:
         ("remap", True, "option remap=True: 'auto', 'off' or steps such as 'redirect i' are wanted"),
         ("remap", "on", "option remap='on': 'auto', 'off' or steps such as 'redirect i' are wanted"),
         ("remap", "redirect i; split i 4", "option remap='redirect i; split i 4': 'auto', 'off' or steps"),
+        ("layout", "soa", "option layout='soa': 'auto', 'off' or steps such as 'relayout p in t soa' are wanted"),
+        ("layout", "relayout p", "option layout='relayout p': 'auto', 'off' or steps"),
         ("device", None, "option device=None: choose one of"),
         ("devices", "cpu, gpu", "option devices='cpu, gpu': names such as 'cpu, cuda:0, cuda:1' are wanted"),
         ("devices", "auto", "option devices='auto': names such as"),
         ("plan", "halves", "option plan='halves': one of auto, single, split, race, or the text of a plan"),
+        (
+            "watts",
+            "cpu",
+            "option watts='cpu': texts such as 'cpu 150/60, cuda:0 700/100', at work and idle",
+        ),
+        ("watts", "cpu 1/2", "option watts='cpu 1/2': texts such as"),
         ("goal", "less", "option goal='less': 'time', 'energy', 'edp' or 'time within 10% energy' is wanted"),
         ("store", "on", "option store='on': a path, 'off' or None is wanted"),
         ("cache", None, "option cache=None: a path is wanted"),
@@ -280,6 +288,12 @@ def test_a_wrong_option_of_the_process_changes_nothing(process_options) -> None:
     with pytest.raises(ValueError, match="option threads=0"):
         set_options(strict=True, threads=0)
     assert PROCESS[0] is before
+
+
+def test_steps_of_layout_have_one_text() -> None:
+    with options(layout=" relayout  p soa ;relayout q in t order 1 0") as config:
+        assert config.layout == "relayout p soa; relayout q in t order 1 0"
+    assert from_environment({"LOOPWRIGHT_LAYOUT": "off"}).layout == "off"
 
 
 def test_steps_of_remap_have_one_text() -> None:

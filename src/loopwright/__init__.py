@@ -37,12 +37,15 @@ from loopwright.memory.device_array import DeviceArray, device_array
 from loopwright.memory.distributed_array import DistributedArray, distributed_array
 
 if TYPE_CHECKING:
+    from loopwright.memory.record_array import RecordArray, array
     from loopwright.report.explanation import Explanation
     from loopwright.search.ranges import tunable
     from loopwright.tuning.tuned import Tuned
 else:
     _LATER = {
         "Explanation": _deferred("loopwright.report.explanation"),
+        "RecordArray": _deferred("loopwright.memory.record_array"),
+        "array": _deferred("loopwright.memory.record_array"),
         "tunable": _deferred("loopwright.search.ranges"),
         "Tuned": _deferred("loopwright.tuning.tuned"),
     }
@@ -75,9 +78,11 @@ __all__ = [
     "LoopwrightError",
     "LoopwrightWarning",
     "PlanError",
+    "RecordArray",
     "ScheduleError",
     "Tuned",
     "Variant",
+    "array",
     "device_array",
     "distributed_array",
     "function",

@@ -24,7 +24,10 @@ from loopwright.ir.signature import Signature
 from loopwright.ir.signature import shape_of as shared_shape
 from loopwright.ir.user_text import user_name
 from loopwright.ir.variant import Variant, compilation_of
+from loopwright.memory.distributed_array import InPieces
 from loopwright.memory.gpu_call import GpuExecutable
+from loopwright.memory.on_device import OnDevice
+from loopwright.recipe.layouts import unused
 from loopwright.recipe.recipe import Recipe
 from loopwright.report.devices import devices_report
 from loopwright.report.explain import CountTexts, explain
@@ -45,6 +48,7 @@ from loopwright.runtime.sharing import SharedKind, on_one
 from loopwright.search.ranges import Ranges
 from loopwright.search.space import MOST, Device, Space
 from loopwright.specialisation import Specialisation
+from loopwright.steps.relayout import Relayout
 from loopwright.steps.schedule import as_run, print_schedule
 from loopwright.toolchain.cc import find_compiler
 
@@ -99,7 +103,8 @@ def explained(
 def of_devices(found: Explanation, kind: SharedKind, asked: AskedCall, config: Config) -> Explanation:
     """The explanation of a call that several devices may share. found: of the CPU, if it made the call by itself."""
     failed = "its sizes fail the condition: the CPU runs it, and checks" if asked.failed is not None else ""
-    report, plan = devices_report(kind, shared_shape(asked.arguments), config, failed)
+    on_host = not any(isinstance(one, OnDevice | InPieces) for one in asked.arguments)
+    report, plan = devices_report(kind, shared_shape(asked.arguments), config, failed, on_host)
     if asked.failed is not None:
         return replace(found, devices=report)
     return replace(found, devices=report, plan=str(plan or ""), notes=(*found.notes, OF_THE_CPU))
@@ -251,6 +256,11 @@ def _notes(one: Specialisation, asked: AskedCall | None, runs: Sequence[Run]) ->
             yield f"the sizes of this call fail the condition {condition}: code runs it that checks every access"
     elif any(run.how == "checked" for run in runs) and asked is None:
         yield f"this code runs the calls whose sizes fail the condition {condition}: it checks every access"
+    recipe = one.analysed.recipe
+    if not any(isinstance(step, Relayout) for step in recipe.schedule):
+        compilation = one.compilation
+        strict, records = compilation.semantics.strict, compilation.signature.record_bytes
+        yield from unused(one.analysed.written, one.analysed.facts, strict, records) if records else ()
     if most_threads() == 1 and one.program is not None and one.program.parallel:
         yield "this process was forked from one that had used several threads: kernels use one here"
 

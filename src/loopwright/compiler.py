@@ -29,15 +29,19 @@ from loopwright.ir.boxes import Box
 from loopwright.ir.captured import CapturedConstant
 from loopwright.ir.flat_loops import flat_loops_as_nests
 from loopwright.ir.gpu_target import CUDA, GpuTarget
+from loopwright.ir.kept_values import values_of_places
 from loopwright.ir.nodes import Kernel
 from loopwright.ir.program import Program
 from loopwright.ir.simplify import simplify
 from loopwright.ir.text import print_kernel
 from loopwright.ir.variant import PLAIN, Compilation
 from loopwright.ir.verify import verify
+from loopwright.recipe.layouts import told
+from loopwright.recipe.order_of_keys import why_first
 from loopwright.recipe.partial_schedule import ReasonedStep
 from loopwright.recipe.recipe import Recipe, recipe
 from loopwright.recipe.target import CpuTarget
+from loopwright.steps.relayout import Relayout
 from loopwright.steps.schedule import apply_schedule, check_grids, parse_schedule, print_schedule
 from loopwright.toolchain.machine import cache_bytes, vector_registers
 
@@ -132,6 +136,8 @@ def _read(source: Source, wanted: Compilation, outside: Outside | None) -> Readi
     kernel = passes.after("simplify", simplify(lowered.kernel))
     # Divisions in indices would leave little to be proven.
     kernel = passes.after("flat loops", flat_loops_as_nests(kernel))
+    # What is read again at a place that data tell would leave nothing to be proven either.
+    kernel = passes.after("kept values", values_of_places(kernel))
     return Reading(kernel, lowered.constants, passes, time.perf_counter() - started)
 
 
@@ -204,11 +210,19 @@ def scheduled(kernel: Kernel, facts: Facts, wanted: Compilation) -> Recipe:
         if wanted.on_gpu:
             check_grids(after, proven, steps)
         return Recipe(tuple(ReasonedStep(step, ASKED_FOR) for step in steps), after, proven)
+    first = parse_schedule(wanted.first) if wanted.first else ()
+    after, proven = apply_schedule(kernel, facts, first, strict)  # what is wrong is told at the user's line
     if wanted.on_gpu:
-        first = parse_schedule(wanted.first) if wanted.first else ()
-        apply_schedule(kernel, facts, first, strict)  # what is wrong with them is told at the user's line
         return recipe_gpu.gpu_recipe(kernel, facts, strict, first=first)
-    return recipe(kernel, facts, strict, None if wanted.schedule == PLAIN else target_of_machine(wanted.tools))
+    target = None if wanted.schedule == PLAIN else target_of_machine(wanted.tools)
+    found = recipe(
+        after, proven, strict, target, records=wanted.signature.record_bytes if wanted.tools.layout == "auto" else None
+    )
+    reasons = [
+        (isinstance(step, Relayout) and told(kernel, step, wanted.signature.record_bytes)) or why_first(step)
+        for step in first
+    ]
+    return replace(found, decisions=(*map(ReasonedStep, first, reasons), *found.decisions))
 
 
 def target_of_machine(tools: Tools) -> CpuTarget:

@@ -6,6 +6,7 @@ variable: threads and asyncio tasks do not see each other's options. `set_option
 
 from __future__ import annotations
 
+import math
 import operator
 import os
 import re
@@ -34,11 +35,13 @@ DEBUG_TOPICS = ("variants", "times", "schedule", "source", "passes")
 
 @dataclass(frozen=True, slots=True)
 class Tools:
-    """What code is made with, and where it is kept: options that change neither what results mean nor how loops run.
+    """What code is made with, and where it is kept: options that do not change what results mean.
     cache: folder of compiled code. cache_size: how many bytes it may have, None for any number. compiler,
     compiler_flags: the C compiler and what is added to its flags. compile_timeout_s: after how many seconds a
     compilation is given up. debug: topics to print; dump: folder for the IR after each pass. built: folder that
-    `loopwright build` made, `off` for none, None for the one beside the script."""
+    `loopwright build` made, `off` for none, None for the one beside the script. layout: whether arrays are kept in
+    another layout while loops run (docs/layouts.md): `auto` where that is predicted to pay, `off` never, or one or more
+    steps such as `relayout p in t soa`, always."""
 
     cache: Path = Path()
     cache_size: int | None = 10**9
@@ -48,6 +51,7 @@ class Tools:
     debug: frozenset[str] = frozenset()
     dump: Path | None = None
     built: Path | Literal["off"] | None = None
+    layout: str = "auto"
 
     @property
     def built_folder(self) -> Path | None:
@@ -91,9 +95,10 @@ class Config(Tools):
     `cpu, cuda:0, cuda:1`; none for one device a call, which `device` names. plan: how they do (docs/devices.md): `auto`
     as is measured to be fastest, `single` one of them, `split` each a part of the iterations, `race` the CPU and a GPU
     both all of it, until one of them is done; or the text of a plan. goal: what is to be least: `time`, `energy`, `edp`
-    (energy times time), or `time within 10% energy`. store: the file of measurements (docs/store.md), `off` for none,
-    None for the one in the cache folder. tuned: a file of tuned results to start from, `off` for none, None for the one
-    beside the source file, such as `heat.tuned.jsonl` for `heat.py`."""
+    (energy times time), or `time within 10% energy`. watts: of devices at work and idle, for goals with energy, where
+    nothing counts them: such as `cpu 150/60, cuda:0 700/100`. store: the file of measurements (docs/store.md),
+    `off` for none, None for the one in the cache folder. tuned: a file of tuned results to start from, `off` for none,
+    None for the one beside the source file, such as `heat.tuned.jsonl` for `heat.py`."""
 
     device: str = "auto"
     threads: int = 1
@@ -109,6 +114,7 @@ class Config(Tools):
     devices: tuple[str, ...] = ()
     plan: str = "auto"
     goal: str = "time"
+    watts: tuple[tuple[str, float, float], ...] = ()
     store: Path | Literal["off"] | None = None
     tuned: Path | Literal["off"] | None = None
 
@@ -147,6 +153,8 @@ class KernelOptions(TypedDict, total=False):
     devices: str | Sequence[str]
     plan: str
     goal: str
+    watts: str
+    layout: str
     store: str | os.PathLike[str] | None
     tuned: str | os.PathLike[str] | None
     cache: str | os.PathLike[str]
@@ -167,8 +175,8 @@ class Options(KernelOptions, total=False):
 
 def from_environment(environment: Mapping[str, str]) -> Config:
     """The Config that LOOPWRIGHT_DEVICE, _THREADS, _STRICT, _DETERMINISTIC, _CHECKS, _NARROWING, _CACHE, _CACHE_SIZE,
-    _CC, _CFLAGS, _COMPILE_TIMEOUT, _DEBUG, _DUMP, _BUILT, _RECIPE, _SCHEDULE, _VARIANT, _EXPLORE, _REMAP, _DEVICES,
-    _PLAN, _GOAL, _STORE and _TUNED say.
+    _CC, _CFLAGS, _COMPILE_TIMEOUT, _DEBUG, _DUMP, _BUILT, _RECIPE, _SCHEDULE, _VARIANT, _EXPLORE, _REMAP, _LAYOUT,
+    _DEVICES, _PLAN, _GOAL, _WATTS, _STORE and _TUNED say.
 
     Raises ValueError for a value that an option cannot have."""
 
@@ -200,6 +208,8 @@ def from_environment(environment: Mapping[str, str]) -> Config:
         devices=_as_wanted("devices", get("DEVICES")),
         plan=_as_wanted("plan", get("PLAN", "auto")),
         goal=_as_wanted("goal", get("GOAL", "time")),
+        watts=_as_wanted("watts", get("WATTS")),
+        layout=_as_wanted("layout", get("LAYOUT", "auto")),
         store=_path_or_off(get("STORE")),
         tuned=_path_or_off(get("TUNED")),
     )
@@ -309,13 +319,14 @@ def _text(value: Any) -> str:
     return value
 
 
-def _remap(value: Any) -> str:
-    """A word, or steps with one blank between words. Raises TypeError where a text is neither."""
+def _steps(value: Any, name: str, least: int, most: float) -> str:
+    """A word, or steps of this name, of so many words each, with one blank between words. Raises TypeError where a text
+    is neither."""
     words = _text(value).split()
     if words in (["auto"], ["off"]):
         return words[0]
     steps = [step.split() for step in " ".join(words).split(";")]
-    if not all(len(step) == 2 and step[0] == "redirect" for step in steps):
+    if not all(least <= len(step) <= most and step[0] == name for step in steps):
         raise TypeError
     return "; ".join(map(" ".join, steps))
 
@@ -355,6 +366,23 @@ def _goal(value: Any) -> str:
     return text
 
 
+def _watts(value: Any) -> tuple[tuple[str, float, float], ...]:
+    """`cpu 150/60` as name, watts at work, watts idle. Raises TypeError where a text is none."""
+    if isinstance(value, tuple):
+        return value
+    found: list[tuple[str, float, float]] = []
+    for one in filter(None, (part.strip() for part in _text(value).split(","))):
+        name, _, watts = one.partition(" ")
+        active, _, idle = watts.partition("/")
+        try:
+            found.append((_device(name), float(active), float(idle or 0)))
+        except ValueError:
+            raise TypeError from None
+        if not 0 <= found[-1][2] <= found[-1][1]:
+            raise TypeError
+    return tuple(found)
+
+
 def _words(value: Any) -> tuple[str, ...]:
     return tuple(value.split()) if isinstance(value, str) else tuple(map(_text, value))
 
@@ -379,11 +407,16 @@ _WANTED: dict[str, tuple[Callable[[Any], Any], str]] = {
     "compile_timeout_s": (_seconds_wanted, "a number above 0 is"),
     "schedule": (_text, "steps as text are"),
     "variant": (_text, "a text such as 'cpu 2: recipe' is"),
-    "remap": (_remap, "'auto', 'off' or steps such as 'redirect i' are"),
+    "remap": (lambda value: _steps(value, "redirect", 2, 2), "'auto', 'off' or steps such as 'redirect i' are"),
     "device": (_device, f"choose one of {', '.join(get_args(Device))}, or a GPU by its number such as 'cuda:1'"),
     "devices": (_devices, "names such as 'cpu, cuda:0, cuda:1' are"),
     "plan": (_plan, f"one of {', '.join(PLANS)}, or the text of a plan (docs/devices.md), is"),
     "goal": (_goal, "'time', 'energy', 'edp' or 'time within 10% energy' is"),
+    "watts": (_watts, "texts such as 'cpu 150/60, cuda:0 700/100', at work and idle, are"),
+    "layout": (
+        lambda value: _steps(value, "relayout", 3, math.inf),
+        "'auto', 'off' or steps such as 'relayout p in t soa' are",
+    ),
     "debug": (lambda value: frozenset(_words(value)), "topics are"),
 }  # fmt: skip
 """What makes a value of an option of what somebody has written, and what is told where that fails."""

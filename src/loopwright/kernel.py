@@ -31,9 +31,18 @@ if TYPE_CHECKING:
     from loopwright.frontend.structured import Structure
     from loopwright.profile import journal
     from loopwright.recipe import order_of_keys
-    from loopwright.report import explanation, kernel_summary, path_reports, stored_choices, tune_progress, tune_report
+    from loopwright.report import (
+        explanation,
+        kernel_summary,
+        layout_report,
+        path_reports,
+        stored_choices,
+        tune_progress,
+        tune_report,
+    )
     from loopwright.report.explanation import Explanation, Explanations
     from loopwright.report.irregular import IrregularReport
+    from loopwright.report.layout_report import LayoutReport
     from loopwright.report.tune_report import TuneReport
     from loopwright.runtime.in_use import Run
     from loopwright.search import ranges as search_ranges
@@ -52,6 +61,7 @@ else:  # what calls do without
     journal = deferred("loopwright.profile.journal")
     explanation = deferred("loopwright.report.explanation")
     kernel_summary = deferred("loopwright.report.kernel_summary")
+    layout_report = deferred("loopwright.report.layout_report")
     path_reports = deferred("loopwright.report.path_reports")
     stored_choices = deferred("loopwright.report.stored_choices")
     tune_progress = deferred("loopwright.report.tune_progress")
@@ -311,6 +321,17 @@ class LoopKernel(_Called):
         prepared = self._dispatch.prepare(args, kwargs)
         return _irregular(prepared)
 
+    def layouts(self, *args: Any, **kwargs: Any) -> LayoutReport:
+        """What part of the bytes that memory moves a call with these arguments uses, of each array as it lies and in
+        other layouts (docs/layouts.md): counted in some iterations, on the CPU, and no argument changes."""
+        if (other := self._serving(args, kwargs, compiles=True)) is not None:
+            return other[0].layouts(*other[1])
+        prepared = self._dispatch.prepare(args, kwargs)
+        one = _own(prepared.compiled)
+        return layout_report.layout_report(
+            one.analysed.written, prepared.arguments, one.compilation.signature.record_bytes
+        )
+
     def specialise(self, *args: Any, **kwargs: Any) -> Specialisation:
         """Compile for a call with these arguments, without running it."""
         if (other := self._serving(args, kwargs, compiles=True)) is not None:
@@ -492,6 +513,9 @@ class KernelWithOptions(LoopKernel):
 
     def irregular(self, *args: Any, **kwargs: Any) -> IrregularReport:
         return self._here(super().irregular, *args, **kwargs)
+
+    def layouts(self, *args: Any, **kwargs: Any) -> LayoutReport:
+        return self._here(super().layouts, *args, **kwargs)
 
     def specialise(self, *args: Any, **kwargs: Any) -> Specialisation:
         return self._here(super().specialise, *args, **kwargs)

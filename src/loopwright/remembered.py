@@ -140,7 +140,7 @@ def _first_key(source: Source, wanted: Compilation) -> str:
         cpu_fingerprint(),
         repr(cache_bytes()),
         repr(text_of(source)),
-        repr((wanted.signature, wanted.schedule, wanted.semantics, tools.compiler, tools.compiler_flags)),
+        repr((wanted.signature, wanted.schedule, wanted.semantics, tools.compiler, tools.compiler_flags, tools.layout)),
     )
     return key_of(("remembered", FORMAT, *told))
 

@@ -20,7 +20,8 @@ VALUES = {
     "compiler_flags": "-g -O1", "compile_timeout_s": "7", "debug": "times", "dump": "/tmp/y",
     "recipe": "plain", "schedule": "parallelize i", "variant": "cpu 2: recipe", "explore": "0",
     "store": "off", "tuned": "off", "built": "/tmp/z", "remap": "off",
-    "devices": "cpu, cuda:1", "plan": "split", "goal": "edp",
+    "devices": "cpu, cuda:1", "plan": "split", "goal": "edp", "watts": "cpu 9/1",
+    "layout": "off",
 }  # fmt: skip
 
 

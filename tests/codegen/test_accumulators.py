@@ -132,3 +132,31 @@ def test_where() -> None:
     assert accumulators(many, a) == 0  # three chains overlap
     with lw.options(strict=True):
         assert accumulators(dot, a, a) == 0
+
+
+def any_and_all(a: Any, flags: Any, limit: Any) -> Any:
+    some = odd = False
+    every = True
+    for i in range(len(a)):
+        some = some | (a[i] > limit)
+        every = every & flags[i]
+        odd = odd ^ (a[i] > 0)
+    return some, every, odd
+
+
+def of_arrays(a: Any, flags: Any) -> Any:
+    return flags.any(), flags.all(), (a > 3).any()
+
+
+@pytest.mark.parametrize("size", [0, 1, 15, 16, 33, 1000])
+@pytest.mark.parametrize("kind", [np.float64, np.float32, np.int16])
+def test_whether_any_or_all_hold(size: int, kind: type) -> None:
+    """Kept in numbers as wide as what is read."""
+    random = np.random.default_rng(size)
+    for limit in (-100, 0, 100):
+        for flags in (np.ones(size, bool), random.random(size) < 0.9):
+            a = random.integers(-9, 9, size).astype(kind)
+            assert lw.kernel(any_and_all)(a, flags, limit) == any_and_all(a, flags, limit)
+            assert lw.kernel(of_arrays)(a, flags) == (
+                flags.any(), flags.all(), (a > 3).any(),
+            )  # fmt: skip

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import loopwright as lw
-from loopwright.codegen.if_conversion import update_of
+from loopwright.codegen.if_conversion import count_of, update_of
 from loopwright.ir.nodes import If
 from loopwright.ir.text import parse_kernel
 from loopwright.ir.walk import statements
@@ -43,6 +43,42 @@ def found(condition: str, *then: str, otherwise: str = "") -> bool:
 )
 def test_which_updates(condition: str, then: list[str], taken: bool) -> None:
     assert found(condition, *then) == taken
+
+
+def counted(a: Any, b: Any) -> Any:
+    up = down = 0
+    for i in range(1, len(a)):
+        if (a[i] >= 0) != (a[i - 1] >= 0):
+            up += 1
+        if a[i] > b[i]:
+            down -= 3
+    return up, down
+
+
+@pytest.mark.parametrize("size", [0, 1, 2, 17, 1000])
+def test_counts_in_lanes_are_sums_of_what_may_be_nothing(size: int) -> None:
+    a, b = np.random.default_rng(size).normal(size=(2, size))
+    a[::7] = np.nan
+    assert lw.kernel(counted)(a, b) == counted(a, b)
+
+
+@pytest.mark.parametrize(
+    ("then", "taken"),
+    [
+        (["n = n + 1"], True),
+        (["n = n - 3"], True),
+        (["n = n + k"], False),
+        (["s = s + 1.0"], False),
+        (["n = n + 1", "s = 1.0"], False),
+    ],
+)
+def test_which_are_counts(then: list[str], taken: bool) -> None:
+    lines = "".join(f"            {one}\n" for one in then)
+    kernel = parse_kernel(
+        "kernel f(a: float64[1] C, k: int64):\n    var s: float64\n    var n: int64\n    s = 0.0\n    n = 0\n"
+        f"    for i in 0 .. size(a, 0):\n        if a[i] > 0.0:\n{lines}        a[i] = s + float64(n)\n"
+    )
+    assert (count_of(next(statements(kernel.body, If))) is not None) == taken
 
 
 def test_none_with_another_branch() -> None:

@@ -45,6 +45,12 @@ def test_the_default_is_what_the_recipe_does() -> None:
         ({"device": "cuda"}, Variant("cuda", RECIPE)),
         ({"device": "cuda", "remap": "redirect i"}, Variant("cuda", "redirect i; recipe")),
         ({"remap": "redirect i"}, Variant("cpu", RECIPE, 2)),
+        ({"layout": "relayout p soa"}, Variant("cpu", "relayout p soa; recipe", 2)),
+        (
+            {"device": "cuda", "layout": "relayout p soa", "remap": "redirect i"},
+            Variant("cuda", "relayout p soa; redirect i; recipe"),
+        ),
+        ({"layout": "relayout p soa", "schedule": "tile i 4"}, Variant("cpu", "tile i 4", 2)),
         ({"device": "interpreter"}, Variant("interpreter", RECIPE)),
         ({"recipe": "plain"}, Variant("cpu", PLAIN, 2)),
         ({"recipe": "plain", "schedule": "tile i 4"}, Variant("cpu", "tile i 4", 2)),
@@ -62,10 +68,10 @@ MATTERS = {
     "strict": True, "deterministic": True, "checks": "all", "narrowing": "raise", "device": "cuda", "recipe": "plain",
     "schedule": "tile i 4", "variant": "cpu: plain", "cache": Path("x"), "cache_size": None, "compiler": "gcc",
     "compiler_flags": ("-O0",), "compile_timeout_s": 1.0, "debug": frozenset({"times"}), "dump": Path("x"),
-    "built": "off",
+    "built": "off", "layout": "off",
 }  # fmt: skip
 INDIFFERENT = {"threads": 5, "explore": False, "store": "off", "tuned": "off", "remap": "off", "devices": "cpu, cuda",
-               "plan": "split", "goal": "energy"}  # fmt: skip
+               "plan": "split", "goal": "energy", "watts": (("cpu", 9.0, 1.0),)}  # fmt: skip
 
 
 def compiled(**options: object) -> Compilation:

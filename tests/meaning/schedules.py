@@ -51,8 +51,22 @@ WORDS: dict[str, tuple[str, ...]] = {
     "complete": (LOOP,),
     "overrun": (LOOP,),
     "bind": (LOOP, "axis"),
+    "relayout": ("array", "in", "layout"),
 }
 """What the words after a step's name are; a step that is not named here gets random ones."""
+
+
+LAYOUTS = (
+    "soa",
+    "aos",
+    "aosoa 2",
+    "aosoa 8",
+    "order 1 0",
+    "order 2 0 1",
+    "soa pad 3",
+    "aosoa 4 pad 1",
+    "order 0 pad 2",
+)
 
 
 def random_step(
@@ -89,6 +103,10 @@ def _words(choices: Choices, kernel: Kernel, what: str) -> list[str]:
             return choices.pick(("block.x", "block.y", "thread.x", "thread.x 4", "thread.y 7")).split()
         case "size":
             return [str(choices.pick((2, 3, 4, 7, 32)))]
+        case "in":
+            return ["in", choices.pick(names)] if choices.chance(70) else []
+        case "layout":
+            return choices.pick(LAYOUTS).split()
         case "place":
             return [str(choices.pick((2, 2, 2, 3, 9)))]
         case "offset":

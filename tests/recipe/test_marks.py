@@ -41,3 +41,20 @@ kernel atax(a: float64[2] C, t: float64[1] C, y: float64[1] C):
             y[j] = y[j] + a[i, j] * t[i]
 """
     assert print_schedule(marks(*known(text), strict=False)) == "parallelize i; vectorize j"
+
+
+@pytest.mark.parametrize(("rows", "expected"), [(8192, "parallelize j; parallelize k"), (16, "parallelize i")])
+def test_what_a_core_cannot_hold_is_made_by_all_threads_together(rows: int, expected: str) -> None:
+    text = f"""
+kernel panels(a: float64[2] C, b: float64[2] C):
+    for i in 0 .. size(a, 0):
+        allocate t: float64[{rows}, 16]
+        for j in 0 .. {rows}:
+            for p in 0 .. 16:
+                t[j, p] = a[i, p] * float64(j)
+        for k in 0 .. {rows}:
+            for q in 0 .. 16:
+                b[i, k] = b[i, k] + t[k, q]
+"""
+    found = print_schedule(marks(*known(text), strict=True, lanes=False))
+    assert found == expected

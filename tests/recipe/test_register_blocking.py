@@ -5,6 +5,7 @@ import functools
 import pytest
 
 from loopwright.recipe.partial_schedule import PartialSchedule
+from loopwright.recipe.register_blocking import PANEL as PANEL_BLOCKS
 from loopwright.recipe.register_blocking import in_registers
 from loopwright.recipe.target import CpuTarget
 from loopwright.recipe.tunable import Choices
@@ -12,8 +13,8 @@ from recipe.planning import GEMM, MATMUL_BY_ELEMENTS, MATMUL_SHAPES, Sizes, chec
 from steps.kernels import MATMUL, ROWS, TOTAL
 
 ADDS = "c[i, j] = c[i, j] + a[i, k] * b[k, j]"
-SIZES: tuple[Sizes, ...] = ((0, 0, 0), (1, 1, 1), (3, 12, 2), (4, 12, 5), (9, 29, 3), (5, 13, 257))
-"""Less than a block, one, several and parts, and more than one stretch of depth."""
+SIZES: tuple[Sizes, ...] = ((0, 0, 0), (1, 1, 1), (3, 12, 2), (4, 12, 5), (9, 29, 3), (8, 13, 385), (509, 9, 2))
+"""Less than a block, one, several and parts, and more than one stretch of depth, or than one panel."""
 
 
 def blocked(text: str, strict: bool = False, target: CpuTarget | None = None) -> PartialSchedule:
@@ -24,6 +25,7 @@ def because(target: str, depth: str, rows: int, columns: int) -> list[str]:
     return [
         f"each element of '{target}' is added to in every iteration of '{depth}': blocks of {rows} x {columns} of them "
         "stay in registers meanwhile",
+        "all columns use the same rows of 'a': a copy of those of 84 blocks lies in the order in which they are read",
         "all rows use the same columns of 'b': a copy of them lies in one piece",
         f"a whole block of {rows} x {columns} is written out without tests",
         f"where fewer columns of '{target}' are left, a whole block is computed, and part of it kept",
@@ -32,6 +34,7 @@ def because(target: str, depth: str, rows: int, columns: int) -> list[str]:
 
 
 ROW_BY_ROW = "; reorder i.1 k.1; specialize j.1 full; promote c k.1"
+PANEL = "split i.o 84; reorder i.o.o j.o i.o; pack a j.o fill i blocks i.o; "
 LAST_COLUMNS = (
     "; specialize i.1 full; complete j.1; promote c k.1; overrun j.1"
     "; reorder i.1.1 k.1.1; specialize j.1.1 full; promote c k.1.1"
@@ -42,49 +45,50 @@ LAST_COLUMNS = (
 def test_a_product_of_matrices(strict: bool) -> None:
     partial = blocked(MATMUL, strict)
     assert steps(partial) == (
-        "tile k 256 i 4 j 12; reorder k.o j.o i.o; pack b i.o fill j; specialize i j full; promote c k" + LAST_COLUMNS
+        f"tile k 384 i 6 j 8; reorder k.o j.o i.o; {PANEL}pack b i.o fill j; specialize i j full; promote c k"
+        f"{LAST_COLUMNS}"
     )  # the loops are in the order that is wanted already
-    assert reasons(partial) == because("c", "k", 4, 12)
+    assert reasons(partial) == because("c", "k", 6, 8)
     check_same(partial.written, partial.kernel, MATMUL_SHAPES, SIZES)
 
 
 def test_a_nest_inside_of_others_is_cut_out_and_put_into_order() -> None:
     partial = blocked(GEMM)
     assert steps(partial) == (
-        "fission i 2; reorder k i.1 j.2; tile k 256 i.1 4 j.2 12; reorder k.o j.2.o i.1.o; pack b i.1.o fill j.2; "
+        "fission i 2; reorder k i.1 j.2; tile k 384 i.1 6 j.2 8; reorder k.o j.2.o i.1.o; split i.1.o 84; "
+        "reorder i.1.o.o j.2.o i.1.o; pack a j.2.o fill i.1 blocks i.1.o; pack b i.1.o fill j.2; "
         "specialize i.1 j.2 full; promote c k; specialize i.1.1 full; complete j.2.1; promote c k.1; overrun j.2.1; "
         "reorder i.1.1.1 k.1.1; specialize j.2.1.1 full; promote c k.1.1"
     )
-    assert reasons(partial) == because("c", "k", 4, 12)
+    assert reasons(partial) == because("c", "k", 6, 8)
     check_same(partial.written, partial.kernel, MATMUL_SHAPES, SIZES)
 
 
 @pytest.mark.parametrize(
     ("element", "target", "rows", "columns"),
     [
-        ("float64", CpuTarget(vector_bytes=16), 4, 6),
-        ("float32", CpuTarget(vector_bytes=32), 4, 24),
+        ("float64", CpuTarget(vector_bytes=16), 6, 4),
+        ("float32", CpuTarget(vector_bytes=32), 6, 16),
         ("float64", CpuTarget(vector_bytes=64, registers=32), 6, 32),
-        ("float64", CpuTarget(vector_bytes=4), 4, 3),  # less than one element
+        ("float64", CpuTarget(vector_bytes=4), 6, 2),  # less than one element
     ],
 )
 def test_blocks_are_as_large_as_the_registers_hold(element: str, target: CpuTarget, rows: int, columns: int) -> None:
     partial = blocked(MATMUL.replace("float64", element), target=target)
-    assert steps(partial).startswith(f"tile k 256 i {rows} j {columns};")
+    assert steps(partial).startswith(f"tile k 384 i {rows} j {columns};")
     assert reasons(partial) == because("c", "k", rows, columns)
     check_same(partial.written, partial.kernel, MATMUL_SHAPES, ((0, 1, 1), (rows + 1, columns + 1, 3)))
 
 
 def test_the_innermost_loop_need_not_be_the_vector() -> None:
     partial = blocked(MATMUL_BY_ELEMENTS)
-    wanted = (
-        "reorder k i j; tile k 256 i 4 j 12; reorder k.o j.o i.o; pack b i.o fill j; specialize i j full; promote c k"
-    )
+    wanted = f"reorder k i j; tile k 384 i 6 j 8; reorder k.o j.o i.o; {PANEL}pack b i.o fill j; specialize i j full"
+    wanted += "; promote c k"
     assert steps(partial) == wanted + LAST_COLUMNS
     check_same(partial.written, partial.kernel, MATMUL_SHAPES, SIZES)
 
 
-TILED = "tile k 256 j 12 i 4; reorder i j"
+TILED = "tile k 384 j 8 i 6; reorder i j"
 TRIANGLES = {
     "below": (
         ("k i j", "n n i+1", ADDS),
@@ -116,9 +120,17 @@ def test_triangles(parts: tuple[str, str, str], wanted: str) -> None:
     check_same(partial.written, partial.kernel, shapes, ((0, 0, 0), (1, 1, 1), (3, 3, 3), (12, 12, 12), (29, 29, 29)))
 
 
+def test_what_is_computed_of_rows_alone_is_computed_once() -> None:
+    partial = blocked(MATMUL.replace("a[i, k] *", "3.0 * a[i, k] *"))
+    assert "pack a j.o fill i blocks i.o computed; pack b i.o fill j" in steps(partial)
+    check_same(partial.written, partial.kernel, MATMUL_SHAPES, SIZES)
+    rest = planned(functools.partial(in_registers, target=CpuTarget()), MATMUL, choices=Choices({PANEL_BLOCKS.name: 0}))
+    assert "blocks" not in steps(rest) and "split" not in steps(rest)
+
+
 def test_columns_are_copied() -> None:
     partial = blocked(nest("c[i, j] = c[i, j] + a[i, k] * b[j, k]"))
-    wanted = "tile k 256 i 4 j 12; reorder k.o j.o i.o; pack b i.o fill j; specialize i j full; promote c k"
+    wanted = f"tile k 384 i 6 j 8; reorder k.o j.o i.o; {PANEL}pack b i.o fill j; specialize i j full; promote c k"
     assert steps(partial) == wanted + LAST_COLUMNS
     assert "'j' goes down columns of 'b': in a copy of a block it goes along rows" in reasons(partial)
     shapes = {"a": "nn", "b": "nn", "c": "nn", "v": "n", "n": "n"}
@@ -132,7 +144,7 @@ def test_two_products_one_after_the_other() -> None:
         second = second.replace(f" {name}]", f" {name}.2]")
     partial = blocked(MATMUL.replace("c: float64[2] C", "c: float64[2] C, d: float64[2] C") + "    for" + second)
     assert [text for text in steps(partial).split("; ") if text.startswith(("tile", "promote"))] == [
-        "tile k 256 i 4 j 12", "promote c k", "promote c k.1", "promote c k.1.1", "tile k.2 256 i.2 4 j.2 12",
+        "tile k 384 i 6 j 8", "promote c k", "promote c k.1", "promote c k.1.1", "tile k.2 384 i.2 6 j.2 8",
         "promote d k.2", "promote d k.2.1", "promote d k.2.1.1",
     ]  # fmt: skip
     check_same(partial.written, partial.kernel, {**MATMUL_SHAPES, "d": "nm"}, SIZES[:-1])
@@ -201,14 +213,14 @@ WINDOW_SHAPES = {"a": "nm", "b": "nm", "w": "ll"}
 WINDOW_SIZES: tuple[Sizes, ...] = ((0, 0, 0), (1, 1, 1), (2, 2, 3), (7, 27, 3), (5, 13, 2), (18, 18, 17))
 """None, one, windows larger than the array, whole blocks and parts, and more than one stretch of the window's rows."""
 
-IN_WINDOWS = "reorder p q i j; tile i 4 j 12; split p 16; reorder p.o j.o i.o p q; specialize i j full; promote b p"
+IN_WINDOWS = "reorder p q i j; tile i 6 j 8; split p 24; reorder p.o j.o i.o p q; specialize i j full; promote b p"
 
 
 @pytest.mark.parametrize("strict", [False, True])
 def test_windows(strict: bool) -> None:
     partial = blocked(WINDOW, strict)
     assert steps(partial) == IN_WINDOWS
-    assert reasons(partial)[0] == because("b", "p' and 'q", 4, 12)[0]
+    assert reasons(partial)[0] == because("b", "p' and 'q", 6, 8)[0]
     check_same(partial.written, partial.kernel, WINDOW_SHAPES, WINDOW_SIZES)
 
 
@@ -229,7 +241,7 @@ def test_the_sum_of_a_window_in_a_scalar_goes_to_its_element() -> None:
 def test_strips_of_windows_may_be_rows() -> None:
     choices = Choices({"strips of register blocks": 1, "depth of a register block": 64})
     partial = planned(functools.partial(in_registers, target=CpuTarget()), WINDOW, choices=choices)
-    assert steps(partial) == IN_WINDOWS.replace("split p 16; reorder p.o j.o i.o", "split p 4; reorder p.o i.o j.o")
+    assert steps(partial) == IN_WINDOWS.replace("split p 24; reorder p.o j.o i.o", "split p 4; reorder p.o i.o j.o")
     check_same(partial.written, partial.kernel, WINDOW_SHAPES, WINDOW_SIZES)
 
 

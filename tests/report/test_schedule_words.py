@@ -21,6 +21,8 @@ def test_every_step_has_words(step: type) -> None:
     ("schedule", "words"),
     [
         ("tile i 32 j 64", ["goes through i and j in blocks of 32 x 64 iterations"]),
+        ("relayout p in t aosoa 8", ["keeps p as 'aosoa 8' in memory while t runs"]),
+        ("relayout p soa", ["keeps p as 'soa' in memory while it is used"]),
         ("split i 8", ["goes through i in pieces of 8 iterations"]),
         ("reorder i k j", ["nests the loops i around k around j"]),
         ("bind i block.x", ["runs i on blocks of the GPU, along x"]),

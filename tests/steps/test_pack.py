@@ -184,6 +184,52 @@ def test_where_two_indices_could_be_copied_neither_is() -> None:
     assert rejection is not None and "several elements" in rejection.reason
 
 
+SCALED = """
+kernel scaled(a: float32[2] C, b: float64[2] C, c: float64[2] C, s: float64):
+    for k in 0 .. size(a, 1):
+        for i in 0 .. size(a, 0):
+            for j in 0 .. size(b, 1):
+                c[i, j] = c[i, j] + s * float64(a[i, k]) * b[k, j]
+"""
+PANELS = "reorder i k j; tile i 2 k 4 j 3; split i.o 2; reorder k.o i.o.o j.o i.o k i j"
+
+
+@pytest.mark.parametrize("computed", ["", " computed"])
+def test_each_block_lies_in_one_piece(computed: str, tmp_path: Path) -> None:
+    """Also where the last one is short, where none is there, and where the loop around does not run."""
+    calls = [
+        [numbers(n, k).astype(np.float32), numbers(k, m), numbers(n, m), 3.0]
+        for n, k, m in product((0, 1, 4, 7, 9), (1, 5), (0, 3, 7))
+    ]
+    schedule = PANELS + f"; pack a j.o fill i blocks i.o{computed}; pack b i.o fill j; specialize i j full; promote c k"
+    text = print_kernel(check_same(SCALED, schedule + "; parallelize i.o.p; parallelize j.o", calls, tmp_path))
+    kept = "s * float64(a[i.p, k.p])" if computed else "a[i.p, k.p]"
+    assert f"allocate a.p: {'float64' if computed else 'float32'}[2, 4, 2]" in text
+    assert f"a.p[(i.o.p - i.o.o) // 2, k.p - k.o, i.p - i.o.p] = {kept}" in text
+    assert "if size(b, 1)" in text or "if 0 < size(b, 1):" in text  # or else nothing of a would be read
+    assert ("s * " in text.partition("for i in i.o")[2]) != bool(computed)
+
+
+def test_of_two_indices_the_blocks_tell_which_is_copied() -> None:
+    both = MATMUL.replace("b[k, j]", "a[j, k]").replace("size(b, 1)", "size(a, 0)").replace("b: float64[2] C, ", "")
+    text = print_kernel(check_same(both, PANELS + "; pack a j.o blocks i.o", [[numbers(7, 5), numbers(7, 7)]]))
+    assert "a.p[(i.o - i.o.o) // 2, k - k.o, i - i.o] * a[j, k]" in text
+
+
+def test_refusals_of_blocks_and_of_what_is_computed() -> None:
+    kernel, facts = apply_schedule(*known(MATMUL), parse_schedule(PANELS), strict=True)
+    moved = MATMUL.replace("a[i, k] * b", "float64(j) * a[i, k] * b")
+    other = apply_schedule(*known(moved), parse_schedule(PANELS), strict=True)
+    for at, step, word in (
+        ((kernel, facts), Pack("a", "j.o", blocks="q"), "'q' is no loop inside 'j.o'"),
+        ((kernel, facts), Pack("a", "j.o", blocks="k"), "'k' gives 'a' no pieces in 'j.o'"),
+        ((kernel, facts), Pack("a", "j.o", blocks="i.o", computed=True), "computes nothing else of 'a'"),
+        (other, Pack("a", "j.o", blocks="i.o", computed=True), "computes nothing else of 'a'"),
+    ):
+        rejection = step.illegal(*at, strict=True)
+        assert rejection is not None and word in rejection.reason, rejection
+
+
 def test_everything_stays_proven_and_parallel() -> None:
     kernel, facts = known(MATMUL)
     kernel, facts = apply_schedule(kernel, facts, parse_schedule(TILED + "; pack b i.o"), strict=True)
@@ -211,7 +257,7 @@ def test_instances() -> None:
 
 
 def test_text() -> None:
-    for text in ("b i", "b i transposed", "b i fill j", "b i transposed pad 2 fill j"):
+    for text in ("b i", "b i transposed", "b i fill j", "b i transposed pad 2 fill j", "b i fill j blocks k computed"):
         assert str(Pack.parse(tuple(text.split()))) == f"pack {text}"
     for words in (("b",), ("b", "i", "j")):
         with pytest.raises(ValueError, match="ARRAY LOOP"):

@@ -4,6 +4,7 @@ import random
 
 import pytest
 
+from loopwright.ir.text import print_kernel
 from loopwright.steps.partition import Partition
 from loopwright.steps.schedule import apply_schedule, parse_schedule
 from recipe.planning import check_same
@@ -26,6 +27,11 @@ BODIES = {
     "upper": ["if j > i:", "    b[i, j] = a[i, j]"],
     "beyond": ["if j < n and a[i, j] > 2.0:", "    b[i, j] = 1.0"],
     "clamped": ["b[i, j] = a[i, max(j - 1, 0)] + a[i, min(j + 1, size(a, 1) - 1)]"],
+    "clamped on both sides": ["b[i, j] = a[i, min(max(j - 2, 0), size(a, 1) - 1)]",
+                              "b[i, j] = b[i, j] + a[i, max(min(j + 1, size(a, 1) - 1), 0)]"],
+    "clamped window": ["for d in -1 .. 2:", "    for e in -1 .. 2:", "        s = min(max(j + e, 0), size(a, 1) - 1)",
+                       "        b[i, j] = b[i, j] + a[min(max(i + d, 0), size(a, 0) - 1), s]"],
+    "clamped and around": ["b[i, j] = a[i, (min(max(j - 1, 0), size(a, 1) - 1) + 1) % size(a, 1)]"],
     "around": ["b[i, j] = a[i, (j + 1) % size(a, 1)] + a[i, j - 1]"],
     "twice around": ["b[i, j] = a[i, (j + 2 * size(a, 1) - 2) % size(a, 1)]"],
     "scalar": ["s = j + 1", "if s == size(a, 1):", "    s = 0", "b[i, s] = a[i, s]"],
@@ -57,6 +63,14 @@ def test_the_steady_iterations_are_free_where_the_others_tie_the_loop() -> None:
     assert facts.loops["j"].verdict == "parallel"
     _, found = apply_schedule(kernel, facts, parse_schedule("partition j; vectorize j"), strict=True)
     assert found.loops["j"].verdict == "parallel"
+
+
+@pytest.mark.parametrize("name", ["clamped on both sides", "clamped window"])
+def test_where_both_ends_are_clamped_the_steady_iterations_are_at_neither(name: str) -> None:
+    kernel, _ = known(HEAD.format("\n            ".join(BODIES[name])))
+    text = print_kernel(Partition("j").apply(kernel))
+    middle = next(part for part in text.split("for j")[1:] if "for j in" not in part and "max(" not in part)
+    assert "min(" not in middle.split(":", 1)[1]
 
 
 def test_bounds_are_proven_anew() -> None:

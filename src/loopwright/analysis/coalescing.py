@@ -178,10 +178,7 @@ class _Warp:
     def _along(self, note: LoopNote) -> Apart:
         """Bytes from one iteration of a loop to the next."""
         total = 0
-        for expr, index, stride in zip(self.access.node.index, self.access.index, self.strides, strict=True):
-            rate = _rate_of(self.notes, index, note)
-            if isinstance(rate, str):
-                rate = _rate_in(self.notes, expr, note)
+        for rate, stride in zip(rates_along(self.notes, self.access, note), self.strides, strict=True):
             if isinstance(rate, str):
                 return rate
             if rate:
@@ -206,6 +203,15 @@ class _Warp:
             if along != 0:
                 break
         return 1
+
+
+def rates_along(notes: Trace, access: Access, note: LoopNote) -> tuple[Apart, ...]:
+    """How much each index of an access grows from one iteration of a loop to the next."""
+    found: list[Apart] = []
+    for expr, index in zip(access.node.index, access.index, strict=True):
+        rate = _rate_of(notes, index, note)
+        found.append(_rate_in(notes, expr, note) if isinstance(rate, str) else rate)
+    return tuple(found)
 
 
 def _trip(note: LoopNote) -> int | None:

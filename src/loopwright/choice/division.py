@@ -177,6 +177,11 @@ class Division:
                 return self._best_alone(alive)
             return self._divided(alive)
 
+    def alone(self, device: int, why: str) -> Assignment:
+        """A call that one device makes, whatever is known of it."""
+        whole = self.iterations
+        return Assignment("single", tuple(whole if k == device else whole[:0] for k in range(len(self.devices))), why)
+
     def measured(
         self,
         decision: Assignment,
@@ -231,6 +236,10 @@ class Division:
         with self._lock:
             self.failures.clear()
             self._learned = self._nothing()
+
+    def times(self) -> list[Time]:
+        """What each device is predicted to take for a part, in nanoseconds."""
+        return [partial(self._time, device) for device in range(len(self.devices))]
 
     def lines(self) -> list[str]:
         """What is known of each device, a line for each, for `explain`."""

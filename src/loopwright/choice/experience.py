@@ -56,7 +56,7 @@ class KernelExperience:
     def chooser(self, compiled: Measured, config: Config, served_ns: int, resident: bool) -> Chooser | None:
         """None where options decide, where nothing but the default was measured, and where nothing can be."""
         decided = config.variant or config.schedule or config.recipe != "auto" or config.checks == "all"
-        decided = decided or default_variant(config).remap  # the option `remap` names steps
+        decided = decided or default_variant(config).first  # the options `remap` and `layout` name steps
         if decided or config.device == "interpreter" or compiled.executable is None:
             return None
         found = self._of_measured(compiled, config, served_ns, resident)

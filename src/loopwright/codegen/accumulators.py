@@ -77,7 +77,7 @@ def accumulating(
         return
     more = tuple(named(partials, w) for _ in range(1, PIECES))
     every = [one for piece in more for one in piece]
-    declare(every, w)
+    declare(every, loop, w)
     operators = [operator for operator, _ in lanes.sums] * len(more)
     added = zip(operators, (one.variable for one in every), strict=True)
     yield Accumulators(more, replace(lanes, sums=(*lanes.sums, *added)))

@@ -21,7 +21,7 @@ from loopwright.ir.nodes import (
     Unary,
     Var,
 )
-from loopwright.ir.types import FLOAT32, Scalar
+from loopwright.ir.types import FLOAT32, FLOAT64, INT64, UINT64, Scalar
 
 VALUE_TYPE: dict[str, str] = {
     "bool": "bool", "int8": "int8_t", "int16": "int16_t", "int32": "int32_t", "int64": "int64_t",
@@ -48,7 +48,9 @@ class Environment(Protocol):
 
     strict: bool
     vector_functions: bool
+    in_lanes: bool
 
+    def stays(self, expr: Expr) -> bool: ...
     def variable(self, name: str) -> str: ...
     def size(self, array: str, axis: int) -> str: ...
     def load(self, node: Load) -> str: ...
@@ -74,16 +76,40 @@ def text_of(expr: Expr, env: Environment) -> str:
         case Binary():
             return _binary(expr, env)
         case Compare():
-            return f"({text_of(expr.left, env)} {_COMPARE[expr.op]} {text_of(expr.right, env)})"
+            left, right = _narrow(expr.left, expr.right, env) or (text_of(expr.left, env), text_of(expr.right, env))
+            return f"({left} {_COMPARE[expr.op]} {right})"
         case Logical():
             return f"({text_of(expr.left, env)} {'&&' if expr.op == 'and' else '||'} {text_of(expr.right, env)})"
         case Select():
             return f"({text_of(expr.condition, env)} ? {text_of(expr.then, env)} : {text_of(expr.otherwise, env)})"
         case Cast():
-            return cast(text_of(expr.operand, env), expr.operand.type, expr.type)
+            text, source = text_of(expr.operand, env), expr.operand.type
+            if (
+                env.in_lanes
+                and source in (INT64, UINT64)
+                and expr.type == FLOAT64
+                and not isinstance(expr.operand, Const)
+            ):
+                return f"lw_double_{source.name}({text})"
+            return cast(text, source, expr.type)
         case Call():
             return _call(expr, [text_of(argument, env) for argument in expr.arguments], env)
     assert_never(expr)
+
+
+def _narrow(left: Expr, right: Expr, env: Environment) -> tuple[str, str] | None:
+    """C texts of two whole numbers to be compared in lanes that are no wider than need be, where one is an element of
+    few bits and the other one stays the same in the loop: brought to within what such elements can be, and one more, it
+    compares as it does. None for anything else."""
+    for element, other, turned in ((left, right, False), (right, left, True)):
+        match element:
+            case Cast(operand=Load(type=kind) as load, type=to) if to == INT64 and kind.is_integer and kind.bits <= 16:
+                if isinstance(other, Const) or not env.stays(other):
+                    return None
+                wide = "int16" if kind.bits == 8 else "int32"
+                texts = f"(({VALUE_TYPE[wide]}){text_of(load, env)})", f"lw_within_{wide}({text_of(other, env)})"
+                return texts[::-1] if turned else texts
+    return None
 
 
 def literal(value: bool | int | float, scalar: Scalar) -> str:

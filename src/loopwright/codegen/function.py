@@ -14,6 +14,7 @@ from loopwright.analysis.facts import Bounds, Facts
 from loopwright.codegen.arrays import ArrayText, arrays_of
 from loopwright.codegen.c_text import VALUE_TYPE, failing, text_of
 from loopwright.codegen.decisions import NONE, Accesses, CodegenInput, LoopLowering
+from loopwright.codegen.gathers import gathers
 from loopwright.codegen.names import Names
 from loopwright.ir.code import (
     AtomicOperation,
@@ -50,9 +51,9 @@ from loopwright.ir.nodes import (
     Var,
 )
 from loopwright.ir.program import FailureSite
-from loopwright.ir.queries import types_assigned
-from loopwright.ir.types import INT64, Scalar
-from loopwright.ir.walk import expressions, loops
+from loopwright.ir.queries import names_assigned, names_in, originals_of, types_assigned
+from loopwright.ir.types import FLOAT64, INT64, Scalar
+from loopwright.ir.walk import expressions, loops, subexpressions
 
 
 @dataclass
@@ -117,6 +118,7 @@ class Writer:
         self.locals = [name for name in self.scalars if name not in given and name not in loops(kernel)]
         self.scalars |= dict.fromkeys(self.loops, INT64)
         self.sites: list[FailureSite] = []
+        self.originals = originals_of(kernel)
         self.finished: list[FunctionCode] = []
         self.parallel: list[str] = []  # names of the loops that were written for several threads
         self.given = CodegenInput(kernel, facts, self.arrays, self.scalars, self.loops, check_all, strict)
@@ -124,6 +126,8 @@ class Writer:
         self.reserved: set[str] = set()  # local arrays of which only part is mostly used
         self.rooms = False  # whether there are others on the heap
         self.vector_functions = False  # whether what is written may run in lanes, and its last digits may differ
+        self.in_lanes = False  # whether what is written may run in lanes
+        self.changing: frozenset[str] | None = None  # the names that a loop for lanes changes; None outside of one
         self.inside: Accesses = NONE  # accesses that a test has freed of checks
         self.fitting = ""  # an opaque zero, where conversions that are freed of checks may be written plainly
         self.streams: frozenset[int] = frozenset()  # compactions that are written without a jump
@@ -198,11 +202,18 @@ class Writer:
         lanes: Lanes | None = None, part: Part = "all", at_once: int = 1,
     ) -> Iterator[None]:  # fmt: skip
         """Within, what is written stands in a `for` loop with this head: see `ir.code.Loop`."""
-        before, self.vector_functions = self.vector_functions, lanes is not None and lanes.vector_functions
+        before = self.vector_functions, self.in_lanes, self.changing
+        known = self.loops.get(name) if lanes is not None else None
+        self.changing = None if known is None else frozenset({name, *names_assigned(known.body)})
+        self.vector_functions, self.in_lanes = lanes is not None and lanes.vector_functions, self._fills(name, lanes)
         made = Loop(head=head, name=name, trips=trips, unroll=unroll, lanes=lanes, part=part, at_once=at_once)
         with self.function.inside(made):
             yield
-        self.vector_functions = before
+        self.vector_functions, self.in_lanes, self.changing = before
+
+    def _fills(self, name: str, lanes: Lanes | None) -> bool:
+        """Whether the C compiler may be expected to make code for whole registers of a loop for lanes."""
+        return lanes is not None and (name not in self.loops or not any(True for _ in gathers(self.loops[name])))
 
     def repeat(self, condition: str, unroll: int | None = None) -> AbstractContextManager[None]:
         """Within, what is written runs while a condition holds."""
@@ -269,7 +280,7 @@ class Writer:
         if not self.may_fail(node):
             return self._fitting(node)
         self.use("failure")
-        whole = None if self.function.on_device else _truncated(node)
+        whole = None if self.function.on_device else truncated(node)
         if whole is not None:
             site = self.site(node.kind, node.type.name, 0, node.at)
             return f"LW_TRUNCATED({VALUE_TYPE[whole.type.name]}, {whole.type.name}, {self.text(whole)}, {site})"
@@ -287,7 +298,15 @@ class Writer:
         number = node.converted
         if not self.fitting or number is None or not number.type.is_float or node.type.kind != "int":
             return self.text(node.value)
+        if self.in_lanes and number.type == FLOAT64 and (node.type.bits <= 32 or truncated(node) is not None):
+            return f"(({VALUE_TYPE[node.type.name]})LW_CONVERTED({self.text(number)}, {self.fitting}))"
         return f"(({VALUE_TYPE[node.type.name]})((int64_t){self.text(number)} + {self.fitting}))"
+
+    def stays(self, expr: Expr) -> bool:
+        """Whether an expression is known to have one value in all iterations of the loop that is written for lanes."""
+        parts = list(subexpressions(expr))
+        simple = all(isinstance(part, Var | Const | Dim) for part in parts)
+        return self.changing is not None and simple and not names_in(expr) & self.changing
 
     def cannot_overflow(self, expr: Expr) -> bool:
         """Whether signed arithmetic may be written as it is: the C compiler is told that it wraps."""
@@ -326,6 +345,8 @@ class Writer:
 
     def site(self, kind: str, array: str, axis: int, at: Location | None) -> int:
         """The number of a place that may fail."""
+        if kind == "bounds" and (original := self.originals.get(array)) is not None:
+            array, axis = original.array, original.axes[axis]
         self.sites.append(FailureSite(kind, array, axis, at))
         return len(self.sites) - 1
 
@@ -353,14 +374,15 @@ class Writer:
         )
 
 
-def _truncated(node: Checked) -> Expr | None:
+def truncated(node: Checked) -> Expr | None:
     """The float that is converted to an int64, provided that it fits; None for any other check."""
     number = node.converted
-    match node.condition:
-        case Logical(
-            op="and",
-            left=Compare(op="ge", left=low, right=Const(value=least)),
-            right=Compare(op="lt", left=high, right=Const(value=bound)),
+    if not isinstance(node.condition, Logical | Binary) or node.condition.op != "and":
+        return None
+    match node.condition.left, node.condition.right:
+        case (
+            Compare(op="ge", left=low, right=Const(value=least)),
+            Compare(op="lt", left=high, right=Const(value=bound)),
         ) if number is not None and number == low == high and -least == bound == 2.0**63:
             return number if number.type.is_float and node.type == INT64 else None
     return None

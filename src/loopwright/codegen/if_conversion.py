@@ -36,6 +36,17 @@ def update_of(stmt: If) -> tuple[str, str, Expr] | None:
             return None
 
 
+def count_of(stmt: If) -> tuple[str, str, Const] | None:
+    """The scalar, `add` or `sub`, and the whole number by which a condition changes it; None for anything else. In
+    lanes a sum of what may be nothing waits for one addition, and one that is chosen or not for that choice too."""
+    match stmt:
+        case If(then=(Assign(name=name, value=Binary(op="add" | "sub" as op, left=Var(name=old), right=by)),)):
+            is_count = name == old and not stmt.otherwise and isinstance(by, Const) and by.type.is_integer
+            return (name, op, by) if is_count and isinstance(by, Const) else None
+        case _:
+            return None
+
+
 def _is_simple(value: Expr, condition: Expr) -> bool:
     """Whether it costs next to nothing, and can be computed wherever the condition can."""
     known = set(always_read(condition))

@@ -7,7 +7,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from loopwright.codegen.decisions import Inspection
-from loopwright.codegen.function import Writer
+from loopwright.codegen.function import Writer, truncated
+from loopwright.codegen.gathers import gathers
 from loopwright.codegen.if_conversion import both, eager
 from loopwright.codegen.index_tests import HIGH, LOW, freed, texts_of_tests
 from loopwright.codegen.loop_versions import FEWEST
@@ -29,7 +30,7 @@ from loopwright.ir.nodes import (
     Unary,
     Var,
 )
-from loopwright.ir.types import BOOL, UINT64
+from loopwright.ir.types import BOOL, FLOAT64, UINT64
 from loopwright.ir.walk import children, own_expressions, subexpressions
 
 STRIP = 256  # iterations that an inspector looks at together: what they read stays in the first cache
@@ -52,7 +53,8 @@ def write_inspected(loop: For, begin: str, end: str, lanes: Lanes | None, w: Wri
         with w.loop(head):
             w.line(f"lw_then = lw_ahead({LOW}, lw_all, {STRIP});")
             w.line(f"const int64_t {HIGH} = lw_then - 1;")
-            tests = [f"lw_then - {LOW} >= {FEWEST}", *texts_of_tests(found.tests, loop, w)]
+            masked = [] if found.at_once or not any(gathers(loop)) else ["LW_MASKED_GATHERS"]
+            tests = [*masked, f"lw_then - {LOW} >= {FEWEST}", *texts_of_tests(found.tests, loop, w)]
             w.line(f"bool lw_holds = {' && '.join(tests)};")
             with w.branch("lw_holds"):
                 _write_inspector(loop, found, w)
@@ -154,7 +156,13 @@ class _Inspector:
                 return
             case Checked() if self._is_asked(expr):
                 self._note(expr.condition, path)
-                self._fails(Unary("not", expr.condition), path)
+                if (number := truncated(expr)) is not None and number.type == FLOAT64:
+                    fits = f"LW_CONVERTS({self._text(number)})"
+                    self.w.line(
+                        f"lw_fails |= !{fits};" if path is None else f"lw_fails |= {self._text(path)} & !{fits};"
+                    )
+                else:
+                    self._fails(Unary("not", expr.condition), path)
                 self._note(expr.value, path)
                 return
         for child in children(expr):

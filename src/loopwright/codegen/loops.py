@@ -111,7 +111,7 @@ def write_vector(loop: For, w: Writer) -> None:
     # Setting up lanes and adding them together costs more than a short loop does.
     trip = f"lw_trip({w.text(loop.lower)}, {w.text(loop.upper)}, {w.text(loop.step)})"
     with w.branch(f"{trip} >= {FEWEST}"):
-        declare(partials, w)
+        declare(partials, loop, w)
         lanes = lanes_of(found, partials, w)
         with standing_in(partials, w), accumulating(loop, partials, lanes, w) as several:
             write_sequential(loop, w, lanes, several=several)

@@ -164,6 +164,13 @@ LW_PURE float lw_vector_hypotf(float x, float y) {
 #define LW_ROW(type, bytes) \
   typedef type lw_row __attribute__((vector_size(LW_FILLED(bytes)), aligned(sizeof(type)), may_alias))
 
+/* Whether the compiler makes code for whole registers of loops that read, under a condition, where data say. */
+#if defined(__x86_64__) && !defined(__AVX512VL__)
+#define LW_MASKED_GATHERS 0
+#else
+#define LW_MASKED_GATHERS 1
+#endif
+
 /* How many elementary operations a thread does before it asks whether to stop: microseconds where they are vectorised,
    some milliseconds where each of them waits for memory. */
 #ifndef LW_PATIENCE
@@ -274,32 +281,73 @@ LW_PURE int32_t lw_bits_float32(float number) {
   return bits;
 }
 
-/* A float that is converted, provided that it fits: x86 converts what does not to the least integer, so that is all that
-   there is to be asked. */
+/* Conversions in lanes, between numbers of 64 bits: before AVX-512 x86 has none for whole registers, and a loop with one
+   would stay out of them. A whole number has its bits at the end of a double's that is large enough, which arithmetic puts
+   there and takes away. lw_double: the nearest double, as a cast. LW_CONVERTED: of what LW_CONVERTS. */
+#if defined(__SSE4_1__) && !(defined(__AVX512DQ__) && defined(__AVX512VL__))
+LW_PURE double lw_double_halves(uint64_t low, uint64_t high, double both) {
+  double a, b;
+  memcpy(&a, &low, sizeof a);
+  memcpy(&b, &high, sizeof b);
+  return (b - both) + a;
+}
+LW_PURE double lw_double_int64(int64_t whole) {
+  const uint64_t bits = (uint64_t)whole;
+  return lw_double_halves((bits & UINT32_MAX) | UINT64_C(0x4330000000000000), (bits >> 32) ^ UINT64_C(0x4530000080000000),
+                          0x1.00000801p84);
+}
+LW_PURE double lw_double_uint64(uint64_t bits) {
+  return lw_double_halves((bits & UINT32_MAX) | UINT64_C(0x4330000000000000), (bits >> 32) | UINT64_C(0x4530000000000000),
+                          0x1.00000001p84);
+}
+LW_PURE int64_t lw_converted(double number) { return lw_bits(__builtin_trunc(number) + 0x1.8p52) - INT64_C(0x4338000000000000); }
+#define LW_CONVERTS(number) (__builtin_fabs(number) <= 0x1p51)
+#define LW_CONVERTED(number, zero) lw_converted(number)
+#else
+#define lw_double_int64(whole) ((double)(whole))
+#define lw_double_uint64(whole) ((double)(whole))
+#define LW_CONVERTS(number) (((number) >= -0x1p63) & ((number) < 0x1p63))
+#define LW_CONVERTED(number, zero) ((int64_t)(number) + (zero))
+#endif
+
+/* A whole number to be compared with those of 8 or 16 bits. */
+#define LW_WITHIN(type, suffix, most) \
+  LW_PURE type lw_within_##suffix(int64_t x) { return (type)(x > (most) ? (most) : x < -(most) ? -(most) : x); }
+LW_WITHIN(int16_t, int16, 512)
+LW_WITHIN(int32_t, int32, 131072)
+
+/* A float that is converted; the least integer where it does not fit, as x86 has it. Whether it does is then all that
+   there is to be asked. Else gcc is kept from making trunc() of a later conversion back: -0.0 for 0. */
 #if defined(__x86_64__)
 #ifdef __AVX__
 #define LW_TRUNCATE(type) "vcvtt" type "2si {%1, %0|%0, %1}"
 #else
 #define LW_TRUNCATE(type) "cvtt" type "2si {%1, %0|%0, %1}"
 #endif
-LW_PURE int64_t lw_truncated_float64(double a) {
+LW_PURE int64_t lw_toint_float64(double a) {
   int64_t whole;
   __asm__(LW_TRUNCATE("sd") : "=r"(whole) : "x"(a));
   return whole;
 }
-LW_PURE int64_t lw_truncated_float32(float a) {
+LW_PURE int64_t lw_toint_float32(float a) {
   int64_t whole;
   __asm__(LW_TRUNCATE("ss") : "=r"(whole) : "x"(a));
   return whole;
 }
 #else
-#define lw_truncated_float64 lw_toint_float64
-#define lw_truncated_float32 lw_toint_float32
+#define LW_TOINT(type, suffix)                                                         \
+  LW_PURE int64_t lw_toint_##suffix(type a) {                                          \
+    int64_t whole = a >= (type)-0x1p63 && a < (type)0x1p63 ? (int64_t)a : INT64_MIN;   \
+    __asm__("" : "+r"(whole));                                                         \
+    return whole;                                                                      \
+  }
+LW_TOINT(double, float64)
+LW_TOINT(float, float32)
 #endif
 #define LW_TRUNCATED(type, suffix, expression, site)                                               \
   ({                                                                                               \
     const type lw_number = (expression);                                                           \
-    int64_t lw_whole_part = lw_truncated_##suffix(lw_number);                                      \
+    int64_t lw_whole_part = lw_toint_##suffix(lw_number);                                      \
     if (LW_RARE(lw_whole_part == INT64_MIN) && lw_number != (type)-0x1p63) {                       \
       lw_fail(failure, site, lw_bits((double)lw_number), 3);                                       \
       goto lw_leave;                                                                               \
@@ -517,11 +565,6 @@ LW_FMOD(float, float32, f, 0x1p24)
   LW_PURE type lw_minimum_##suffix(type a, type b) { return a != a || a < b ? a : b; }                 \
   LW_PURE type lw_fmax_##suffix(type a, type b) { return b != b || a >= b ? a : b; }                   \
   LW_PURE type lw_fmin_##suffix(type a, type b) { return b != b || a <= b ? a : b; }                   \
-  LW_PURE int64_t lw_toint_##suffix(type a) {                                                          \
-    int64_t whole = a >= (type)-0x1p63 && a < (type)0x1p63 ? (int64_t)a : INT64_MIN;                   \
-    __asm__("" : "+r"(whole)); /* else gcc makes trunc() of a later conversion back: -0.0 for 0 */     \
-    return whole;                                                                                      \
-  }                                                                                                    \
   LW_PURE uint64_t lw_touint_##suffix(type a) {                                                        \
     return a >= (type)0x1p63 && a < (type)0x1p64 ? (uint64_t)a : (uint64_t)lw_toint_##suffix(a);       \
   }

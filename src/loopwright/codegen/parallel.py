@@ -21,7 +21,7 @@ from loopwright.codegen.loop_versions import FEWEST
 from loopwright.codegen.loops import in_parts, lanes_of, write_sequential
 from loopwright.codegen.narrow_sums import write_narrow
 from loopwright.codegen.owner_computes import write_owner
-from loopwright.codegen.partial_results import named, one_by_one, standing_in, target_of
+from loopwright.codegen.partial_results import named, one_by_one, standing_in, target_of, type_of
 from loopwright.codegen.reduce import combine, identity, is_better
 from loopwright.codegen.safepoints import in_strips, spend, write_iteration, write_range
 from loopwright.codegen.statements import write_body
@@ -114,7 +114,7 @@ def _write_part(loop: For, plan: _Plan, w: Writer) -> None:
     w.types |= {"lw_first": "int64_t", "lw_bound": "int64_t", "lw_lower": "int64_t", "lw_final": "int"}
     w.types |= {"lw_step": "int64_t", "lw_partial": "lw_slot *"}
     for position, partial in enumerate(plan.partials):
-        w.types[partial.variable] = VALUE_TYPE[partial.scalar.name]
+        w.types[partial.variable] = type_of(partial, loop)
         w.declare(partial.variable)
         w.line(f"{partial.variable} = {w.use('lw_partial')}[{position}].{_member(partial.scalar)};")
     with standing_in(plan.partials, w):

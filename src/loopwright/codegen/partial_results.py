@@ -11,6 +11,9 @@ from loopwright.codegen.c_text import VALUE_TYPE
 from loopwright.codegen.decisions import PartialResult
 from loopwright.codegen.function import Writer
 from loopwright.codegen.reduce import combine, identity
+from loopwright.ir.nodes import For, Load, While
+from loopwright.ir.queries import contains
+from loopwright.ir.walk import expressions
 
 
 def named(partials: tuple[PartialResult, ...], w: Writer) -> tuple[PartialResult, ...]:
@@ -42,10 +45,19 @@ def target_of(one: PartialResult, w: Writer) -> str:
     return w.variable(one.reduction.target) if one.store is None else w.element(one.store)
 
 
-def declare(partials: Iterable[PartialResult], w: Writer) -> None:
+def type_of(one: PartialResult, loop: For) -> str:
+    """The C type of its variable. Whether anything holds is kept in a number as wide as what the loop reads: C
+    compilers do not make code for whole registers of a bool."""
+    if one.scalar.kind != "bool" or one.reduction.op not in ("and", "or", "xor") or contains(loop.body, For, While):
+        return VALUE_TYPE[one.scalar.name]
+    bits = (8 if part.type.kind == "bool" else part.type.bits for part in expressions(loop.body, Load))
+    return f"uint{max(bits, default=64)}_t"
+
+
+def declare(partials: Iterable[PartialResult], loop: For, w: Writer) -> None:
     """Declare their variables, with nothing in them."""
     for one in partials:
-        w.line(f"{VALUE_TYPE[one.scalar.name]} {one.variable} = {identity(one.reduction.op, one.scalar)};")
+        w.line(f"{type_of(one, loop)} {one.variable} = {identity(one.reduction.op, one.scalar)};")
 
 
 def put_into(target: str, one: PartialResult, w: Writer) -> None:

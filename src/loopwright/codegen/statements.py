@@ -9,13 +9,14 @@ from loopwright.codegen.arrays import STACK_BYTES
 from loopwright.codegen.c_text import VALUE_TYPE, literal
 from loopwright.codegen.compaction import write_compaction
 from loopwright.codegen.function import Writer
-from loopwright.codegen.if_conversion import update_of
+from loopwright.codegen.if_conversion import count_of, update_of
 from loopwright.codegen.safepoints import write_while
 from loopwright.ir.code import AlignedArray
 from loopwright.ir.nodes import (
     RESERVED,
     Allocate,
     Assign,
+    Binary,
     Block,
     Body,
     Break,
@@ -28,9 +29,12 @@ from loopwright.ir.nodes import (
     Stmt,
     Store,
     Unary,
+    Var,
     While,
 )
 from loopwright.ir.walk import statements
+
+_IN_PLACE = {"and": "&=", "or": "|=", "xor": "^="}
 
 
 def write_body(body: Body, w: Writer) -> None:
@@ -44,7 +48,11 @@ def write(stmt: Stmt, w: Writer) -> None:
     match stmt:
         case Assign():
             target = w.function.renamed.get(stmt.name) or w.use(w.names.of(stmt.name))
-            w.line(f"{target} = {w.text(stmt.value)};")
+            match stmt.value:
+                case Binary(op="and" | "or" | "xor" as op, left=Var(name=old)) if old == stmt.name and w.in_lanes:
+                    w.line(f"{target} {_IN_PLACE[op]} {w.text(stmt.value.right)};")
+                case _:
+                    w.line(f"{target} = {w.text(stmt.value)};")
         case Store():
             (w.write_store or partial(write_store, w=w))(stmt)
         case Allocate():
@@ -57,6 +65,8 @@ def write(stmt: Stmt, w: Writer) -> None:
             _selected(stmt, w)
         case If() if id(stmt) in w.streams:
             write_compaction(stmt, w)
+        case If() if w.in_lanes and count_of(stmt) is not None:
+            _counted(stmt, w)
         case If():
             _if(stmt, w)
         case Block():
@@ -104,6 +114,15 @@ def _selected(stmt: If, w: Writer) -> None:
         # First, so that a failure in it comes before one in what is added.
         w.line(f"const bool lw_holds = {w.text(stmt.condition)};")
         w.line(f"{target} = {target} - lw_selected_{value.type.name}(lw_holds, {less});")
+
+
+def _counted(stmt: If, w: Writer) -> None:
+    count = count_of(stmt)
+    assert count is not None
+    name, op, by = count
+    target = w.function.renamed.get(name) or w.use(w.names.of(name))
+    some, none = w.text(by), w.text(Const(0, by.type))
+    w.line(f"{target} = {target} {'+' if op == 'add' else '-'} ({w.text(stmt.condition)} ? {some} : {none});")
 
 
 def _if(stmt: If, w: Writer) -> None:

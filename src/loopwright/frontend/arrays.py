@@ -127,13 +127,25 @@ def place_in_records(
 
 def field_array(cx: Context, records: Records, name: str, at: ast.expr) -> Array:
     """`records["name"]`, as a view."""
-    for field in records.fields:
+    for field, plane in zip(records.fields, records.planes, strict=False):
+        if field.name == name:
+            return replace(plane, index=records.index)
+    for field in () if records.planes else records.fields:
         if field.name == name:
             parameter = field_parameter(cx, records, field)
             tail = tuple(Literal(size) for size, _ in field.tail)
             return Array(parameter.name, field.element, (*records.sizes, *tail), records.index)
     names = ", ".join(repr(field.name) for field in records.fields)
     raise cx.error(at, f"'{records.name}' has no field {name!r} that can be used", f"there are {names or 'none'}")
+
+
+def records_of(planes: Sequence[Value], names: Sequence[str], kind: type) -> Records:
+    """An array of records of which each field is an argument of its own. kind: the class of the argument."""
+    found = [plane for plane in planes if isinstance(plane, Array)]
+    assert len(found) == len(names)
+    rank: int = kind.ndim  # type: ignore[attr-defined]
+    fields = tuple(Field(name, plane.element, 0) for name, plane in zip(names, found, strict=True))
+    return Records(found[0].name.rpartition(".")[0], -1, fields, found[0].sizes[:rank], planes=tuple(found))
 
 
 def field_parameter(cx: Context, records: Records, field: Field) -> ArrayParam:

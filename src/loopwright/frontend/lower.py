@@ -16,7 +16,7 @@ import numpy as np
 from loopwright.deferred import deferred
 from loopwright.errors import KernelError
 from loopwright.frontend.array_variables import own_copy
-from loopwright.frontend.arrays import record_sizes
+from loopwright.frontend.arrays import record_sizes, records_of
 from loopwright.frontend.capture import Source
 from loopwright.frontend.complex_pairs import pair
 from loopwright.frontend.context import Context, Frame, Restart, Session, web_key
@@ -31,7 +31,7 @@ from loopwright.frontend.renaming import renamed_only
 from loopwright.frontend.results import check_end, result_arrays, returned_values
 from loopwright.frontend.snapshots import check_snapshots
 from loopwright.frontend.statements import assign_to, execute
-from loopwright.frontend.structured import Given, Held, Structure
+from loopwright.frontend.structured import Given, Held, Structure, fields_in_planes
 from loopwright.frontend.values import (
     Array,
     Fixed,
@@ -222,6 +222,8 @@ def _together(structure: Structure, values: Iterator[Value], source: Source) -> 
             real, imaginary = next(values), next(values)
             assert isinstance(real, Number) and isinstance(imaginary, Number)
             return Number(pair(real.expr, imaginary.expr), real.weak)
+        case Held(kind=kind, names=names) if fields_in_planes(kind) is not None:
+            return records_of([next(values) for _ in names], names, kind)
         case Held(parts=parts, kind=kind, names=names):
             kind_of_items = None if kind is tuple else kind
             return Items(tuple(_together(part, values, source) for part in parts), names, kind=kind_of_items)

@@ -73,6 +73,8 @@ def structure_of(value: object) -> Structure:
             return Given(value)
         case complex() | np.complexfloating():
             return Held((None, None), type(value), ("real", "imag"))
+        case _ if (names := fields_in_planes(type(value))) is not None:
+            return Held((None,) * len(names), type(value), names)
         case _ if dataclasses.is_dataclass(value) and not isinstance(value, type) and not hasattr(value, "dtype"):
             names = tuple(one.name for one in dataclasses.fields(value))
             return Held(tuple(structure_of(getattr(value, name)) for name in names), type(value), names)
@@ -82,6 +84,12 @@ def structure_of(value: object) -> Structure:
             return Held((None, None), type(value), STATE)
         case _:
             return None
+
+
+def fields_in_planes(kind: type) -> tuple[str, ...] | None:
+    """The fields of an array of records that keeps each in an array of its own (memory/record_array.py)."""
+    names: tuple[str, ...] | None = getattr(kind, "fields_in_planes", None)
+    return names
 
 
 def of_items(values: tuple[object, ...]) -> Held:

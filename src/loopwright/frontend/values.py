@@ -210,13 +210,15 @@ class Zipped:
 
 @dataclass(frozen=True, slots=True)
 class Records:
-    """An array of records given as argument `position`, or the view of one that its first `index`es leave."""
+    """An array of records given as argument `position`, or the view of one that its first `index`es leave. planes: its
+    fields, where each is an argument by itself."""
 
     name: str
     position: int
     fields: tuple[Field, ...]
     sizes: tuple[Literal | Number, ...]
     index: tuple[Expr, ...] = ()
+    planes: tuple[Array, ...] = ()
 
     @property
     def shape(self) -> tuple[Literal | Number, ...]:

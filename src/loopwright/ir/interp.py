@@ -8,7 +8,7 @@ what runs a kernel where there is no C compiler.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, assert_never
 
 import numpy as np
@@ -52,6 +52,7 @@ from loopwright.ir.nodes import (
     While,
 )
 from loopwright.ir.signature import as_complex, as_pairs, part_of
+from loopwright.ir.walk import statements
 
 State = dict[str, Any]  # the value of every scalar and loop variable, and the NumPy array of every array, by name
 Evaluate = Callable[[State], Value]
@@ -77,9 +78,13 @@ def interpret(kernel: Kernel, arguments: Sequence[object]) -> object:
     return prepare(kernel)(arguments)
 
 
-def prepare(kernel: Kernel) -> Callable[[Sequence[object]], object]:
-    """`interpret` for many calls of one kernel: the closures are made once."""
-    run = prepare_with(kernel, {})
+Watched = Callable[[str, Any], Any]
+
+
+def prepare(kernel: Kernel, watched: Watched = lambda name, array: array) -> Callable[[Sequence[object]], object]:
+    """`interpret` for many calls of one kernel: the closures are made once. watched: what stands for an array argument
+    of this name: it has a shape, and elements that are read and written by tuples of indices."""
+    run = prepare_with(kernel, {}, watched)
     return lambda arguments: run(arguments, None)
 
 
@@ -90,19 +95,28 @@ PERFORMS = ""
 """Where the state has who performs in this call; no name is empty."""
 
 
-def prepare_with(kernel: Kernel, others: Mapping[int, Performer]) -> Callable[[Sequence[object], Any], object]:
+def prepare_with(
+    kernel: Kernel, others: Mapping[int, Performer], watched: Watched = lambda name, array: array
+) -> Callable[[Sequence[object], Any], object]:
     """The same where some statements, by their identity, are run by others. It takes the arguments, and who performs in
     this call."""
     results = [(result, [evaluation(size) for size in result.shape]) for result in kernel.results]
     execute = _execution_of_all(kernel.body, others)
+    originals = {made.array: made.original for made in statements(kernel.body, Allocate) if made.original is not None}
 
     def run(arguments: Sequence[object], performs: Any) -> object:
         with np.errstate(all="ignore"):
             state = {param.name: _argument(param, arguments[param.argument]) for param in kernel.params}
             state[PERFORMS] = performs
+            state |= {param.name: watched(param.name, state[param.name]) for param in kernel.arrays}
             for result, shape in results:
                 state[result.name] = _new_array(result, [size(state) for size in shape])
-            signal = execute(state)
+            try:
+                signal = execute(state)
+            except BoundsError as error:
+                if (original := originals.get(error.array)) is None:
+                    raise
+                raise replace(error, array=original.array, axis=original.axes[error.axis]) from None
         values = signal.values if isinstance(signal, Returned) else ()
         return _returned(kernel, iter(values), state, arguments)
 

@@ -272,17 +272,28 @@ RESERVED = 2**27
 
 
 @dataclass(frozen=True, slots=True)
+class Original:
+    """The array whose elements a local one holds meanwhile, in another layout: axis k of the local array is axis
+    `axes[k]` of this one. Errors name it, and not the local one."""
+
+    array: str
+    axes: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Allocate:
     """A fresh local array, anew each time the statement runs. Sizes are int64; a negative size is an error of
     kind ValueError. `fill` is the value of every element, or None where it is not defined (np.empty). `double` is
     how code is to be generated for it (set by steps): a block of a GPU has two of them in shared memory, and fills
-    one for the next iteration of the loop around it while it uses the other one."""
+    one for the next iteration of the loop around it while it uses the other one. `original`: of one that `relayout`
+    has made."""
 
     array: str
     element: Scalar
     shape: tuple[Expr, ...]
     fill: Const | None
     double: bool = False
+    original: Original | None = None
     at: Location | None = _at()
 
 

@@ -35,6 +35,7 @@ from loopwright.ir.nodes import (
     Leave,
     Load,
     Logical,
+    Original,
     ResultArray,
     Return,
     ReturnedArray,
@@ -272,7 +273,7 @@ class _Parser:
         if self.names_something() and self.skip("leave"):
             return Leave(self.take("name"))
         if self.names_something() and self.skip("allocate"):
-            return Allocate(*self.made(), self.skip("double"))
+            return Allocate(*self.made(), self.skip("double"), self.original())
         if self.peek().kind != "name":
             self.refuse("a statement")
         name = self.take("name")
@@ -282,6 +283,14 @@ class _Parser:
             return Store(name, index, self.expr())
         self.expect("=")
         return Assign(name, self.expr())
+
+    def original(self) -> Original | None:
+        if not self.skip("for"):
+            return None
+        array, axes = self.take("name"), [self.whole()]
+        while self.peek().kind == "number":
+            axes.append(self.whole())
+        return Original(array, tuple(axes))
 
     def for_loop(self) -> For:
         name = self.take("name")

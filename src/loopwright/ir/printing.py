@@ -35,6 +35,7 @@ from loopwright.ir.nodes import (
     Leave,
     Load,
     Logical,
+    Original,
     ResultArray,
     Return,
     ReturnedArray,
@@ -188,7 +189,7 @@ def _stmt(stmt: Stmt) -> list[str]:
         case Store():
             return [f"{print_element(stmt.array, stmt.index)} = {print_expr(stmt.value)}"]
         case Allocate():
-            return [f"allocate {_made(stmt.array, stmt)}{' double' if stmt.double else ''}"]
+            return [f"allocate {_made(stmt.array, stmt)}{' double' if stmt.double else ''}{_original(stmt.original)}"]
         case For():
             return [_for_head(stmt), *_body(stmt.body)]
         case While():
@@ -211,6 +212,10 @@ def _stmt(stmt: Stmt) -> list[str]:
 def _made(name: str, made: Allocate | ResultArray) -> str:
     fill = "" if made.fill is None else f" = {print_expr(made.fill)}"
     return f"{print_name(name)}: {made.element}[{_list(made.shape)}]{fill}"
+
+
+def _original(of: Original | None) -> str:
+    return "" if of is None else f" for {print_name(of.array)} {' '.join(map(str, of.axes))}"
 
 
 def _for_head(loop: For) -> str:

@@ -16,6 +16,7 @@ from loopwright.ir.nodes import (
     For,
     Kernel,
     Load,
+    Original,
     Stmt,
     Store,
     Var,
@@ -63,6 +64,11 @@ def arrays_measured(body: Body) -> set[str]:
 def arrays_made(body: Body) -> set[str]:
     """The local arrays that a body makes."""
     return {stmt.array for stmt in statements(body, Allocate)}
+
+
+def originals_of(kernel: Kernel) -> dict[str, Original]:
+    """The arrays whose elements local arrays hold meanwhile, by the names of these."""
+    return {stmt.array: stmt.original for stmt in statements(kernel.body, Allocate) if stmt.original is not None}
 
 
 def contains(body: Body, *kinds: type[Stmt]) -> bool:

@@ -32,6 +32,11 @@ class Field:
     offset: int
     tail: tuple[tuple[int, int], ...] = ()
 
+    @property
+    def end(self) -> int:
+        """The first byte of a record behind the field."""
+        return self.offset + self.element.size_bytes + sum((size - 1) * stride for size, stride in self.tail if size)
+
 
 @dataclass(frozen=True, slots=True)
 class ArrayArgument:
@@ -75,6 +80,12 @@ class Signature:
 
     arguments: tuple[Argument, ...]
     overlap: bool = False
+
+    @property
+    def record_bytes(self) -> dict[int, int]:
+        """How many bytes the records of each array of records have at least, by the position of the argument."""
+        fields = {at: one.fields for at, one in enumerate(self.arguments) if isinstance(one, ArrayArgument)}
+        return {at: max(one.end for one in found) for at, found in fields.items() if found}
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,6 +25,7 @@ The words are Python's where Python has them. What Python does not have:
     for k in p[i] .. p[i + 1] entries 2048:      their entries: 2048 in all
     while x < n named w:         a while loop has a name, as a for loop has
     allocate t: int32[n, 4] = 0i32               a local array
+    allocate t: int32[m, n] for a 1 0            ... which holds what is axis 1 and axis 0 of `a` (made by `relayout`)
     allocate t: float32[8, 4] double             ... which a block of a GPU fills for the next iteration meanwhile
     block name: ... leave name   go on after the block
     size(a, 0)                   a.shape[0]

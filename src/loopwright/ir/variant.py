@@ -52,7 +52,7 @@ class Variant:
         return is_gpu(self.device)
 
     @property
-    def remap(self) -> str:
+    def first(self) -> str:
         """The steps that the recipe begins with, '' where it does not."""
         return self.schedule.removesuffix(THEN_RECIPE) if self.schedule.endswith(THEN_RECIPE) else ""
 
@@ -92,8 +92,9 @@ def default_variant(config: Config) -> Variant:
     found = Variant.parse(config.variant) if config.variant else None
     device = config.device if found is None else found.device
     schedule = config.schedule or (PLAIN if config.recipe == "plain" else RECIPE)
-    if schedule == RECIPE and is_gpu(device) and config.remap not in ("auto", "off"):
-        schedule = config.remap + THEN_RECIPE
+    first = [config.layout, config.remap if is_gpu(device) else "off"]
+    if schedule == RECIPE and (steps := [one for one in first if one not in ("auto", "off")]):
+        schedule = "; ".join(steps) + THEN_RECIPE
     if device == "auto" or (is_gpu(device) and config.checks == "all"):
         device = "cpu"
     threads = config.threads if found is None else found.threads or config.threads
@@ -123,7 +124,7 @@ class Compilation(NamedTuple):
     @property
     def first(self) -> str:
         """The steps that the recipe begins with, '' where it does not."""
-        return Variant(self.device, self.schedule).remap
+        return Variant(self.device, self.schedule).first
 
 
 def compilation_of(signature: Signature, config: Config, variant: Variant | None = None) -> Compilation:

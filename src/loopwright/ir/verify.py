@@ -202,6 +202,8 @@ class _Checker:
                 self.element(stmt.array, stmt.index, stmt.value.type)
             case Allocate():
                 self.made(stmt)
+                axes = len(stmt.shape) if stmt.original is None else len(stmt.original.axes)
+                self.require(axes == len(stmt.shape), "each axis of a local array is one of its original")
             case For():
                 for bound in own_expressions(stmt):
                     self.require(bound.type == INT64, "the bounds and the step of a loop are int64", bound)

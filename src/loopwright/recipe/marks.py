@@ -4,17 +4,23 @@
 2. A loop that only sums into scalars runs in parallel too: each thread has partial results.
 3. A loop that sums into array elements would need a copy of the array for each thread: a parallel loop further in
    is better, provided that it is itself a nest and so has work enough to share out each time.
-4. Innermost loops that need no order go into vector lanes; a parallel loop that is innermost gets both.
+4. A loop that makes a local array larger than a core's own cache would have each thread make one: the loops inside,
+   which fill it and read it, are shared out instead.
+5. Innermost loops that need no order go into vector lanes; a parallel loop that is innermost gets both.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from math import prod
+
 from loopwright.analysis.facts import Facts
-from loopwright.ir.nodes import Body, For, Kernel, While
+from loopwright.ir.nodes import Allocate, Body, Const, For, If, Kernel, While
 from loopwright.ir.queries import contains
 from loopwright.ir.walk import bodies, statements
 from loopwright.recipe.tunable import Tunable
 from loopwright.steps.extent import extent_of
+from loopwright.steps.pack import CACHE_BYTES
 from loopwright.steps.parallelize import Parallelize
 from loopwright.steps.schedule import Schedule
 from loopwright.steps.unroll import is_rest
@@ -48,12 +54,32 @@ def _outermost(body: Body, kernel: Kernel, facts: Facts, strict: bool, level: in
     names: list[str] = []
     for stmt in body:
         if isinstance(stmt, For) and not _is_front(stmt) and _worth_it(stmt, kernel, facts, strict):
-            further = _outermost(stmt.body, kernel, facts, strict, level - 1) if level else []
+            further_in = level or _makes_much(stmt)
+            further = _outermost(stmt.body, kernel, facts, strict, max(0, level - 1)) if further_in else []
             names += further or [stmt.name]
             continue
         for inner in bodies(stmt):
             names += _outermost(inner, kernel, facts, strict, level)
     return names
+
+
+def _makes_much(loop: For) -> bool:
+    """Whether a loop of loops makes local arrays that one core's cache does not hold."""
+    sizes = [stmt.element.size_bytes * _length(stmt) for stmt in _made_in(loop.body)]
+    return sum(sizes) > CACHE_BYTES and _has_loop(loop)
+
+
+def _made_in(body: Body) -> Iterator[Allocate]:
+    for stmt in body:
+        if isinstance(stmt, Allocate):
+            yield stmt
+        elif isinstance(stmt, If):
+            yield from _made_in(stmt.then)
+
+
+def _length(made: Allocate) -> int:
+    """How many elements it has; 0 where only the call tells."""
+    return prod(int(size.value) if isinstance(size, Const) else 0 for size in made.shape)
 
 
 def _is_front(loop: For) -> bool:

@@ -14,6 +14,7 @@ from loopwright.recipe.partial_schedule import Chain, NotTaken, PartialSchedule,
 from loopwright.recipe.tunable import Tunable
 from loopwright.recipe.wavefronts import is_free
 from loopwright.steps.redirect import Redirect
+from loopwright.steps.relayout import Relayout
 from loopwright.steps.schedule import Schedule
 from loopwright.steps.step import Step
 
@@ -27,6 +28,7 @@ ORDER = Tunable(
 )
 
 
+LESS = "less is moved in vain with what is used of the array"
 WHY = "only data tells what an iteration of '{}' does: those that do alike stand together"
 
 
@@ -36,7 +38,7 @@ def in_order_that_is_asked_for(partial: PartialSchedule, steps: Schedule) -> Non
         if not partial.allows(step):
             raise NotTaken(str(step))
         partial.kernel = step.apply(partial.kernel)
-        partial.decisions.append(ReasonedStep(step, _why(step)))
+        partial.decisions.append(ReasonedStep(step, why_first(step)))
     if steps:
         partial.begin_again()
 
@@ -62,8 +64,11 @@ def redirections(kernel: Kernel, facts: Facts, strict: bool) -> Schedule:
     return tuple(found)
 
 
-def _why(step: Step) -> str:
-    return WHY.format(user_name(step.loop) if isinstance(step, Redirect) else "")
+def why_first(step: Step) -> str:
+    """Why a step is taken before all others."""
+    if isinstance(step, Redirect):
+        return WHY.format(user_name(step.loop))
+    return LESS if isinstance(step, Relayout) else ""
 
 
 def in_order_of_keys(partial: PartialSchedule) -> None:
@@ -76,7 +81,7 @@ def in_order_of_keys(partial: PartialSchedule) -> None:
         with partial.in_nest(_nest_of(partial, step.loop)):
             wanted += [step] if partial.number(ORDER) else []
     for step in wanted:
-        partial.take(step, _why(step))
+        partial.take(step, why_first(step))
     if wanted:
         partial.begin_again()
 

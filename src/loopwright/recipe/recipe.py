@@ -9,6 +9,7 @@ from loopwright.analysis.facts import Facts
 from loopwright.ir.nodes import Kernel
 from loopwright.recipe.index_set_splitting import apart_at_points
 from loopwright.recipe.interchange import in_order
+from loopwright.recipe.layouts import in_layouts
 from loopwright.recipe.loop_partitioning import without_conditions
 from loopwright.recipe.marks import LANES, LEVEL, marks
 from loopwright.recipe.partial_schedule import NotTaken, PartialSchedule, ReasonedStep
@@ -50,12 +51,21 @@ class Recipe:
 
 
 def recipe(
-    kernel: Kernel, facts: Facts, strict: bool, target: CpuTarget | None, choices: Choices | None = None
+    kernel: Kernel,
+    facts: Facts,
+    strict: bool,
+    target: CpuTarget | None,
+    choices: Choices | None = None,
+    records: Mapping[int, int] | None = None,
 ) -> Recipe:
     """What to do with a kernel on a machine; without a `target` its loops are not changed, only marked. choices: other
-    numbers than the defaults, and a place for what is asked for; with them, raises UnfitError where they do not fit."""
+    numbers than the defaults, and a place for what is asked for; with them, raises UnfitError where they do not fit.
+    records: how many bytes the records of each argument have, where arrays may have other layouts for a while."""
     partial = PartialSchedule(kernel, facts, strict, kernel, choices=choices)
     if target is not None and not kernel.overlap:
+        if records is not None:
+            # Before all else: what loops cost depends on where their data lies.
+            in_layouts(partial, records)
         if partial.number(RESTRUCTURED):
             _restructured(partial, target)
         try:

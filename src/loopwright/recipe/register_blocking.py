@@ -48,8 +48,8 @@ COLUMNS = Tunable(
 )
 DEPTH = Tunable(
     "depth of a register block",
-    256,
-    (64, 128, 256, 512, 1024),
+    384,
+    (64, 128, 256, 384, 512, 1024),
     "iterations for one visit of a block: what its columns need of them is to fit into the second cache",
 )
 STRIPS = Tunable(
@@ -65,6 +65,12 @@ COPIED = Tunable(
     (0, 1),
     "the strip of columns that all rows use lies in one piece, in few pages; making it costs as much as a row or two",
     words=("none", "made"),
+)
+PANEL = Tunable(
+    "register blocks of a panel",
+    84,
+    (0, 21, 42, 84, 168),
+    "the rows of so many blocks are copied in the order in which blocks read them, and used for every strip of columns",
 )
 TOGETHER = Tunable(
     "columns of a window together",
@@ -84,7 +90,8 @@ IN_REGISTERS = Constraint(
 @dataclass(frozen=True, slots=True)
 class Roles:
     """The loops of a nest by what they do for a block, those of depth outermost first; the array that the block is part
-    of, the arrays along whose rows `depth` goes, where `vector` should, and those of which all rows use one strip."""
+    of, the arrays along whose rows `depth` goes, where `vector` should, those of which all rows use one strip, and
+    those of which all columns use the same rows."""
 
     rows: str
     depths: tuple[str, ...]
@@ -93,6 +100,7 @@ class Roles:
     element_bytes: int
     across: tuple[str, ...]
     strips: tuple[str, ...]
+    panels: tuple[str, ...] = ()
 
     @property
     def depth(self) -> str:
@@ -158,12 +166,14 @@ def roles_of(partial: PartialSchedule, chain: Chain, windows: bool = False) -> R
     across = tuple(dict.fromkeys(walk.array for walk in far))
     along = (walk for walk in operands if walk.strides.get(vector.name) == 1 and walk.strides.get(rows.name) == 0)
     strips = tuple(dict.fromkeys(walk.array for walk in along if walk.strides.get(depth.name) != 0))
+    still = (walk for walk in operands if walk.strides.get(vector.name) == 0 and walk.strides.get(rows.name) != 0)
+    panels = tuple(dict.fromkeys(walk.array for walk in still if walk.strides.get(depth.name) != 0))
     within = chain[min(chain.index(one) for one in (rows, depth, vector)) :]
     depths = tuple(loop.name for loop in within if loop in deep)
     useful = {name for name in depths if any(walk.strides.get(name) != 0 for walk in operands)}
     if len(depths) > 1 and (across or useful != set(depths)):
         return None  # a loop in which nothing moves repeats the others: their data is in the cache already
-    return Roles(rows.name, depths, vector.name, store.array, store.value.type.size_bytes, across, strips)
+    return Roles(rows.name, depths, vector.name, store.array, store.value.type.size_bytes, across, strips, panels)
 
 
 def _moves(accesses: list[AccessStrides], loop: For) -> bool:
@@ -195,6 +205,7 @@ def _block(partial: PartialSchedule, roles: Roles, chain: Chain, target: CpuTarg
     sizes = (partial.number(DEPTH), rows, columns)
     if len(deep) == 1:
         _tile(partial, band, (deep[0], row, vector), sizes, why)
+        _copy_panels(partial, roles, row, vector)
     else:
         _tile_window(partial, band, deep, (row, vector), sizes, why)
     for array in roles.across:
@@ -216,6 +227,30 @@ def _block(partial: PartialSchedule, roles: Roles, chain: Chain, target: CpuTarg
     if len(deep) == 1 and {row, vector, deep[0]} <= set(rest):
         names = (rest[row], rest[vector], rest[deep[0]])
         _row_by_row(partial, roles.target, *_last_columns(partial, roles.target, *names, anew), anew)
+
+
+def _copy_panels(partial: PartialSchedule, roles: Roles, row: str, vector: str) -> None:
+    """What all strips of columns use of the rows of some blocks, block by block in one piece: a block reads it from end
+    to end, and what is computed of it and of nothing else that changes is computed once, not once for each strip."""
+    count = partial.number(PANEL)
+    if not count or partial.number(STRIPS):
+        return
+    for array in roles.panels:
+        same = (
+            f"all columns use the same rows of '{user_name(array)}': a copy of those of {count} blocks lies in the "
+            "order in which they are read"
+        )
+        with partial.together():
+            outer = [loop.name for loop in partial.around(vector)]
+            at = outer.index(row) - 2
+            if array == roles.panels[0]:
+                partial.take(Split(outer[at], count), same)
+                stretches = partial.around(outer[at])[-2].name
+                partial.take(Reorder((stretches, outer[at - 1], outer[at])), same)
+            pack = Pack(array, outer[at - 1], fill=row, blocks=outer[at])
+            computed = replace(pack, computed=True)
+            partial.take(computed if partial.allows(computed) else pack, same)
+            partial.trust_copies()
 
 
 def _last_columns(
@@ -328,7 +363,7 @@ def _depend_on_one_another(partial: PartialSchedule, row: str, vector: str) -> b
 def _shape(partial: PartialSchedule, target: CpuTarget, element_bytes: int) -> tuple[int, int]:
     """Rows and columns of a block: by default as large as the registers hold, with room for the operands."""
     lanes = max(1, target.vector_bytes // element_bytes)
-    usual = (6, 4) if target.registers >= 32 else (4, 3)
+    usual = (6, 4) if target.registers >= 32 else (6, 2)
     rows = partial.number(replace(ROWS, default=usual[0]))
     vectors = partial.number(replace(COLUMNS, default=usual[1]))
     partial.require(IN_REGISTERS)

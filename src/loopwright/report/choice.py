@@ -57,8 +57,9 @@ def why_no_choice(config: Config, compiled: bool) -> tuple[str, str]:
         return f"the option schedule={config.schedule!r} decides", "schedule"
     if config.recipe != "auto":
         return f"the option recipe={config.recipe!r} decides", "recipe"
-    if default_variant(config).remap:
-        return f"the option remap={config.remap!r} decides", "remap"
+    if default_variant(config).first:
+        name = "remap" if config.layout in ("auto", "off") else "layout"
+        return f"the option {name}={getattr(config, name)!r} decides", name
     if config.checks == "all":
         return "the option checks='all' decides: every access is tested, as the default variant does it", "checks"
     if config.device == "interpreter":

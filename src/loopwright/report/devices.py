@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 
 from loopwright.choice.division import Assignment, Division
 from loopwright.config import PLANS, Config
@@ -30,13 +31,13 @@ MOST_SPANS = 4096
 
 
 def devices_report(
-    kind: SharedKind, shape: Shape, asked: Config, failed: str = ""
+    kind: SharedKind, shape: Shape, asked: Config, failed: str = "", on_host: bool = True
 ) -> tuple[DevicesReport, Plan | None]:
     """Of calls of one shape under the option `devices`, and the plan of the next one, None where it has none before it
-    runs. failed: why the CPU has to make such a call, '' for any other one."""
+    runs. failed: why the CPU has to make such a call, '' for any other one; on_host: all its arrays are the host's."""
     division, timeline = kind.divisions.get(shape), kind.timelines.get(shape)
     unshared = failed or ("" if kind.programs else _unshared(kind))
-    decision = None if failed else _next(kind, shape, asked, division)
+    decision = None if failed else _next(kind, shape, asked, division, on_host)
     how, why = _first(kind, asked, unshared)
     if decision is not None:
         how, why = _how(decision.kind, kind), _words(decision.why, kind)
@@ -46,6 +47,7 @@ def devices_report(
     report = DevicesReport(
         plan=asked.plan,
         goal=asked.goal,
+        watts=tuple(kind.energy[shape].lines()) if shape in kind.energy and asked.goal != "time" else (),
         devices=tuple(_devices(kind, asked, division)),
         kind=how,
         why="" if why == unshared else why,
@@ -60,15 +62,19 @@ def devices_report(
 # ---- what comes next ------------------------------------------------------------------------------------------------
 
 
-def _next(kind: SharedKind, shape: Shape, asked: Config, division: Division | None) -> Assignment | None:
-    """What is decided for the next call; None where that is not by what was learned."""
+def _next(kind: SharedKind, shape: Shape, asked: Config, division: Division | None, on_host: bool) -> Assignment | None:
+    """What is decided for the next call, as in `Sharing.call`; None where that is not by what was learned."""
     if asked.plan not in PLANS or division is None:
         return None
     quiet = kind.quiet.get(shape)
-    if quiet is not None and quiet.left > 1 and quiet.decision is not None:
-        return quiet.decision
+    decision = quiet.decision if quiet is not None and quiet.left > 1 else None
+    twin = replace(kind, tried={shape: set(kind.tried.get(shape, ()))})  # to ask it changes nothing
+    if on_host and shape in kind.energy:
+        decision = twin.for_goal(shape, division, asked) or decision
+    if on_host and decision is None:
+        decision = twin.untried(shape, division, asked)
     with suppress(DeviceError):
-        return division.foreseen()
+        return decision or division.foreseen()
     return None
 
 

@@ -33,6 +33,7 @@ def devices_lines(report: DevicesReport) -> Iterator[str]:
     yield from (f"{name} takes {learned}" for name, learned in learned_of(report))
     if report.alternatives:
         yield f"expected: {alternatives_text(report)}"
+    yield from (f"watts of {line}" for line in report.watts)
     if report.last is None:
         return
     yield last_title(report.last)
@@ -50,6 +51,7 @@ def devices_parts(report: DevicesReport) -> Iterator[Child]:
     rows += [(element("code", _text(name)), f"takes {_text(learned)}") for name, learned in learned_of(report)]
     if report.alternatives:
         rows.append(("expected:", _text(alternatives_text(report))))
+    rows += [("watts of", _text(line)) for line in report.watts]
     yield table(("devices", "found"), rows)
     last = report.last
     if last is None:

@@ -34,6 +34,15 @@ def variant_words(variant: Variant) -> str:
     return f"{', '.join(kinds[:3]) or 'other order'}, {where}"
 
 
+def _relayout(words: Words) -> str:
+    """Of `p in t soa`, or without a loop."""
+    is_for_loop = len(words) > 2 and words[1] == "in"
+    layout = " ".join(words[3:] if is_for_loop else words[1:])
+    return f"keeps {words[0]} as '{layout}' in memory while {words[2] if is_for_loop else 'it is used'}" + (
+        " runs" if is_for_loop else ""
+    )
+
+
 def _step(words: Words) -> str:
     name, rest = words[0], words[1:]
     try:
@@ -80,6 +89,7 @@ PHRASES: Mapping[str, Callable[[Words], str]] = {
     "stage": lambda w: f"keeps a tile of {w[0]} in fast memory while {w[1]} runs",
     "reduce": lambda w: f"adds up {w[0]} in {w[1]} partial results",
     "redirect": lambda w: f"runs the iterations of {w[0]} in the order of what they do, like ones together",
+    "relayout": lambda w: _relayout(w),
     "scan": lambda w: f"computes the running results of {w[0]} in {w[1]} pieces",
     "unroll": lambda w: f"writes out {w[1] if len(w) > 1 else 'all'} iterations of {w[0]}",
     "unroll_and_jam": lambda w: f"does {w[1]} iterations of {w[0]} side by side",
@@ -95,6 +105,6 @@ SHORT: Mapping[str, str] = {
     "tile": "blocks", "split": "pieces", "pack": "packed copies", "stage": "staged tiles", "promote": "registers",
     "unroll_and_jam": "iterations side by side", "reschedule": "new order", "skew": "slanted", "balance": "balanced",
     "scan": "running results", "reduce": "partial results", "fuse": "fused", "fission": "loops apart",
-    "reorder": "reordered", "redirect": "iterations sorted",
+    "reorder": "reordered", "redirect": "iterations sorted", "relayout": "other layout",
 }  # fmt: skip
 """What a variant is called by, for steps that say much of it."""

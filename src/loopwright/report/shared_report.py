@@ -90,8 +90,8 @@ class SharedCallReport:
 class DevicesReport:
     """Calls of one shape that devices may share. plan: the option. kind: what the next call does: `guided`, `even`,
     `split`, `single`, `race` or `planned`; why: of that. unshared: why one device alone makes such a call, '' where
-    several can. alternatives: the ways that there are, in which one device or all do the call. last: None where none
-    was shared yet."""
+    several can. watts: what is known of those of devices, in words, for goals with energy. alternatives: the ways that
+    there are, in which one device or all do the call. last: None where none was shared yet."""
 
     plan: str
     goal: str
@@ -100,6 +100,7 @@ class DevicesReport:
     why: str
     predicted_ns: float | None = None
     unshared: str = ""
+    watts: tuple[str, ...] = ()
     alternatives: tuple[AlternativeReport, ...] = ()
     last: SharedCallReport | None = None
 

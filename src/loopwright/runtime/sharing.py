@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Sequence
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -28,6 +28,7 @@ from loopwright.memory.on_device import OnDevice, dense
 from loopwright.memory.region_call import RegionProgram
 from loopwright.placement.guided import Guided
 from loopwright.runtime.compiled import Compiled
+from loopwright.runtime.energy_goal import EnergyGoal
 from loopwright.runtime.execute import CallArguments
 from loopwright.runtime.in_use import as_given
 from loopwright.runtime.participants import Boxes, Event, Participant
@@ -73,7 +74,41 @@ class SharedKind:
     divisions: dict[Shape, Division] = field(default_factory=dict)
     timelines: dict[Shape, Timeline] = field(default_factory=dict)
     quiet: dict[Shape, Quiet] = field(default_factory=dict)
+    energy: dict[Shape, EnergyGoal] = field(default_factory=dict)
+    tried: dict[Shape, set[int]] = field(default_factory=dict)
     boxes: dict[Shape, Boxes] = field(default_factory=dict)
+
+    def untried(self, shape: Shape, division: Division, asked: Config) -> Assignment | None:
+        """A device that is to make such a call by itself once: of several regions the time of all of them together says
+        little of what one device takes, which may have another program for all, and copies nothing in between."""
+        if asked.plan != "auto" or len(self.programs) < 2 or len(next(iter(self.programs.values())).codes) < 2:
+            return None
+        tried = self.tried.setdefault(shape, set())
+        place = next((k for k in range(len(self.programs)) if k not in tried and k not in division.failures), None)
+        if place is None:
+            return None
+        tried.add(place)
+        return division.alone(place, "each device by itself once")
+
+    def for_goal(self, shape: Shape, division: Division, asked: Config) -> Assignment | None:
+        """Who is to make such a call where joules count; None where time does, or nobody knows the watts."""
+        if asked.goal == "time" or len(division.devices) < 2:
+            return None
+        stated = {name: (at_work, idle) for name, at_work, idle in asked.watts}
+        energy = self.energy.setdefault(shape, EnergyGoal(division.devices, stated))
+        if (place := energy.next_alone) is not None:
+            return division.alone(place, "its joules are counted")
+        found = energy.best(division, asked.goal, bool(self.programs))
+        if found is None:
+            remedy = "lw.options(watts='cpu 150/60, cuda:0 700/100')"
+            why = f"the shortest time is taken instead, as watts are not known: {'; '.join(energy.lines())}"
+            warn_once("joules", f"goal={asked.goal!r}: {why}\n  try: {remedy}")
+        return found
+
+    def metered(self, shape: Shape, place: int) -> AbstractContextManager[object]:
+        """Count the joules of a call that a device makes by itself, where they are asked for."""
+        energy = self.energy.get(shape)
+        return energy.metered(place) if energy is not None and energy.next_alone == place else nullcontext()
 
     @property
     def told(self) -> str:
@@ -251,41 +286,54 @@ class Sharing:
             if len(names) < len(asked.devices):
                 raise PlanError(f"this call cannot be shared: {kind.told}")
             return self._shared(kind, shape, None, call, asked, parts)
-        division = kind.divisions.get(shape)
         homes = {value.where for value in arguments if isinstance(value, OnDevice)}
         in_pieces = bool(names) and any(isinstance(value, InPieces) for value in arguments)
-        if division is None and asked.plan == "race" and len(names) > 1 and not homes and not in_pieces:
-            division = self._keep(kind, shape, Division(names, range(NOMINAL), plan="race"))
-        if division is None and (len(names) < 2 or asked.plan in ("single", "race")):
-            division = self._keep(kind, shape, Division(names or kind.able, range(NOMINAL), plan="single"))
+        on_host = not homes and not in_pieces
+        division = self._division(kind, shape, asked, on_host)
         if division is None:
-            places = _places(names)
             one_region = len(kind.programs[names[0]].codes) == 1
-            first: GuidedParts | FixedParts = GuidedParts(places) if one_region else EvenParts(len(names))
+            first: GuidedParts | FixedParts = GuidedParts(_places(names)) if one_region else EvenParts(len(names))
             return self._shared(kind, shape, None, call, asked, first)
         quiet = kind.quiet.setdefault(shape, Quiet())
-        decision = quiet.next() or quiet.decided(division.decide())
+        decision = quiet.next()
+        if on_host and (asked.goal != "time" or decision is None):
+            decision = kind.for_goal(shape, division, asked) or decision or kind.untried(shape, division, asked)
+        decision = decision or quiet.decided(division.decide())
         if decision.kind == "race":
             return self._raced(kind, shape, division, decision, call, asked)
         if decision.kind == "single":
             (place,) = decision.devices
+            one = on_one(asked, division.devices[place])
             if not names and homes:
                 return alone(on_one(asked, "auto"))
-            if not in_pieces and (not homes or homes == {division.devices[place]}):
+            if on_host or homes == {division.devices[place]}:
+                if quiet.is_quiet and asked.goal == "time":
+                    return alone(one)
+                self._code_of(signature, one)  # which takes its time
                 try:
-                    if quiet.is_quiet:
-                        return alone(on_one(asked, division.devices[place]))
-                    self._code_of(signature, on_one(asked, division.devices[place]))  # which takes its time
-                    return self._alone(division, decision, asked, alone)
+                    with kind.metered(shape, place):
+                        return self._alone(division, decision, asked, alone)
                 except DeviceError as error:
                     division.failed(place, str(error).split("\n")[0])
                     if homes:
                         raise
-                    return self.call(call, signature, asked, alone)  # another one makes it
+                return self.call(call, signature, asked, alone)  # another one makes it
         if decision.kind == "guided" and len(kind.programs[names[0]].codes) == 1:
             return self._shared(kind, shape, decision, call, asked, GuidedParts(_places(names)))
         fixed = EvenParts(len(names)) if decision.kind == "guided" else FixedParts(division.iterations, decision.parts)
         return self._shared(kind, shape, decision, call, asked, fixed)
+
+    def _division(self, kind: SharedKind, shape: Shape, asked: Config, on_host: bool) -> Division | None:
+        """Who decides; None before the first call that is shared, which tells how many iterations there are."""
+        found = kind.divisions.get(shape)
+        if found is not None:
+            return found
+        names = tuple(kind.programs)
+        if asked.plan == "race" and len(names) > 1 and on_host:
+            return self._keep(kind, shape, Division(names, range(NOMINAL), plan="race"))
+        if len(names) < 2 or asked.plan in ("single", "race"):
+            return self._keep(kind, shape, Division(names or kind.able, range(NOMINAL), plan="single"))
+        return None
 
     def told(
         self, arguments: Sequence[object], signature: Signature, asked: Config
@@ -480,7 +528,8 @@ def on_one(asked: Config, device: str) -> Config:
     if found is None or found[0] is not asked:
         if len(_on_one) > MOST_KINDS:
             _on_one.clear()
-        found = _on_one[id(asked), device] = asked, replace(asked, device=device, devices=(), plan="auto", goal="time")
+        one = replace(asked, device=device, devices=(), plan="auto", goal="time", watts=())
+        found = _on_one[id(asked), device] = asked, one
     return found[1]
 
 

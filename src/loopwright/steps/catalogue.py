@@ -19,6 +19,7 @@ from loopwright.steps.partition import Partition
 from loopwright.steps.promote import Promote
 from loopwright.steps.redirect import Redirect
 from loopwright.steps.reduce import Reduce
+from loopwright.steps.relayout import Relayout
 from loopwright.steps.reorder import Reorder
 from loopwright.steps.reschedule import Reschedule
 from loopwright.steps.reverse import Reverse
@@ -37,6 +38,6 @@ from loopwright.steps.vectorize import Vectorize
 
 STEPS: tuple[type[Step], ...] = (
     Split, Tile, Align, Reorder, Fuse, Fission, Cut, Partition, Reverse, Shift, Skew, Guard, Complete, Overrun,
-    Separate, Specialize, Promote, Demote, Expand, Pack, Stage, Reduce, Scan, Redirect, Unroll, UnrollAndJam,
+    Separate, Specialize, Promote, Demote, Expand, Pack, Stage, Reduce, Scan, Redirect, Relayout, Unroll, UnrollAndJam,
     Reschedule, Vectorize, Parallelize, Balance, Bind,
 )  # fmt: skip

@@ -8,9 +8,9 @@ from typing import ClassVar, Self
 
 from loopwright.analysis.facts import Facts
 from loopwright.ir.linear import plus
-from loopwright.ir.nodes import For, Kernel
-from loopwright.ir.queries import arrays_loaded, names_in
-from loopwright.ir.walk import loops
+from loopwright.ir.nodes import Binary, Cast, Const, Expr, For, Kernel, Load, Unary, Var, While
+from loopwright.ir.queries import arrays_loaded, names_assigned, names_in
+from loopwright.ir.walk import children, loops, own_expressions, statements, subexpressions
 from loopwright.steps.draft import finished, with_statement
 from loopwright.steps.extent import extent_of, marked
 from loopwright.steps.grammar import From1
@@ -28,7 +28,9 @@ class Pack(Step):
     """Copy what a loop reads of an array into a local array before the loop. The first axis of the local one belongs to
     the outermost of the loops that read it; with the word `transposed`, to the innermost. `pad 4` makes its rows longer
     by elements that nobody uses, so that a column lies in several banks of a GPU's shared memory; `fill j` puts zeros
-    where the stretch of `j` ends early. `pack d i`:
+    where the stretch of `j` ends early; `blocks j.o` keeps what each iteration of that loop reads in one piece; with
+    the word `computed` the local array holds not the element but what is computed of it and of things that stay the
+    same, such as `alpha * d[j, k]`. `pack d i`:
 
     for i in 0 .. n:
         for k in 0 .. 4:
@@ -47,12 +49,14 @@ class Pack(Step):
     """
 
     name: ClassVar[str] = "pack"
-    grammar: ClassVar[str] = "ARRAY LOOP [transposed] [pad ELEMENTS] [fill LOOP]"
+    grammar: ClassVar[str] = "ARRAY LOOP [transposed] [pad ELEMENTS] [fill LOOP] [blocks LOOP] [computed]"
     array: str
     loop: str
     transposed: bool = False
     pad: From1 = 0
     fill: str = ""
+    blocks: str = ""
+    computed: bool = False
 
     def illegal(self, kernel: Kernel, facts: Facts, strict: bool) -> Rejection | None:
         if (rejection := missing(kernel, (self.loop,)) or overlapping(kernel)) is not None:
@@ -60,7 +64,9 @@ class Pack(Step):
         loop = the_loop(kernel, self.loop)
         if (rejection := left_early(loop)) is not None:
             return rejection
-        region = region_of(kernel, loop, self.array, CACHE_BYTES, whole=True)
+        if self.blocks and self.blocks not in {one.name for one in statements(loop.body, For)}:
+            return Rejection(f"'{self.blocks}' is no loop inside '{self.loop}'")
+        region = self._region(kernel, loop)
         if isinstance(region, Rejection):
             return region
         if region.is_written:
@@ -69,18 +75,25 @@ class Pack(Step):
             return Rejection(f"'{self.loop}' reads only one element of '{self.array}'")
         if self.fill and self.fill not in {one.name for one in region.inner}:
             return Rejection(f"'{self.fill}' is no loop over what '{self.loop}' reads of '{self.array}'")
+        if self.computed and computed_of(loop, region) is None:
+            return Rejection(f"'{self.loop}' computes nothing else of '{self.array}', or not the same each time")
         return marked((loop,)) or may_fail(loop, region, facts)
 
     def apply(self, kernel: Kernel) -> Kernel:
         loop = the_loop(kernel, self.loop)
-        region = region_of(kernel, loop, self.array, CACHE_BYTES, whole=True)
+        region = self._region(kernel, loop)
         assert not isinstance(region, Rejection)
         region = ordered(region, self.transposed)
+        if self.computed and (value := computed_of(loop, region)) is not None:
+            region = replace(region, value=value, element=value.type)
         if self.fill:
             region = filled(region, {self.fill})
         if self.pad:
             region = replace(region, shape=(*region.shape[:-1], region.shape[-1] + self.pad))
         return finished(with_statement(kernel, loop, kept_around(kernel, loop, region, "p")), kernel)
+
+    def _region(self, kernel: Kernel, loop: For) -> Region | Rejection:
+        return region_of(kernel, loop, self.array, CACHE_BYTES, whole=True, blocks=self.blocks)
 
     @classmethod
     def candidates(cls, kernel: Kernel) -> Iterable[Self]:
@@ -102,11 +115,49 @@ def ordered(region: Region, transposed: bool) -> Region:
     position = {loop.name: depth for depth, loop in enumerate(region.inner)}
 
     def depth(axis: int) -> int:
-        return min(position[name] for name in names_in(region.local[axis]) if name in position)
+        return max(position[name] for name in names_in(region.local[axis]) if name in position)
 
     order = sorted(range(len(region.shape)), key=depth, reverse=transposed)
     local = tuple(region.local[axis] for axis in order)
     return replace(region, local=local, shape=tuple(region.shape[axis] for axis in order))
+
+
+def computed_of(loop: For, region: Region) -> Expr | None:
+    """What a loop computes of each element of a region by arithmetic that cannot fail, and of nothing else that changes
+    in the loop; None where that is the element itself, or not the same wherever it is read."""
+    inside = [one.name for one in statements(loop.body, For, While)]
+    changing = names_assigned(loop.body) | {loop.name, *inside}
+    found: list[Expr] = []
+
+    def is_computed(expr: Expr) -> bool:
+        match expr:
+            case Load():
+                return expr.array == region.array and expr.index == region.index
+            case Const():
+                return True
+            case Var():
+                return expr.name not in changing
+            case Binary(op="add" | "sub" | "mul" | "truediv"):
+                return expr.type.is_float and is_computed(expr.left) and is_computed(expr.right)
+            case Cast():
+                return expr.type.is_float and is_computed(expr.operand)
+            case Unary(op="neg"):
+                return expr.type.is_float and is_computed(expr.operand)
+        return False
+
+    def visit(expr: Expr) -> None:
+        loads = [one for one in subexpressions(expr, Load) if one.array == region.array and one.index == region.index]
+        if loads and is_computed(expr):
+            found.append(expr)
+        elif loads:
+            for child in children(expr):
+                visit(child)
+
+    for stmt in statements(loop.body):
+        for own in own_expressions(stmt):
+            visit(own)
+    same = bool(found) and all(one == found[0] for one in found)
+    return found[0] if same and not isinstance(found[0], Load) else None
 
 
 def filled(region: Region, names: Collection[str]) -> Region:

@@ -38,6 +38,7 @@ from loopwright.ir.walk import (
     own_expressions,
     rewrite_body,
     statements,
+    subexpressions,
 )
 from loopwright.steps.draft import fresh, names_of
 from loopwright.steps.extent import ends_of, extent_of, loops_around, surely_runs
@@ -51,7 +52,8 @@ class Region:
     """What a loop uses of an array: the elements `index` for all values of the loops `inner`. `local`: the index in
     the local array, `shape` its sizes, both empty for a scalar; `runs`: what has to hold for the loop to use it;
     `again`: the loop, or one inside it, comes back to the same elements; `limits`: up to where loops of `inner` use
-    it; `is_part`: the loop does other things too, which it does whether it uses the region or not."""
+    it; `is_part`: the loop does other things too, which it does whether it uses the region or not; `value`: what is
+    kept in the local array is not the elements but this, computed of each."""
 
     array: str
     element: Scalar
@@ -65,15 +67,23 @@ class Region:
     again: bool
     limits: tuple[Limit, ...] = ()
     is_part: bool = False
+    value: Expr | None = None
 
 
 def region_of(
-    kernel: Kernel, loop: For, array: str, limit: int, whole: bool = False, others: Collection[int] = ()
+    kernel: Kernel,
+    loop: For,
+    array: str,
+    limit: int,
+    whole: bool = False,
+    others: Collection[int] = (),
+    blocks: str = "",
 ) -> Region | Rejection:
     """The region of an array that a loop uses, or why there is no simple one of at most so many bytes. `whole`: of a
     loop over a stretch, whatever all stretches inside the loop make up together; and the loop's own variable may be in
     the index too. Of an array that the loop only reads, it may then be the region of one index among several. others:
-    ids of reads that are none of the region's, as they have other indices, and never touch its elements."""
+    ids of reads that are none of the region's, as they have other indices, and never touch its elements. blocks: a
+    loop inside whose iterations each have a piece of the local array for themselves, of at most so many bytes."""
     elements = {one.name: one.element for one in kernel.arrays} | {one.name: one.element for one in kernel.results}
     elements |= {stmt.array: stmt.element for stmt in statements(kernel.body, Allocate)}
     if array not in elements:
@@ -85,7 +95,7 @@ def region_of(
         return Rejection(f"'{loop.name}' does not use '{array}'")
     indices = list(dict.fromkeys(use.node.index for use in uses))
     is_read, is_written = (any(isinstance(u.node, kind) for u in uses) for kind in (Load, Store))
-    tried = [_axes(loop, array, index, whole) for index in indices]
+    tried = [_axes(loop, array, index, whole, blocks) for index in indices]
     simple = [at for at, axes in enumerate(tried) if not isinstance(axes, Rejection)]
     if len(indices) > 1 and (is_written or not whole or not _is_alone(tried)):
         return Rejection(f"'{loop.name}' uses several elements of '{array}' at a time")
@@ -101,7 +111,7 @@ def region_of(
     if isinstance(runs, Rejection):
         return runs
     total = elements[array].size_bytes
-    for size in shape:
+    for size in shape[1:] if blocks else shape:
         total *= size
     if total > limit:
         return Rejection(f"the part of '{array}' takes {total} bytes; the limit is {limit}")
@@ -179,9 +189,9 @@ def _loads(expr: Expr, array: str) -> Iterator[tuple[Load, bool]]:
 _Axes = tuple[tuple[For, ...], frozenset[str], tuple[Expr, ...], tuple[int, ...]]
 
 
-def _axes(loop: For, array: str, index: tuple[Expr, ...], whole: bool) -> _Axes | Rejection:
+def _axes(loop: For, array: str, index: tuple[Expr, ...], whole: bool, blocks: str = "") -> _Axes | Rejection:
     """The loops that the index runs over, the names of these and of loops over their stretches, the index of the local
-    array, and its sizes."""
+    array, and its sizes; before them those of the loop `blocks`."""
     inside = {stmt.name: stmt for stmt in statements((loop,) if whole else loop.body, For)}
     changing = names_assigned(loop.body) | {loop.name, *inside}
     used: dict[str, For] = {}
@@ -200,18 +210,28 @@ def _axes(loop: For, array: str, index: tuple[Expr, ...], whole: bool) -> _Axes 
         one = inside[base.name]
         covered.add(one.name)
         if whole:
-            one = _widened(one, inside, covered)
-            one = _steady(one, inside, changing)
+            one = _widened(one, inside, covered, blocks)
+            one = _steady(one, inside, changing - {blocks})
         extent = extent_of(one)
         if extent is None or extent < 1 or step_of(one) < 0:
             return Rejection(f"'{one.name}' has no constant number of iterations")
-        if {name for own in own_expressions(one) for name in names_in(own)} & changing:
+        if {name for own in own_expressions(one) for name in names_in(own)} & changing - {blocks}:
             return Rejection(f"the bounds of '{one.name}' change inside '{loop.name}'")
         if any(has(own, Load, Checked) for own in own_expressions(one)):
             return Rejection(f"the bounds of '{one.name}' depend on data")
         used[one.name] = one
         local.append(minus(variable(one.name), one.lower))
         shape.append(extent)
+    if blocks:
+        if blocks not in covered or blocks in used:
+            return Rejection(f"'{blocks}' gives '{array}' no pieces in '{loop.name}'")
+        one = inside[blocks]
+        extent = extent_of(one)
+        if extent is None or extent < 1 or {name for own in own_expressions(one) for name in names_in(own)} & changing:
+            return Rejection(f"'{blocks}' has no constant number of iterations, or not the same each time")
+        used[blocks] = one
+        local.insert(0, Binary("floordiv", minus(variable(blocks), one.lower), number(step_of(one))))
+        shape.insert(0, -(-extent // step_of(one)))
     inner = tuple(used[name] for name in inside if name in used)
     return inner, frozenset(covered), tuple(local), tuple(shape)
 
@@ -222,10 +242,13 @@ def _counter(index: Expr, changing: set[str]) -> Expr | None:
     return moving[0][0] if len(moving) == 1 and moving[0][1] == 1 else None
 
 
-def _widened(loop: For, inside: Mapping[str, For], covered: set[str]) -> For:
-    """The loop over all stretches of a loop, as far as their loops are inside; their names go to `covered`."""
+def _widened(loop: For, inside: Mapping[str, For], covered: set[str], blocks: str = "") -> For:
+    """The loop over all stretches of a loop, as far as their loops are inside, and inside of the loop `blocks`; their
+    names go to `covered`."""
     while (outer := _stretches_of(loop, inside)) is not None:
         covered.add(outer.name)
+        if outer.name == blocks:
+            break
         if loop.lower == variable(outer.name):
             loop = replace(loop, lower=outer.lower, upper=outer.upper)
         else:
@@ -423,6 +446,10 @@ def _inside(loop: For, region: Region, local: str) -> Stmt:
     """The loop with the local instead of the array."""
 
     def load(expr: Expr) -> Expr:
+        if region.value is not None:
+            kept = next(part for part in subexpressions(region.value, Load))
+            new = replace(kept, array=local, index=region.local, type=region.element)
+            return new if expr == region.value else expr
         if not isinstance(expr, Load) or expr.array != region.array or expr.index != region.index:
             return expr
         return replace(expr, array=local, index=region.local) if region.shape else Var(local, region.element)
@@ -438,7 +465,16 @@ def _inside(loop: For, region: Region, local: str) -> Stmt:
 
 
 def _copies(region: Region, local: str, taken: set[str], suffix: str, inwards: bool) -> Stmt:
-    """What fills the local, or writes it back; where there are limits, whole regions apart from others."""
+    """What fills the local, or writes it back; where there are limits, whole regions apart from others. Each piece of
+    one that is in pieces is filled by itself."""
+    pieces, *rest = region.inner or (None,)
+    if pieces is not None and any(pieces.name in names_in(own) for one in rest for own in own_expressions(one)):
+        name = fresh(f"{pieces.name}.{suffix}", taken)
+        taken |= {name}
+        new = {pieces.name: variable(name)}
+        body: Body = (_copies(replace(region, inner=tuple(rest)), local, taken, suffix, inwards),)
+        body = rewrite_body(body, expr=lambda e: new.get(e.name, e) if isinstance(e, Var) else e)
+        return replace(pieces, name=name, body=body, run="sequential", asserted=False)
     if not region.limits:
         return _copy(region, local, taken, suffix, inwards)
     copy = _copy(replace(region, limits=()), local, taken, suffix, inwards)
@@ -455,7 +491,9 @@ def _copy(region: Region, local: str, taken: set[str], suffix: str, inwards: boo
     def here(index: tuple[Expr, ...]) -> tuple[Expr, ...]:
         return tuple(_renamed(axis, names) for axis in index)
 
-    there = Load(region.array, here(region.index), region.element)
+    there: Expr = Load(region.array, here(region.index), region.element)
+    if region.value is not None:
+        there = _renamed(region.value, names)
     copy: Stmt
     if not region.shape:
         kept = Var(local, region.element)

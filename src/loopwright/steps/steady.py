@@ -199,6 +199,7 @@ class _Finder:
                 self._root(stmt, part.condition, values)
             elif isinstance(part, Binary) and part.type == INT64 and part.op in ("min", "max", "mod"):
                 self._piece(stmt, part, values)
+        self._read_nested(stmt, expr, values)
         if isinstance(stmt, If):
             self._root(stmt, stmt.condition, values)
         for access in subexpressions(expr, Load):
@@ -206,6 +207,14 @@ class _Finder:
                 self.found.known[id(stmt), access] = replace(access, key=object())
         if isinstance(stmt, Store) and self._is_new(stmt.index, values):
             self.found.anew.add(id(stmt))
+
+    def _read_nested(self, stmt: Stmt, expr: Expr, values: Values) -> None:
+        """Read minima and maxima of others, as they are where those inside are known: `min(max(j - 1, 0), n - 1)`."""
+        for part in reversed(list(subexpressions(expr, Binary))):
+            if part.type == INT64 and part.op in ("min", "max", "mod"):
+                inside = _with_known(stmt, part, self.found.known)
+                if inside != part and isinstance(inside, Binary) and inside.op == part.op:
+                    self._piece(stmt, inside, values)
 
     def _root(self, stmt: Stmt, expr: Expr, values: Values) -> None:
         self.roots.append((stmt, expr))

@@ -25,8 +25,8 @@ def inspected(found: PathInspector, arguments: tuple[object, ...]) -> NDArray[An
     are copied to the host. Raises what the call itself would raise before the loop, and DeviceError for an array in a
     GPU's memory that another library has lent."""
     written = {param.argument for param in found.kernel.arrays if param.name in found.written}
-    given = tuple(_on_host(value, position in written) for position, value in enumerate(arguments))
-    again = tuple(_on_host(value, position in written) for position, value in enumerate(given))
+    given = tuple(on_host(value, position in written) for position, value in enumerate(arguments))
+    again = tuple(on_host(value, position in written) for position, value in enumerate(given))
     length = int(cast(Any, interpret(found.length, again)))
     rows = np.zeros((length, found.columns), np.int64)
     facts = analyse(found.kernel)
@@ -44,7 +44,7 @@ def inspected(found: PathInspector, arguments: tuple[object, ...]) -> NDArray[An
     return rows
 
 
-def _on_host(value: object, copied: bool) -> object:
+def on_host(value: object, copied: bool) -> object:
     """An argument whose elements the CPU reaches; a copy where the inspector writes to it."""
     if is_on_device(value):
         base = base_of(value)
