@@ -28,6 +28,8 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
     """Links that leave docs/ lead to what was added; README.md's first page is the site's."""
+    if "/" in page.file.src_uri:
+        return markdown  # its `..` is docs/
     markdown = re.sub(r"\]\(\.\./README\.md#[^)]*\)", "](index.md)", markdown)
     return OUTSIDE.sub(lambda found: f"](files/{found[1]})", markdown)
 

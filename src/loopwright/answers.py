@@ -13,7 +13,7 @@ from loopwright.analysis.counts import trip_counts
 from loopwright.analysis.effort import together
 from loopwright.analysis.footprint import footprint
 from loopwright.compiler import ASKED_FOR, analysed, space_for
-from loopwright.config import Config, Semantics
+from loopwright.config import PLANS, Config, Semantics
 from loopwright.cost.call_shape import shape_of
 from loopwright.devices.gpus import target_of
 from loopwright.devices.launcher import most_threads
@@ -21,11 +21,15 @@ from loopwright.frontend.capture import Source
 from loopwright.ir.gpu_target import CUDA
 from loopwright.ir.plan import Plan
 from loopwright.ir.signature import Signature
+from loopwright.ir.signature import shape_of as shared_shape
 from loopwright.ir.user_text import user_name
 from loopwright.ir.variant import Variant, compilation_of
+from loopwright.memory.distributed_array import InPieces
 from loopwright.memory.gpu_call import GpuExecutable
+from loopwright.memory.on_device import OnDevice
 from loopwright.recipe.layouts import unused
 from loopwright.recipe.recipe import Recipe
+from loopwright.report.devices import devices_report
 from loopwright.report.explain import CountTexts, explain
 from loopwright.report.explanation import (
     ChoiceReport,
@@ -40,12 +44,15 @@ from loopwright.report.explanation import (
 from loopwright.report.grids import grid_reports
 from loopwright.runtime.considered import FailedGuard
 from loopwright.runtime.in_use import Run
+from loopwright.runtime.sharing import SharedKind, on_one
 from loopwright.search.ranges import Ranges
 from loopwright.search.space import MOST, Device, Space
 from loopwright.specialisation import Specialisation
 from loopwright.steps.relayout import Relayout
 from loopwright.steps.schedule import as_run, print_schedule
 from loopwright.toolchain.cc import find_compiler
+
+OF_THE_CPU = "loops and code are told as the CPU runs them; devices have their own code for their parts"
 
 FOR_EXPLAIN = 8_000_000
 """How many of isl's operations all that is told of one specialisation may take: nobody's call waits for it."""
@@ -91,6 +98,29 @@ def explained(
         _served_by(one, asked, ran),
         tuple(_notes(one, asked, same)),
     )
+
+
+def of_devices(found: Explanation, kind: SharedKind, asked: AskedCall, config: Config) -> Explanation:
+    """The explanation of a call that several devices may share. found: of the CPU, if it made the call by itself."""
+    failed = "its sizes fail the condition: the CPU runs it, and checks" if asked.failed is not None else ""
+    on_host = not any(isinstance(one, OnDevice | InPieces) for one in asked.arguments)
+    report, plan = devices_report(kind, shared_shape(asked.arguments), config, failed, on_host)
+    if asked.failed is not None:
+        return replace(found, devices=report)
+    return replace(found, devices=report, plan=str(plan or ""), notes=(*found.notes, OF_THE_CPU))
+
+
+def with_shared_calls(
+    found: Explanation, one: Specialisation, kinds: Sequence[tuple[Signature, Config, SharedKind]], config: Config
+) -> Explanation:
+    """The explanation of all that some code has run, with the last call that devices shared of the same kind."""
+    for signature, asked, kind in reversed(kinds):
+        wanted = compilation_of(signature, on_one(asked, "cpu"))
+        if wanted == one.compilation and kind.timelines:
+            here = config if config.devices == asked.devices and config.plan not in PLANS else asked
+            report, _ = devices_report(kind, list(kind.timelines)[-1], here)
+            return replace(found, devices=report, notes=(*found.notes, OF_THE_CPU))
+    return found
 
 
 def space(

@@ -291,13 +291,23 @@ class LoopKernel(_Called):
         one, told = _own(considered.compiled), stored_choices.choice_of(considered, time.time())
         threads = considered.plan.shares[0].variant.threads or considered.config.threads
         asked = answers.AskedCall(prepared.arguments, considered.plan, threads, considered.failed)
-        return answers.explained(one, (told,), self._dispatch.runs(), asked)
+        found = answers.explained(one, (told,), self._dispatch.runs(), asked)
+        config = current()
+        if len(config.devices) < 2:
+            return found
+        shared, _ = self._dispatch.sharing.told(prepared.arguments, prepared.signature, config)
+        return answers.of_devices(found, shared, asked, config)
 
     def explanations(self) -> Explanations:
         """One explanation for all that was compiled so far: for each kind of call, and for each way to run it."""
         served, runs, config, now = self._dispatch.served(), self._dispatch.runs(), current(), time.time()
         own = [
-            answers.explained(one, stored_choices.choices_of(one, served, config, now), runs)
+            answers.with_shared_calls(
+                answers.explained(one, stored_choices.choices_of(one, served, config, now), runs),
+                one,
+                self._dispatch.shared(),
+                config,
+            )
             for one in map(_own, self._dispatch.compiled())
         ]
         return explanation.Explanations(own + [told for other in self._others() for told in other.explanations()])

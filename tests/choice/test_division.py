@@ -316,3 +316,39 @@ def test_what_makes_no_sense_is_refused() -> None:
     division = Division(["cpu", "cuda"], range(10))
     with pytest.raises(ValueError, match="as many numbers"):
         division.measured(division.decide(), [1.0], [10, 0], 1.0)
+
+
+# ---- what is told of it -------------------------------------------------------------------------------------------
+
+
+def test_what_is_foreseen_is_decided_and_asking_changes_nothing() -> None:
+    devices, asked = Devices(AFFINE["three"], seed=3), Devices(AFFINE["three"], seed=3)
+    quiet, loud = (Division(["a", "b", "c"], range(SIZE)) for _ in range(2))
+    for _ in range(20):
+        foreseen = [loud.foreseen() for _ in range(3)]
+        loud.alternatives()
+        devices.serve(quiet)
+        asked.serve(loud)
+        assert asked.calls[-1].assignment == foreseen[0] == foreseen[2] == devices.calls[-1].assignment
+
+
+def test_alternatives_are_each_device_alone_and_parts_for_all() -> None:
+    division, devices = Division(["a", "b"], range(SIZE)), Devices((CPU, GPU))
+    assert [(one.why, one.predicted_ns) for one in division.alternatives()] == [("a alone", None), ("b alone", None)]
+    for _ in range(8):
+        devices.serve(division)
+    one, other, both = division.alternatives()
+    assert [len(part) for part in one.parts] == [SIZE, 0]
+    assert both.kind == "split"
+    assert both.predicted_ns is not None and one.predicted_ns is not None and other.predicted_ns is not None
+    assert both.predicted_ns < min(one.predicted_ns, other.predicted_ns)
+    division.failed(1, "it is lost")
+    assert [found.why for found in division.alternatives()] == ["a alone"]
+
+
+def test_what_is_foreseen_where_all_have_failed() -> None:
+    division = Division(["a"], range(9))
+    division.failed(0, "it is lost")
+    with pytest.raises(DeviceError, match="no device is left"):
+        division.foreseen()
+    assert division.alternatives() == []

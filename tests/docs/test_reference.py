@@ -59,7 +59,7 @@ def quick() -> Iterator[None]:
 
 WITH_EXAMPLES = [
     lw.kernel, lw.LoopKernel, lw.function, lw.prange, lw.options, lw.set_options, lw.array, lw.device_array, lw.Variant,
-    tunable,
+    tunable, lw.distributed_array, lw.PlanError,
     lw.KernelError, lw.ArgumentTypeError, lw.ArgumentValueError, lw.BoundsError, lw.ScheduleError,
     lw.random.bits, lw.random.integers, lw.random.normal, lw.random.uniform,
     loopwright.numba.njit, loopwright.numba.vectorize, loopwright.numba.guvectorize,

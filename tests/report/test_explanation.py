@@ -24,7 +24,7 @@ def test_to_dict_is_json_and_has_the_promised_keys(explanation: Explanation) -> 
     assert json.loads(json.dumps(seen)) == seen
     assert set(seen) == {
         "kernel", "file", "line", "signature", "loops", "arrays", "guard", "schedule", "decisions", "generated",
-        "ran", "notes", "choices", "plan", "served_by",
+        "ran", "notes", "choices", "plan", "served_by", "devices",
     }  # fmt: skip
     assert {"name", "source_name", "line", "verdict", "reason", "private", "reductions", "conflict", "trip_count"} | {
         "run", "source", "depth", "asserted", "iterations", "notes", "ways", "restructured",

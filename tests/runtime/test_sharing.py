@@ -211,6 +211,27 @@ def test_a_gpu_that_fails_by_itself_is_left_out(monkeypatch: pytest.MonkeyPatch)
         assert division(doubled).failures == {1: "it is lost"}
 
 
+def test_a_gpu_that_fails_before_it_has_begun_leaves_its_part_to_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    @lw.kernel
+    def twice(a, b):
+        for i in range(a.shape[0]):
+            b[i] = 2.0 * a[i]
+        for i in range(a.shape[0]):
+            b[i] = b[i] + 1.0
+
+    real: Any = gpus.gpu_of("emulated")
+
+    def lost(*_: object, **__: object) -> int:
+        raise DeviceError("it is lost")
+
+    a, b = np.ones(50), np.zeros(50)
+    with lw.options(devices=TWO, plan="split"):
+        twice.explain(a, b)  # which loads the code
+        monkeypatch.setattr(real, "allocate", lost)
+        twice(a, b)
+    assert (b == 3).all()
+
+
 def test_parts_of_other_loops_lie_at_the_same_places() -> None:
     parts = FixedParts(range(100), (range(40), range(40, 100)))
     assert parts.fixed(0, range(100)) == [range(40), range(40, 100)]

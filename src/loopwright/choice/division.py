@@ -23,6 +23,7 @@ import math
 import threading
 from collections import deque
 from collections.abc import Sequence
+from copy import deepcopy
 from dataclasses import dataclass, field
 from functools import partial
 from statistics import median
@@ -247,6 +248,34 @@ class Division:
                 f"{name}: {f'failed, {self.failures[device]}' if device in self.failures else curve}"
                 for device, (name, curve) in enumerate(zip(self.devices, self._learned.curves, strict=True))
             ]
+
+    def foreseen(self) -> Assignment:
+        """What `decide` would say now: nothing is decided, and nothing changes. Raises DeviceError as `decide` does."""
+        return self._twin().decide()
+
+    def alternatives(self) -> list[Assignment]:
+        """Each device that serves by itself, and the division that is the most even: what a call is expected to take
+        that way, None where that is not known. For `explain`; nothing changes."""
+        return self._twin()._alternatives()
+
+    def _twin(self) -> Division:
+        """Another one that has learned the same."""
+        plan, count, predicted = self.plan, self._count, self._predicted
+        twin = Division(
+            self.devices, self.iterations, count=count, multiple=self._multiple, plan=plan, predicted=predicted
+        )
+        with self._lock:
+            twin._learned, twin.failures = deepcopy(self._learned), dict(self.failures)
+        return twin
+
+    def _alternatives(self) -> list[Assignment]:
+        alive = self._alive()
+        known = [device for device in alive if self._learned.curves[device].known]
+        found = [(self._alone(device), f"{self.devices[device]} alone") for device in alive]
+        if len(known) > 1 and self.plan in ("auto", "split"):
+            sizes, _ = self._partition(known, least=0.0)
+            found += [(sizes, "parts for all")] if sum(size > 0 for size in sizes) > 1 else []
+        return [self._assignment(sizes, why) for sizes, why in found]
 
     # ---- learning -------------------------------------------------------------------------------------------
 

@@ -101,10 +101,11 @@ def distributed_array(source: Any) -> DistributedArray:
         ...     for i in range(len(a)):
         ...         a[i] *= 2.0
         >>> a = lw.distributed_array(np.ones(8))
-        >>> with lw.options(devices="emulated, emulated:1", plan="split"):
+        >>> parts = "0:5 on emulated: recipe\\n5:8 on emulated1: recipe"
+        >>> with lw.options(devices="emulated, emulated:1", plan=parts):
         ...     double(a)
         >>> {name: [str(box[0]) for box in boxes] for name, boxes in a.parts().items()}
-        {'emulated': ['range(0, 4)'], 'emulated1': ['range(4, 8)']}
+        {'emulated': ['range(0, 5)'], 'emulated1': ['range(5, 8)']}
         >>> a.numpy()
         array([2., 2., 2., 2., 2., 2., 2., 2.])
     """

@@ -12,6 +12,7 @@ from loopwright.ir.nodes import Layout, Run
 from loopwright.ir.program import Way
 from loopwright.report.explanation_html import explanation_html, explanations_html
 from loopwright.report.layout import as_rich, as_text
+from loopwright.report.shared_report import DevicesReport
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -275,7 +276,7 @@ class Explanation:
     None where nothing was compiled, or called, yet; notes: what is unusual about this specialisation; choices: which
     variants serve its calls, for each shape that is asked for or was called with; plan: what a call with just these
     arguments does, as the text of an `ir.plan.Plan`, '' where it is about all calls; served_by: what runs such
-    calls."""
+    calls; devices: which ones may share them, and what they did in the last one, None where only one may run them."""
 
     kernel: str
     file: str
@@ -292,6 +293,7 @@ class Explanation:
     choices: tuple[ChoiceReport, ...] = ()
     plan: str = ""
     served_by: ServedBy = UNKNOWN
+    devices: DevicesReport | None = None
 
     def __repr__(self) -> str:
         return as_text(self)

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from loopwright.report.choice_layout import choice_rows
+from loopwright.report.devices_layout import devices_parts, devices_title
 from loopwright.report.element import Child, element, table
 from loopwright.report.grid_layout import grid_lines
 from loopwright.report.layout import (
@@ -20,6 +21,7 @@ from loopwright.report.layout import (
     iterations_text,
     loop_reasons,
     safety_text,
+    shared_calls_text,
     where_text,
 )
 from loopwright.report.notebook import chip, folded, fragment
@@ -62,6 +64,9 @@ def _parts(explanation: Explanation) -> Iterator[Child]:
     for choice in explanation.choices:
         if choice.candidates:
             yield folded(f"{count(len(choice.candidates), 'variant')} considered", _candidates(choice))
+    if explanation.devices is not None:
+        title = f"devices: {_text(devices_title(explanation.devices))}"
+        yield folded(title, *devices_parts(explanation.devices), is_open=explanation.devices.last is not None)
     if explanation.plan:
         yield folded("plan of this call", element("pre", _text(explanation.plan)))
 
@@ -95,7 +100,10 @@ def _call(explanation: Explanation) -> Iterator[tuple[Child, ...]]:
             yield "", f"not on a GPU: {_text(generated.not_on_gpu)}"
     for choice in explanation.choices:
         yield "choice", _choice(choice)
-    yield "ran", _ran(explanation.ran)
+    shared = shared_calls_text(explanation)
+    yield from [("ran", shared)] if shared else []
+    if explanation.ran is not None or not shared:
+        yield "ran", _ran(explanation.ran)
 
 
 def _choice(choice: ChoiceReport) -> Child:

@@ -10,6 +10,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from loopwright.report.choice_layout import choice_lines
+from loopwright.report.devices_layout import devices_lines
 from loopwright.report.grid_layout import grid_lines
 from loopwright.report.words import count, duration, visible
 
@@ -101,8 +102,11 @@ def _lines(explanation: Explanation) -> Iterator[Line]:
     for choice in explanation.choices:
         for number, line in enumerate(choice_lines(choice)):
             yield _row("" if number else "choice", line)
+    if explanation.devices is not None:
+        for number, line in enumerate(devices_lines(explanation.devices)):
+            yield _row("" if number else "devices", line)
     yield from _plan(explanation.plan.splitlines())
-    for number, line in enumerate(_ran(explanation.ran)):
+    for number, line in enumerate(_ran(explanation.ran, shared_calls_text(explanation))):
         yield _row("" if number else "ran", line)
 
 
@@ -328,9 +332,17 @@ def generated_text(generated: Generated | None) -> str:
     return f"{generated.lines} lines of C, {how}{by}"
 
 
-def _ran(ran: Ran | None) -> Iterator[str]:
+def shared_calls_text(explanation: Explanation) -> str:
+    """`3 calls that several devices shared`; '' for none."""
+    last = None if explanation.devices is None else explanation.devices.last
+    return "" if last is None else f"{count(last.calls, 'call')} that several devices shared"
+
+
+def _ran(ran: Ran | None, shared: str) -> Iterator[str]:
+    if shared:
+        yield shared
     if ran is None or not ran.calls:
-        yield "not yet, in this process"
+        yield from () if shared else ("not yet, in this process",)
         return
     if len(ran.parts) == 1:
         yield f"{count(ran.calls, 'call')} {by_code(ran.parts[0])}: {_times(ran)}"

@@ -28,6 +28,13 @@ STYLE = """
 .loopwright svg text { font: 12px system-ui, sans-serif; fill: currentColor; }
 .loopwright svg .bar { fill: #3d8fd1; }
 .loopwright svg .axis { stroke: currentColor; }
+.loopwright svg .grid { stroke: rgba(128,128,128,.4); stroke-width: .6; }
+.loopwright svg .waits { fill: rgba(128,128,128,.22); }
+.loopwright svg .computes { fill: #3d8fd1; }
+.loopwright svg .copies { fill: #8a5a00; }
+.loopwright svg .fails { fill: #c21f2b; }
+.loopwright .legend { list-style: none; padding: 0; margin: .3em 0 0; }
+.loopwright figure svg.sample { width: 28px; height: 14px; display: inline-block; vertical-align: middle; }
 .loopwright details { margin: .3em 0; }
 .loopwright summary { cursor: pointer; }
 """

@@ -126,9 +126,15 @@ class Dispatch:
         return self._dispatcher if self._answers and self.call is self._dispatcher else None
 
     def prepare(self, args: Sequence[object], kwargs: Mapping[str, object]) -> Prepared:
-        """Compile for this call without running it. Raises what the call itself would raise before it runs."""
+        """Compile for this call without running it; of one that devices may share, what the CPU does if it does all of
+        it. Raises what the call itself would raise before it runs."""
         given, arguments = self._arguments(args, kwargs)
-        config = _where(arguments, current(), self.parameters)
+        asked = current()
+        if len(asked.devices) > 1:
+            signature, config = self._signature(arguments, None), sharing.on_one(asked, "cpu")
+            return Prepared(arguments, given, signature, config, self._code(signature, config).compiled)
+        asked = sharing.on_one(asked, asked.devices[0]) if asked.devices else asked
+        config = _where(arguments, asked, self.parameters)
         device = default_variant(config).device
         key = self._ready().key(arguments) if device == "cpu" else None
         signature = self._signature(arguments, key)
@@ -196,6 +202,10 @@ class Dispatch:
                     told = chooser.standings(shape)
                 found.append(Considered(kind.config, one.plan, one.code.compiled, default, shape, *told))
         return tuple(found)
+
+    def shared(self) -> list[tuple[Signature, Config, sharing.SharedKind]]:
+        """The kinds of calls under the option `devices` that there were, oldest first: see Sharing.kinds."""
+        return [] if self._sharing is None else self._sharing.kinds()
 
     def expand(self, structures: Structures, target: Callable[..., object]) -> None:
         """Calls whose arguments hold others in this way are made by `target`, see Dispatcher.expand."""

@@ -15,7 +15,7 @@ from loopwright.runtime.gpu_region import GpuRegion
 
 class Event(NamedTuple):
     """What a device did in a call, and when, in nanoseconds of time.perf_counter_ns. what: `computes`, `copies` or
-    `fails`; part: which iterations; size_bytes: of what was copied."""
+    `fails`; part: which iterations; size_bytes: of what was copied, from `source` to `target`."""
 
     device: str
     what: str
@@ -23,6 +23,8 @@ class Event(NamedTuple):
     ended_ns: int
     part: range = range(0)
     size_bytes: int = 0
+    source: str = ""
+    target: str = ""
 
 
 @dataclass(slots=True, eq=False)

@@ -302,6 +302,7 @@ class SharedCall:
                     member.failure = error
                     left.append(part)
                 except DeviceError as error:
+                    left += [] if part in done else [part]
                     left += self._given_up(member, error, done)
             try:
                 while under_way:
@@ -445,10 +446,11 @@ class SharedCall:
         for copy in copies:
             begun = time.perf_counter_ns()
             make(copy, self._gpus, queue)
-            self._note(member, "copies", begun, size_bytes=copy.size_bytes)
+            ended, moved = time.perf_counter_ns(), (range(0), copy.size_bytes, copy.source, copy.target)
+            self.events.append(Event(member.name, "copies", begun, ended, *moved))
 
-    def _note(self, member: Participant, what: str, begun: int, part: range = range(0), size_bytes: int = 0) -> None:
-        self.events.append(Event(member.name, what, begun, time.perf_counter_ns(), part, size_bytes))
+    def _note(self, member: Participant, what: str, begun: int, part: range = range(0)) -> None:
+        self.events.append(Event(member.name, what, begun, time.perf_counter_ns(), part))
 
     def _with(self, member: Participant, part: range) -> tuple[object, ...]:
         last = member.program.first + member.program.numbers - 1

@@ -5,7 +5,7 @@ measured of it. shared_call.py makes a call that several share; a call that one 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Hashable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
@@ -47,7 +47,8 @@ NOMINAL = 1 << 20
 
 class Timeline(NamedTuple):
     """The last shared call of a kind: what was decided, None where nothing was known; who did what and when, how long
-    each device was busy, how many iterations it has done, and how long all of it took."""
+    each device was busy, how many iterations it has done, and how long all of it took. calls: so many were
+    shared. plan: the option."""
 
     devices: tuple[str, ...]
     decision: Assignment | None
@@ -56,6 +57,8 @@ class Timeline(NamedTuple):
     done: tuple[int, ...]
     started_ns: int
     total_ns: int
+    calls: int = 1
+    plan: str = "auto"
 
 
 @dataclass(slots=True)
@@ -269,7 +272,7 @@ class Sharing:
 
     def __init__(self, code_of: CodeOf, names: Sequence[str], written: Collection[int]) -> None:
         self._code_of, self._names, self._written = code_of, names, written
-        self._kinds: dict[Hashable, SharedKind] = {}
+        self._kinds: dict[tuple[Signature, Config, Sequence[str]], SharedKind] = {}
 
     def call(self, call: CallArguments, signature: Signature, asked: Config, alone: Alone) -> object:
         """Make a call. alone: makes it under a Config that names one device. Raises what a call raises, and
@@ -338,6 +341,10 @@ class Sharing:
         """What is known of such calls, and the last one that was shared."""
         kind = self._kind(signature, asked, _residence(arguments))
         return kind, kind.timelines.get(shape_of(arguments))
+
+    def kinds(self) -> list[tuple[Signature, Config, SharedKind]]:
+        """All that is known, oldest first."""
+        return [(signature, asked, kind) for (signature, asked, _), kind in list(self._kinds.items())]
 
     def forget(self) -> None:
         """Begin anew."""
@@ -457,7 +464,8 @@ class Sharing:
         whole = max(parts.ranges, key=len, default=range(0))
         total = sum(member.done for member in members)
         busy, done = tuple(one.busy_ns for one in members), tuple(one.done for one in members)
-        timeline = Timeline(tuple(kind.programs), decision, call.events, busy, done, call.started_ns, spent_ns)
+        told = 1 + (kind.timelines[shape].calls if shape in kind.timelines else 0), asked.plan
+        timeline = Timeline(tuple(kind.programs), decision, call.events, busy, done, call.started_ns, spent_ns, *told)
         if len(kind.timelines) >= MOST_KINDS:
             kind.timelines.clear()
         kind.timelines[shape] = timeline
@@ -475,9 +483,9 @@ class Sharing:
         if late_ns:
             return  # compilers were at work: it says nothing of later calls
         scaled = [round(one * len(whole) / total) for one in done]
-        told = decision or division.decide()
+        made = decision or division.decide()
         chunks = parts.chunks() if isinstance(parts, GuidedParts) else None
-        division.measured(told, busy, scaled, spent_ns, chunks)
+        division.measured(made, busy, scaled, spent_ns, chunks)
 
     def _keep(self, kind: SharedKind, shape: Shape, division: Division) -> Division:
         if len(kind.divisions) >= MOST_KINDS:
