@@ -301,15 +301,11 @@ class LoopKernel(_Called):
     def explanations(self) -> Explanations:
         """One explanation for all that was compiled so far: for each kind of call, and for each way to run it."""
         served, runs, config, now = self._dispatch.served(), self._dispatch.runs(), current(), time.time()
-        own = [
-            answers.with_shared_calls(
-                answers.explained(one, stored_choices.choices_of(one, served, config, now), runs),
-                one,
-                self._dispatch.shared(),
-                config,
-            )
-            for one in map(_own, self._dispatch.compiled())
+        made = [
+            (one, stored_choices.choices_of(one, served, config, now)) for one in map(_own, self._dispatch.compiled())
         ]
+        shared = self._dispatch.shared()
+        own = [answers.with_shared_calls(answers.explained(one, told, runs), one, shared, config) for one, told in made]
         return explanation.Explanations(own + [told for other in self._others() for told in other.explanations()])
 
     def irregular(self, *args: Any, **kwargs: Any) -> IrregularReport:
@@ -328,9 +324,8 @@ class LoopKernel(_Called):
             return other[0].layouts(*other[1])
         prepared = self._dispatch.prepare(args, kwargs)
         one = _own(prepared.compiled)
-        return layout_report.layout_report(
-            one.analysed.written, prepared.arguments, one.compilation.signature.record_bytes
-        )
+        record_bytes = one.compilation.signature.record_bytes
+        return layout_report.layout_report(one.analysed.written, prepared.arguments, record_bytes)
 
     def specialise(self, *args: Any, **kwargs: Any) -> Specialisation:
         """Compile for a call with these arguments, without running it."""
