@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 import loopwright as lw
+from loopwright.choice.division import Assignment
 from loopwright.devices import gpus
 from loopwright.errors import ArgumentTypeError, DeviceError, PlanError
 from loopwright.ir.plan import Plan
-from loopwright.runtime.sharing import EvenParts, FixedParts, GuidedParts, PlannedParts
+from loopwright.runtime.sharing import EvenParts, FixedParts, GuidedParts, PlannedParts, Quiet
 
 TWO = "cpu, emulated"
 
@@ -259,3 +260,26 @@ def test_a_plan_for_several_loops() -> None:
     parts = planned("0:5 on emulated1: recipe\n5:9 on cpu: recipe")
     assert parts.fixed(0, range(9)) == [range(5, 9), range(9, 9), range(5)]
     assert parts.fixed(1, range(1, 8)) == [range(5, 8), range(8, 8), range(1, 5)]
+
+
+def test_calls_that_were_decided_alike_are_made_without_asking() -> None:
+    """More and more of them from time to time; what is decided otherwise ends that."""
+    quiet = Quiet()
+    parts = (range(500), range(500, 1000))
+    asked = 0
+    for _ in range(300):
+        if quiet.next() is None:
+            asked += 1
+            assert quiet.decided(Assignment("split", parts, "")).parts == parts
+    assert 10 < asked < 20
+    while quiet.next() is not None:
+        pass
+    near = Assignment("split", (range(510), range(510, 1000)), "")
+    assert quiet.decided(near).parts == parts  # nothing moves for ten iterations
+    while quiet.next() is not None:
+        pass
+    other = Assignment("split", (range(700), range(700, 1000)), "")
+    assert quiet.decided(other) is other
+    assert quiet.next() is None
+    alone = Assignment("split", (range(1000), range(1000, 1000)), "")
+    assert quiet.decided(alone) is alone

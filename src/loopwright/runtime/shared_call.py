@@ -342,7 +342,6 @@ class SharedCall:
             member.failure, left = error, [part]
         except DeviceError as error:
             left = [*self._given_up(member, error, []), part]
-        member.busy_ns += time.perf_counter_ns() - begun
         return Launched(member, number, part, begun, timer, left, failed)
 
     def _awaited(self, one: Launched) -> list[range]:

@@ -41,6 +41,9 @@ MOST_KINDS = 256
 MOST_QUIET = 64
 """So many calls in a row are made as the one before, without a measurement."""
 
+NEAR = 0.02
+"""Parts that differ by no more than this of all iterations are as good as one another."""
+
 NOMINAL = 1 << 20
 """Iterations of a call that cannot be shared, whatever it has."""
 
@@ -138,13 +141,25 @@ class Quiet:
         return self.decision if self.left else None
 
     def decided(self, decision: Assignment) -> Assignment:
-        """Remember what was decided now."""
+        """What is to be done, where this was decided now: nearly the same as before stays the same, so that nothing
+        moves for the sake of a few iterations."""
         known = self.decision
-        same = known is not None and known.kind == decision.kind and known.parts == decision.parts
+        same = known is not None and known.kind == decision.kind and _are_near(known.parts, decision.parts)
+        if known is not None and same:
+            decision = known
         self.repeated = self.repeated + 1 if same and decision.kind in ("single", "split") else 0
         self.left = min(MOST_QUIET, 2 ** max(0, self.repeated - 2)) if self.repeated > 2 else 0
         self.decision = decision
         return decision
+
+
+def _are_near(some: Sequence[range], others: Sequence[range]) -> bool:
+    """Whether each part is as large as before but for a few of all iterations."""
+    whole = sum(map(len, some))
+    return len(some) == len(others) and all(
+        abs(len(one) - len(other)) <= NEAR * whole and bool(one) == bool(other)
+        for one, other in zip(some, others, strict=True)
+    )
 
 
 class FixedParts:
