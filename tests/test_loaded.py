@@ -23,7 +23,7 @@ AT_IMPORT = {
     "frontend": {"capture", "markers", "outside", "parse", "scopes", "watched", "whole", "written"},
     "ir": {"captured", "location", "plan", "program", "signature", "types", "variant"},
     "kernel": set(),
-    "memory": {"arrays", "device_array", "dlpack", "on_device", "overlap", "records", "tokens"},
+    "memory": {"arrays", "device_array", "dlpack", "in_pieces", "on_device", "overlap", "records", "tokens"},
     "random": set(),
     "remembered": set(),
     "revision": set(),

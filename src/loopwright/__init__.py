@@ -34,18 +34,20 @@ from loopwright.frontend.markers import function, prange
 from loopwright.ir.variant import Variant
 from loopwright.kernel import LoopKernel, kernel
 from loopwright.memory.device_array import DeviceArray, device_array
-from loopwright.memory.distributed_array import DistributedArray, distributed_array
 
 if TYPE_CHECKING:
+    from loopwright.memory.distributed_array import DistributedArray, distributed_array
     from loopwright.memory.record_array import RecordArray, array
     from loopwright.report.explanation import Explanation
     from loopwright.search.ranges import tunable
     from loopwright.tuning.tuned import Tuned
 else:
     _LATER = {
+        "DistributedArray": _deferred("loopwright.memory.distributed_array"),
         "Explanation": _deferred("loopwright.report.explanation"),
         "RecordArray": _deferred("loopwright.memory.record_array"),
         "array": _deferred("loopwright.memory.record_array"),
+        "distributed_array": _deferred("loopwright.memory.distributed_array"),
         "tunable": _deferred("loopwright.search.ranges"),
         "Tuned": _deferred("loopwright.tuning.tuned"),
     }

@@ -24,8 +24,8 @@ from loopwright.ir.signature import Signature
 from loopwright.ir.signature import shape_of as shared_shape
 from loopwright.ir.user_text import user_name
 from loopwright.ir.variant import Variant, compilation_of
-from loopwright.memory.distributed_array import InPieces
 from loopwright.memory.gpu_call import GpuExecutable
+from loopwright.memory.in_pieces import InPieces
 from loopwright.memory.on_device import OnDevice
 from loopwright.recipe.layouts import unused
 from loopwright.recipe.recipe import Recipe

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Collection, Mapping, Sequence
-from threading import RLock
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from loopwright.ir.plan import Box
 from loopwright.ir.types import from_dtype
 from loopwright.memory.array_copies import HOST, ArrayCopies, make
 from loopwright.memory.arrays import Array, as_numpy, refusal
+from loopwright.memory.in_pieces import InPieces, KeptInPieces
 from loopwright.memory.placing import Placed, give_back
 
 if TYPE_CHECKING:
@@ -22,17 +22,8 @@ if TYPE_CHECKING:
 else:
     gpus = deferred("loopwright.devices.gpus")
 
-IN_USE = RLock()
-"""Held by calls with such arrays: who has the newest elements is no matter of two calls at once."""
 
-
-class InPieces(np.ndarray[Any, np.dtype[Any]]):
-    """What kernels are given: the host's elements, which need not be the newest ones."""
-
-    owner: DistributedArray
-
-
-class DistributedArray:
+class DistributedArray(KeptInPieces):
     """An array of which each device keeps the part that it works on. `numpy()` copies all of it to the host,
     `copy_from` the other way; `parts()` says who has what. Made by `lw.distributed_array`.
 
@@ -122,22 +113,6 @@ def distributed_array(source: Any) -> DistributedArray:
     if array.dtype.names is None and from_dtype(array.dtype) is None:
         raise refusal("source", f"dtype {array.dtype} is not supported", "")
     return DistributedArray(array)
-
-
-def on_host(
-    arguments: Sequence[object], written: Collection[int], run: Callable[[tuple[object, ...]], object]
-) -> object:
-    """Make a call on one device, with all of the arrays in pieces on the host."""
-    owners = {k: value.owner for k, value in enumerate(arguments) if isinstance(value, InPieces)}
-    with IN_USE:
-        for owner in owners.values():
-            owner.bring_to_host()
-        try:
-            return run(tuple(one.view(np.ndarray) if isinstance(one, InPieces) else one for one in arguments))
-        finally:
-            for position in written:
-                if position in owners:
-                    owners[position].changed_on_host()
 
 
 def _give_back(placed: dict[str, Placed]) -> None:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from loopwright.choice.base import Measured
 from loopwright.devices.base import Returns
 from loopwright.ir.captured import CapturedConstant
 from loopwright.ir.variant import Compilation
-from loopwright.memory.region_call import RegionProgram
+
+if TYPE_CHECKING:
+    from loopwright.memory.region_call import RegionProgram
 
 
 class Compiled(Measured, Protocol):

@@ -29,7 +29,7 @@ from loopwright.ir.plan import whole
 from loopwright.ir.signature import BY_ELEMENT, Shape, Signature, shape_of
 from loopwright.ir.variant import Variant, compilation_of, default_variant, is_gpu
 from loopwright.memory.arrays import refusal, refuses
-from loopwright.memory.distributed_array import InPieces, on_host
+from loopwright.memory.in_pieces import InPieces, on_host
 from loopwright.memory.on_device import OnDevice
 from loopwright.memory.records import alignment_of
 from loopwright.memory.tokens import tokens_of

@@ -23,7 +23,7 @@ from loopwright.ir.variant import is_gpu
 from loopwright.memory.array_copies import ArrayCopies
 from loopwright.memory.arrays import refusal
 from loopwright.memory.device_array import base_of, note_writes
-from loopwright.memory.distributed_array import IN_USE, InPieces
+from loopwright.memory.in_pieces import IN_USE, InPieces
 from loopwright.memory.on_device import OnDevice, dense
 from loopwright.memory.region_call import RegionProgram
 from loopwright.placement.guided import Guided

@@ -12,8 +12,8 @@ from loopwright.ir.signature import Argument, ArrayArgument, ConstantArgument, S
 from loopwright.ir.types import BOOL, FLOAT64, INT64, Scalar, from_dtype
 from loopwright.memory.arrays import Array, as_numpy, refusal, refuses
 from loopwright.memory.device_array import DeviceArray
-from loopwright.memory.distributed_array import DistributedArray
 from loopwright.memory.dlpack import is_on_gpu, of_dlpack
+from loopwright.memory.in_pieces import KeptInPieces
 from loopwright.memory.on_device import of_cuda_array
 from loopwright.memory.overlap import disjoint, layout_of, overlaps_itself, same_array
 from loopwright.memory.records import alignment_of, fields_of, fields_overlap
@@ -42,7 +42,7 @@ def _as_argument(value: object, name: str) -> object:
         return value
     if isinstance(value, tuple) and all(type(one) in _PLAIN for one in value):
         return value
-    if isinstance(value, DeviceArray | DistributedArray):
+    if isinstance(value, DeviceArray | KeptInPieces):
         return value.argument()
     if _is_cuda_array(value):
         return of_cuda_array(value)
