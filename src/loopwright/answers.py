@@ -42,6 +42,7 @@ from loopwright.report.explanation import (
     ServedBy,
 )
 from loopwright.report.grids import grid_reports
+from loopwright.runtime.compiled import Compiled
 from loopwright.runtime.considered import FailedGuard
 from loopwright.runtime.in_use import Run
 from loopwright.runtime.sharing import SharedKind, on_one
@@ -111,12 +112,20 @@ def of_devices(found: Explanation, kind: SharedKind, asked: AskedCall, config: C
 
 
 def with_shared_calls(
-    found: Explanation, one: Specialisation, kinds: Sequence[tuple[Signature, Config, SharedKind]], config: Config
+    found: Sequence[Explanation],
+    compiled: Sequence[Compiled],
+    kinds: Sequence[tuple[Signature, Config, SharedKind]],
+    config: Config,
+) -> list[Explanation]:
+    """Explanations of all that each code has run, with the last call that devices shared of the same kind."""
+    return [_with_shared_call(told, code, kinds, config) for told, code in zip(found, compiled, strict=False)]
+
+
+def _with_shared_call(
+    found: Explanation, code: Compiled, kinds: Sequence[tuple[Signature, Config, SharedKind]], config: Config
 ) -> Explanation:
-    """The explanation of all that some code has run, with the last call that devices shared of the same kind."""
     for signature, asked, kind in reversed(kinds):
-        wanted = compilation_of(signature, on_one(asked, "cpu"))
-        if wanted == one.compilation and kind.timelines:
+        if kind.timelines and compilation_of(signature, on_one(asked, "cpu")) == code.compilation:
             here = config if config.devices == asked.devices and config.plan not in PLANS else asked
             report, _ = devices_report(kind, list(kind.timelines)[-1], here)
             return replace(found, devices=report, notes=(*found.notes, OF_THE_CPU))

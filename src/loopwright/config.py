@@ -20,6 +20,10 @@ from threading import Lock
 from typing import Any, Literal, NamedTuple, TypedDict, Unpack, cast, get_args
 
 Device = Literal["auto", "cpu", "cuda", "emulated", "interpreter"]
+Numbered = Literal[
+    "cuda:0", "cuda:1", "cuda:2", "cuda:3", "cuda:4", "cuda:5", "cuda:6", "cuda:7", "emulated:0", "emulated:1"
+]
+"""GPUs by their numbers, as type checkers know them; there may be more."""
 Checks = Literal["auto", "all"]
 RecipeKind = Literal["auto", "plain"]
 Narrowing = Literal["auto", "wrap", "raise"]
@@ -140,7 +144,7 @@ class Config(Tools):
 class KernelOptions(TypedDict, total=False):
     """What `@lw.kernel` takes: fields of Config, as people write them."""
 
-    device: Device | str
+    device: Device | Numbered
     threads: int
     strict: bool
     deterministic: bool

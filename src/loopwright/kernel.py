@@ -292,20 +292,19 @@ class LoopKernel(_Called):
         threads = considered.plan.shares[0].variant.threads or considered.config.threads
         asked = answers.AskedCall(prepared.arguments, considered.plan, threads, considered.failed)
         found = answers.explained(one, (told,), self._dispatch.runs(), asked)
-        config = current()
-        if len(config.devices) < 2:
+        if len(current().devices) < 2:
             return found
-        shared, _ = self._dispatch.sharing.told(prepared.arguments, prepared.signature, config)
-        return answers.of_devices(found, shared, asked, config)
+        shared, _ = self._dispatch.sharing.told(prepared.arguments, prepared.signature, current())
+        return answers.of_devices(found, shared, asked, current())
 
     def explanations(self) -> Explanations:
         """One explanation for all that was compiled so far: for each kind of call, and for each way to run it."""
         served, runs, config, now = self._dispatch.served(), self._dispatch.runs(), current(), time.time()
-        made = [
-            (one, stored_choices.choices_of(one, served, config, now)) for one in map(_own, self._dispatch.compiled())
+        own = [
+            answers.explained(one, stored_choices.choices_of(one, served, config, now), runs)
+            for one in map(_own, self._dispatch.compiled())
         ]
-        shared = self._dispatch.shared()
-        own = [answers.with_shared_calls(answers.explained(one, told, runs), one, shared, config) for one, told in made]
+        own = answers.with_shared_calls(own, self._dispatch.compiled(), self._dispatch.shared(), config)
         return explanation.Explanations(own + [told for other in self._others() for told in other.explanations()])
 
     def irregular(self, *args: Any, **kwargs: Any) -> IrregularReport:

@@ -269,3 +269,30 @@ def test_other_plans(plan: str) -> None:
     assert (last is not None and last.kind == "race") is (plan == "race")
     assert all(not one.learned for one in found.devices.devices)
     assert "ran           " in str(found)
+
+
+def test_watts_are_told_where_joules_count() -> None:
+    a, b = arrays()
+    with lw.options(devices=TWO, goal="energy", watts="cpu 90/40, emulated 300/40"):
+        for _ in range(4):
+            doubled(a, b)
+        found = doubled.explain(a, b)
+        told = found.devices
+        doubled(a, b)
+    assert told is not None
+    assert told.watts == ("cpu: 90 W at work, 40 W idle", "emulated: 300 W at work, 40 W idle")
+    assert told.why.startswith("goal energy: ") and "for energy" in str(found)
+    with lw.options(devices=TWO):
+        assert devices_of(doubled, a, b).watts == ()
+
+
+def test_each_device_by_itself_once_is_foreseen() -> None:
+    """Of several loops: which device comes next is told, and telling it does not take its turn."""
+    u, v = arrays()
+    with lw.options(devices=TWO, threads=1):
+        swept(1, u, v)
+        for device in ("cpu", "emulated"):
+            plans = [swept.explain(1, u, v).plan for _ in range(2)]
+            assert all(plan.startswith(f"all on {device}") for plan in plans)
+            swept(1, u, v)
+            assert swept.explain(1, u, v).ran is not None

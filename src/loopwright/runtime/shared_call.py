@@ -416,7 +416,7 @@ class SharedCall:
         with self._arrays.lock:
             for copies in self._arrays.copies.values():
                 copies.lost(member.name)
-            member.failure, member.done = error, member.done - sum(map(len, parts))
+            member.failure, member.done = error, max(0, member.done - sum(map(len, parts)))
             self._arrays.writing = [one for one in self._arrays.writing if one[0] is not member]
         return list(parts)
 

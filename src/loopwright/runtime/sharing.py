@@ -385,7 +385,12 @@ class Sharing:
                 why[name] = gpus.why_no_gpu(name)
                 warn_once(f"no {name}", f"devices: {name!r} is left out: {why[name]}")
                 continue
-            program = code.regions(name)
+            try:
+                program = code.regions(name)
+            except DeviceError as error:
+                why[name] = str(error).split("\n")[0]
+                warn_once(f"no {name}", f"devices: {name!r} is left out: {why[name]}")
+                continue
             if program is None:
                 why[name] = "its loops cannot be shared"
             else:
@@ -460,7 +465,9 @@ class Sharing:
             total_ns = time.perf_counter_ns() - call.started_ns
             busy, done = tuple(one.busy_ns for one in members), tuple(one.done for one in members)
             names = tuple(kind.programs)
-            kind.timelines[shape] = Timeline(names, decision, call.events, busy, done, call.started_ns, total_ns)
+            kind.timelines[shape] = Timeline(
+                names, decision, call.events, busy, done, call.started_ns, total_ns, 1, asked.plan
+            )
             for place, error in call.race.errors:
                 if isinstance(error, DeviceError) and not isinstance(error, DeviceMemoryError):
                     division.failed(place, str(error).split("\n")[0])
