@@ -181,6 +181,15 @@ def test_slices_are_all_iterations_and_end_when_told() -> None:
         parts.take(0, None)
 
 
+def test_slices_of_a_gpu_grow_while_they_take_no_longer() -> None:
+    """One that is not full takes as long for half of its threads."""
+    parts = SliceParts(lambda: False, on_gpu=True)
+    parts.fixed(0, range(1024))
+    found = [part for part in iter(lambda: parts.take(0, 1e-9), None) if part is not None]
+    assert [k for part in found for k in part] == list(range(1024))
+    assert list(map(len, found)) == [128, 256, 512, 128]  # no time passes here
+
+
 def test_the_loser_stops_soon() -> None:
     """Within some slices, of which each takes about a millisecond."""
     a = np.random.default_rng(1).random(200_000)

@@ -23,7 +23,13 @@ SLICE_NS = 1_000_000
 """How long one slice of iterations should take: a device that has lost stops at the end of one."""
 
 FIRST = 1 / 64
-"""The part of all iterations that the first slice has, of which nothing is known."""
+"""The part of all iterations that a CPU's first slice has, of which nothing is known."""
+
+GPU_FIRST = 1 / 8
+"""The same of a GPU, which takes as long for few iterations as for many."""
+
+HARDLY_LONGER = 1.5
+"""A slice of a GPU that takes no more than so many times as long as one of half its size did not fill the GPU."""
 
 
 class Stopped(Exception):
@@ -33,8 +39,9 @@ class Stopped(Exception):
 class SliceParts:
     """See Parts: slices of a region for one device, one after the other, until it is to stop. Raises Stopped then."""
 
-    def __init__(self, should_stop: Callable[[], bool]) -> None:
-        self._should_stop = should_stop
+    def __init__(self, should_stop: Callable[[], bool], on_gpu: bool = False) -> None:
+        self._should_stop, self._on_gpu = should_stop, on_gpu
+        self._asked_ns = self._size = self._before_ns = 0
         self._left = range(0)
         self._whole = 1
         self.ranges: list[range] = []
@@ -43,15 +50,28 @@ class SliceParts:
         """See Parts."""
         self.ranges.append(iterations)
         self._left, self._whole = iterations, len(iterations)
+        self._size = self._before_ns = 0
 
     def take(self, member: int, rate: float | None) -> range | None:
         """See Parts."""
         if self._should_stop():
             raise Stopped
         size = self._whole * FIRST if rate is None else rate * SLICE_NS
-        size = max(1, min(len(self._left), round(size)))
+        size = max(1, min(len(self._left), round(self._gpu_size() if self._on_gpu else size)))
         part, self._left = self._left[:size], self._left[size:]
         return part or None
+
+    def _gpu_size(self) -> float:
+        """Twice as many as before, while these take hardly longer than half of them did, or less than a slice may."""
+        now_ns = time.perf_counter_ns()
+        took_ns, self._asked_ns = now_ns - self._asked_ns, now_ns
+        if not self._size:
+            self._size = max(1, round(self._whole * GPU_FIRST))
+            return self._size
+        if took_ns < SLICE_NS or not self._before_ns or took_ns < HARDLY_LONGER * self._before_ns:
+            self._size *= 2
+        self._before_ns = took_ns
+        return self._size
 
     def left(self) -> Sequence[range]:
         """Nothing: it has done all, or it has stopped."""
@@ -117,7 +137,7 @@ class RaceCall:
     def _attempt(self, place: int, copies: dict[int, ArrayCopies]) -> None:
         """One device makes the call, until another one has."""
         member = self.members[place]
-        parts = SliceParts(lambda: self.race.should_stop(place))
+        parts = SliceParts(lambda: self.race.should_stop(place), member.gpu is not None)
         call = SharedCall([member], member, self.arguments, parts, copies, own=tuple(copies.values()))
         try:
             self._results[place] = call.run(lambda: self._wins(place))
