@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 import numpy as np
@@ -283,3 +284,34 @@ def test_calls_that_were_decided_alike_are_made_without_asking() -> None:
     assert quiet.next() is None
     alone = Assignment("split", (range(1000), range(1000, 1000)), "")
     assert quiet.decided(alone) is alone
+
+
+def test_threads_have_their_own_errors() -> None:
+    """Kernels of one program report to one place: calls of two threads come one after the other."""
+
+    @lw.kernel
+    def gathered(a, b, where):
+        for i in range(where.shape[0]):
+            a[i] = b[where[i]]
+
+    good, bad = np.arange(200), np.arange(200)
+    bad[150] = 999
+    told: list[str] = []
+
+    def run(where: Any, is_right: bool) -> None:
+        for _ in range(12):
+            a = np.zeros(200)
+            try:
+                with lw.options(devices="emulated, emulated:1", plan="split"):
+                    gathered(a, np.arange(200.0), where)
+            except lw.BoundsError:
+                told.append("wrong" if is_right else "")
+            else:
+                told.append("" if is_right and (a == where).all() else "wrong")
+
+    threads = [threading.Thread(target=run, args=one) for one in ((good, True), (bad, False), (good, True))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert told == [""] * 36

@@ -396,6 +396,8 @@ class SharedCall:
         gpu.settle("down")
         self._note(member, "computes", begun, piece.part)
         last = self._program.last[number]
+        if member.failure is not None:
+            return  # its part is done by others
         for position, box in piece.written:
             copies = self._arrays.copies[position]
             if position in last and copies.home == HOST and not self._races:

@@ -31,6 +31,7 @@ from loopwright.runtime.compiled import Compiled
 from loopwright.runtime.energy_goal import EnergyGoal
 from loopwright.runtime.execute import CallArguments
 from loopwright.runtime.in_use import as_given
+from loopwright.runtime.locks import Locks
 from loopwright.runtime.participants import Boxes, Event, Participant
 from loopwright.runtime.race_call import RaceCall
 from loopwright.runtime.shared_call import SharedCall
@@ -46,6 +47,11 @@ NEAR = 0.02
 
 NOMINAL = 1 << 20
 """Iterations of a call that cannot be shared, whatever it has."""
+
+
+_locks = Locks()
+"""Calls that use several devices come one after the other: they have the same ones, and kernels of one program report to
+one place."""
 
 
 class Timeline(NamedTuple):
@@ -369,12 +375,13 @@ class Sharing:
 
     def _kind(self, signature: Signature, asked: Config, residence: Sequence[str] = ()) -> SharedKind:
         key = signature, replace(asked, plan="auto") if asked.plan not in PLANS else asked, residence
-        found = self._kinds.get(key)
-        if found is None:
-            if len(self._kinds) >= MOST_KINDS:
-                self._kinds.clear()
-            found = self._kinds[key] = self._new_kind(signature, asked)
-        return found
+        with _locks.making(self):
+            found = self._kinds.get(key)
+            if found is None:
+                if len(self._kinds) >= MOST_KINDS:
+                    self._kinds.clear()
+                found = self._kinds[key] = self._new_kind(signature, asked)
+            return found
 
     def _new_kind(self, signature: Signature, asked: Config) -> SharedKind:
         programs: dict[str, RegionProgram] = {}
@@ -444,7 +451,7 @@ class Sharing:
         note_writes(written)
         started = time.perf_counter_ns()
         try:
-            with IN_USE if in_pieces else nullcontext():
+            with _locks.making("devices"), IN_USE if in_pieces else nullcontext():
                 return as_given(call.run(), here, given)
         finally:
             note_writes(written)
@@ -460,7 +467,8 @@ class Sharing:
         call = RaceCall(members, asking.arguments)
         late_ns = sum(member.gpu.late_ns for member in members if member.gpu is not None)
         try:
-            return as_given(call.run(), asking.arguments, asking.given)
+            with _locks.making("devices"):
+                return as_given(call.run(), asking.arguments, asking.given)
         finally:
             total_ns = time.perf_counter_ns() - call.started_ns
             busy, done = tuple(one.busy_ns for one in members), tuple(one.done for one in members)
