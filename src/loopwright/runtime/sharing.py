@@ -50,8 +50,8 @@ NOMINAL = 1 << 20
 
 
 _locks = Locks()
-"""Calls that use several devices come one after the other: they have the same ones, and kernels of one program report to
-one place."""
+"""Calls that use several devices come one after the other: they have the same ones, and kernels of one program report
+to one place."""
 
 
 class Timeline(NamedTuple):
@@ -294,6 +294,7 @@ class Sharing:
     def __init__(self, code_of: CodeOf, names: Sequence[str], written: Collection[int]) -> None:
         self._code_of, self._names, self._written = code_of, names, written
         self._kinds: dict[tuple[Signature, Config, Sequence[str]], SharedKind] = {}
+        self._locks = Locks()
 
     def call(self, call: CallArguments, signature: Signature, asked: Config, alone: Alone) -> object:
         """Make a call. alone: makes it under a Config that names one device. Raises what a call raises, and
@@ -375,7 +376,7 @@ class Sharing:
 
     def _kind(self, signature: Signature, asked: Config, residence: Sequence[str] = ()) -> SharedKind:
         key = signature, replace(asked, plan="auto") if asked.plan not in PLANS else asked, residence
-        with _locks.making(self):
+        with self._locks.tables:
             found = self._kinds.get(key)
             if found is None:
                 if len(self._kinds) >= MOST_KINDS:
