@@ -331,8 +331,8 @@ class Sharing:
             if on_host or homes == {division.devices[place]}:
                 if quiet.is_quiet and asked.goal == "time":
                     return alone(one)
-                self._code_of(signature, one)  # which takes its time
                 try:
+                    self._code_of(signature, one)  # which takes its time
                     with kind.metered(shape, place):
                         return self._alone(division, decision, asked, alone)
                 except DeviceError as error:
