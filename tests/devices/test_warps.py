@@ -26,7 +26,7 @@ WARPS = (16, 64)
 def warp(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
     found: int = request.param
     gpu = EmulatedGpu(warp=found)
-    monkeypatch.setattr(gpus, "_emulated", lambda: gpu)
+    monkeypatch.setattr(gpus, "_emulated", lambda number: gpu)
     return found
 
 

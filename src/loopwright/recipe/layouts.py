@@ -148,11 +148,8 @@ def choices_of(kernel: Kernel, loop: For | While, records: Mapping[int, int]) ->
     found: list[LayoutChoice] = []
     for array, before in given.items():
         layouts = () if before.by_data else _candidates(kernel, inside, array)
-        best = min(
-            (_choice(kernel, loop, array, layout, before, records) for layout in layouts),
-            key=lambda one: one.after.moved,
-            default=None,
-        )
+        choices = (_choice(kernel, loop, array, layout, before, records) for layout in layouts)
+        best = min(filter(None, choices), key=lambda one: one.after.moved, default=None)
         if best is not None and best.after.moved < before.moved:
             found.append(best)
     return tuple(found)
@@ -160,10 +157,13 @@ def choices_of(kernel: Kernel, loop: For | While, records: Mapping[int, int]) ->
 
 def _choice(
     kernel: Kernel, loop: For | While, array: str, layout: DataLayout, before: ArrayUse, records: Mapping[int, int]
-) -> LayoutChoice:
+) -> LayoutChoice | None:
+    """None where nothing is known of the array in that layout, as of a local array of constant size."""
     inside = loop.body
     places = places_of(kernel, inside, records, {array: layout})
-    after = array_uses(kernel, inside, {name: one for name, one in places.items() if one.of == array})[array]
+    after = array_uses(kernel, inside, {name: one for name, one in places.items() if one.of == array}).get(array)
+    if after is None:
+        return None
     price = _conversion(kernel, inside, array, records, layout)
     return LayoutChoice(array, loop.name, str(layout), before, after, price)
 
@@ -174,7 +174,8 @@ def told(kernel: Kernel, step: Relayout, records: Mapping[int, int]) -> str:
     if loop is None:
         return ""
     before = array_uses(kernel, loop.body, places_of(kernel, loop.body, records))[step.array]
-    return str(_choice(kernel, loop, step.array, step.layout, before, records))
+    found = _choice(kernel, loop, step.array, step.layout, before, records)
+    return "" if found is None else str(found)
 
 
 def unused(kernel: Kernel, facts: Facts, strict: bool, records: Mapping[int, int]) -> Iterator[str]:

@@ -131,15 +131,20 @@ def _with_notes(
     )
 
 
+COPIES = frozenset({"p", "r", "w"})
+"""What is added to the names of loops that copy (steps/region.py)."""
+
+
 def made_of_loops(
     written: Sequence[str], ways: Sequence[tuple[str, tuple[Way, ...]]]
 ) -> dict[str, dict[str, tuple[Way, ...]]]:
     """By the name of each loop as it was written, the loops that a schedule made of it, and how they run: their names
-    begin with its name, and with that of no other one which is longer."""
+    begin with its name, and with that of no other one which is longer. Loops that only copy what others work on
+    (`pack`, `promote`) are none of them."""
     found: dict[str, dict[str, tuple[Way, ...]]] = {name: {} for name in written}
     for made, how in ways:
         of = [name for name in written if made == name or made.startswith(f"{name}.")]
-        if of:
+        if of and COPIES.isdisjoint(made.removeprefix(max(of, key=len)).split(".")):
             found[max(of, key=len)][made] = how
     return found
 
