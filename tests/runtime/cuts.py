@@ -34,7 +34,9 @@ class Cuts:
         return ()
 
 
-def shared(kernel: Any, arguments: Sequence[Any], parts: Any, devices: str = DEVICES) -> SharedCall | None:
+def shared(
+    kernel: Any, arguments: Sequence[Any], parts: Any, devices: str = DEVICES, boxes: Any = None
+) -> SharedCall | None:
     """Make a call that is shared in these parts; None where it cannot be shared."""
     with lw.options(devices=devices, strict=True) as asked:
         prepared = kernel._dispatch.prepare(arguments, {})
@@ -43,7 +45,7 @@ def shared(kernel: Any, arguments: Sequence[Any], parts: Any, devices: str = DEV
         if not kind.programs:
             return None
         members, host = found._members(kind, asked)
-        call = SharedCall(members, host, prepared.arguments, parts, {})
+        call = SharedCall(members, host, prepared.arguments, parts, {}, boxes=boxes)
         call.result = call.run()  # type: ignore[attr-defined]
         return call
 

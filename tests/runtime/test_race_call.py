@@ -135,6 +135,42 @@ def test_ctrl_c_stops_all(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(SharedCall, "_on_host", real)
 
 
+def test_ctrl_c_while_a_winner_waits_for_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It brings home what it has made, and nobody waits for ever."""
+    a, b = np.ones(400), np.ones(400)
+    call = racing(grown, (a, b))
+    real = SharedArrays.prepared
+
+    def prepared(arrays: SharedArrays, member: Participant, number: int, part: range) -> Any:
+        if member.name == "cpu":
+            while call.race.winner is None:
+                time.sleep(0.001)
+            raise KeyboardInterrupt
+        return real(arrays, member, number, part)
+
+    monkeypatch.setattr(SharedArrays, "prepared", prepared)
+    with pytest.raises(KeyboardInterrupt):
+        call.run()
+    assert call.race.states == ("failed", "won")
+    assert (b == 4).all()
+
+
+def test_no_memory_is_kept_of_a_race_that_could_not_begin(monkeypatch: pytest.MonkeyPatch) -> None:
+    from loopwright.devices import gpus
+
+    gpu: Any = gpus.gpu_of("emulated")
+    call = racing(grown, (np.ones(5000), np.ones(5000)))
+    before = gpu.memory.used_bytes
+
+    def lost(*_: object, **__: object) -> None:
+        raise DeviceError("it is lost")
+
+    monkeypatch.setattr(gpu, "upload", lost)
+    call.run()
+    assert call.race.states == ("won", "failed")
+    assert gpu.memory.used_bytes == before
+
+
 def test_the_winner_serves_from_then_on() -> None:
     grown._dispatch.learn_anew()
     a = np.random.default_rng(1).random(4000)

@@ -11,6 +11,7 @@ import loopwright as lw
 from benchmarks import polybench
 from loopwright.devices import gpus
 from loopwright.errors import DeviceError, DeviceMemoryError
+from loopwright.runtime import shared_call
 from polybench.data import shaken, sizes
 from runtime.cuts import Cuts, is_shared_alike, same, shared
 
@@ -182,6 +183,62 @@ def test_the_part_of_a_gpu_that_is_lost_is_done_by_others(monkeypatch: pytest.Mo
         assert same(mine, expected)
     assert [member.failure is not None for member in call.members] == [False, False, True]
     assert any(event.what == "fails" for event in call.events)
+
+
+@pytest.mark.parametrize("after", range(6))
+def test_what_has_come_home_before_a_gpu_is_lost_is_not_done_again(monkeypatch: pytest.MonkeyPatch, after: int) -> None:
+    """In pieces, of which the first ones have added to the caller's elements already."""
+
+    @lw.kernel
+    def added(a, b):
+        for i in range(a.shape[0]):
+            b[i] = a[i] + b[i]
+
+    monkeypatch.setattr(shared_call, "PART_BYTES", 128)
+    a, b = np.random.default_rng(1).random((2, 300))
+    expected = a + b
+    Failing(monkeypatch, "emulated1", after, DeviceError("the GPU is lost"))
+    call = shared(added, (a, b), Cuts((0.2, 0.4)))
+    assert call is not None
+    assert same(b, expected)
+    assert call.members[2].failure is not None
+
+
+def test_a_gpu_that_is_lost_while_its_results_come_home_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Some may be there, and nobody knows which."""
+    a, b = np.random.default_rng(1).random((2, 60))
+
+    def lost(*_: object, **__: object) -> None:
+        raise DeviceError("the bus is gone")
+
+    assert shared(half_written, (a, b.copy()), Cuts((0.3, 0.6))) is not None
+    monkeypatch.setattr(gpus.gpu_of("emulated1"), "download", lost)
+    with pytest.raises(DeviceError, match="failed while its results were copied to the host: the bus is gone"):
+        shared(half_written, (a, b), Cuts((0.3, 0.6)))
+
+
+def test_arrays_whose_sizes_elements_say() -> None:
+    """What parts touch of them is another matter in each call."""
+
+    @lw.kernel
+    def rows(labels, b):
+        t = np.zeros((6, labels[0]))
+        for i in range(6):
+            for j in range(t.shape[1]):
+                t[i, j] = 1.0 + i + j
+        for i in range(6):
+            for j in range(b.shape[1]):
+                b[i, j] = t[i, j % t.shape[1]]
+        return t
+
+    boxes: dict[Any, Any] = {}
+    for wide in (3, 6, 2, 8):
+        b = np.zeros((6, 9))
+        call = shared(rows, (np.array([wide]), b), Cuts((0.3, 0.6)), boxes=boxes)
+        assert call is not None
+        expected = 1.0 + np.arange(6)[:, None] + np.arange(wide)
+        assert same(call.result, expected)  # type: ignore[attr-defined]
+        assert same(b, np.ascontiguousarray(expected[:, np.arange(9) % wide]))
 
 
 def test_what_only_a_lost_gpu_had_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -315,3 +315,33 @@ def test_threads_have_their_own_errors() -> None:
     for thread in threads:
         thread.join()
     assert told == [""] * 36
+
+
+FACTOR = 2.0
+
+
+@lw.kernel
+def with_a_constant(a, b):
+    for i in range(a.shape[0]):
+        b[i] = a[i] * FACTOR
+
+
+def test_a_constant_that_changes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Code was made for its value."""
+    b = np.zeros(40)
+    with lw.options(devices="emulated, emulated:1", plan="split"):
+        for factor in (2.0, 5.0, 2.0):
+            monkeypatch.setitem(globals(), "FACTOR", factor)
+            for _ in range(3):
+                with_a_constant(np.ones(40), b)
+                assert (b == factor).all()
+
+
+def test_deterministic_calls_are_made_by_one_device() -> None:
+    """Devices may round otherwise, and who does which part changes from call to call."""
+    doubled._dispatch.learn_anew()
+    b = np.zeros(40)
+    with lw.options(devices=TWO, deterministic=True):
+        doubled(np.ones(40), b)
+        assert doubled._dispatch._sharing is None
+    assert (b == 2).all()

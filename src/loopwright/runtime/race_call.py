@@ -130,9 +130,13 @@ class RaceCall:
         written = {position for code in codes for position in code.written}
         needed = {position for code in codes for position, reach in code.reach.items() if reach.needed is not None}
         call = SharedCall([member], member, self.arguments, SliceParts(lambda: False), {})
-        for position in sorted(written if ends_early else written & needed):
-            if position < len(self.arguments) and isinstance(self.arguments[position], np.ndarray):
-                found[position] = call.brought(member, position)
+        try:
+            for position in sorted(written if ends_early else written & needed):
+                if position < len(self.arguments) and isinstance(self.arguments[position], np.ndarray):
+                    found[position] = call.brought(member, position)
+        except BaseException:
+            call.give_back()
+            raise
 
     def _attempt(self, place: int, copies: dict[int, ArrayCopies]) -> None:
         """One device makes the call, until another one has."""
@@ -143,10 +147,10 @@ class RaceCall:
             self._results[place] = call.run(lambda: self._wins(place))
         except Stopped:
             self.race.stopped(place)
-        except Exception as error:
+        except BaseException as error:  # ctrl-C too: who has won waits for all others
             with suppress(RuntimeError):  # it has won, and could not bring home what it made
                 self.race.failed(place, error)
-            if self.race.winner == place:
+            if self.race.winner == place or not isinstance(error, Exception):
                 raise
         finally:
             self.events += call.events

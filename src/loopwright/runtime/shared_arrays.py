@@ -55,12 +55,13 @@ class SharedArrays:
     def reached(self, member: Participant, number: int, part: range) -> Reached:
         """What a part of a region touches, needs and writes of each array, by position."""
         last = member.program.first + member.program.numbers - 1
-        key = (number, part.start, part.stop, *self.everything[member.program.first : last - 1])
+        known = values_of(self.everything)  # sizes of arrays that the call makes, too, which elements may decide
+        key = (number, part.start, part.stop, *known.values())
         found = self.boxes.get(key)
         if found is None:
             code = member.program.codes[number]
             assert code is not None
-            values = values_of(self.everything) | {f"v{last - 1}": part.start, f"v{last}": part.stop}
+            values = known | {f"v{last - 1}": part.start, f"v{last}": part.stop}
             found = [
                 (
                     position,

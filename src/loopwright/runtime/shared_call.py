@@ -74,6 +74,7 @@ class SharedCall:
         self._races = False
         self._under_way = UnderWay()
         self._entries: dict[int, Entry] = {}
+        self._coming_home: dict[range, str] = {}  # parts of the present region whose results are copied to the host
 
     def run(self, wins: Callable[[], bool] | None = None) -> object:
         """Make the call: what it returns. wins: in a race, asked at the end whether the caller's arrays are to be made
@@ -94,10 +95,14 @@ class SharedCall:
                 self._bring_home()
             return result
         finally:
-            for copies in self._arrays.own:
-                for place, placed in copies.placed.items():
-                    with suppress(DeviceError):
-                        give_back([placed], self._gpus[place])
+            self.give_back()
+
+    def give_back(self) -> None:
+        """Give back what arrays have of GPUs' memory for this call."""
+        for copies in self._arrays.own:
+            for place, placed in copies.placed.items():
+                with suppress(DeviceError):
+                    give_back([placed], self._gpus[place])
 
     def brought(self, member: Participant, position: int) -> ArrayCopies:
         """All of an argument, copied to a GPU: what the host does with it from now on is not seen there."""
@@ -116,7 +121,7 @@ class SharedCall:
     def region(self, number: int, iterations: range | None, numbers: Sequence[object], made: Sequence[Any]) -> None:
         """See Performs."""
         self._arrays.everything = (*self.arguments, *numbers, 0, 0, *(0 if one is None else one for one in made))
-        self._arrays.writing = []
+        self._arrays.writing, self._coming_home = [], {}
         if iterations is None:
             self._settle()
             self._by_one(self.host, number, range(1))
@@ -298,12 +303,12 @@ class SharedCall:
                     left.append(part)
                 except LookupError:
                     raise Failed(part, self._gone()) from None
-                except DeviceMemoryError as error:
-                    member.failure = error
-                    left.append(part)
                 except DeviceError as error:
+                    if isinstance(error, DeviceMemoryError) and part not in done:
+                        member.failure = error  # before anything was asked for
+                    else:
+                        left += self._given_up(member, error, self._to_be_redone(done, under_way, error))
                     left += [] if part in done else [part]
-                    left += self._given_up(member, error, done)
             try:
                 while under_way:
                     self._ended(member, under_way)
@@ -312,13 +317,28 @@ class SharedCall:
                     if wrong is not None:
                         raise Failed(done[-1], wrong)
             except DeviceError as error:
-                left += self._given_up(member, error, done)
+                left += self._given_up(member, error, self._to_be_redone(done, under_way, error))
         finally:
             for _, future in under_way:
                 with suppress(DeviceError):
                     future.result()
             member.busy_ns += time.perf_counter_ns() - started
         return left
+
+    def _to_be_redone(
+        self, done: Sequence[range], under_way: deque[tuple[range, Future[None]]], error: DeviceError
+    ) -> list[range]:
+        """Of the parts that a GPU was asked for before it was lost, those of which the host has nothing. Raises Failed
+        where it has some of one: to do that again could add to an element twice."""
+        for _, future in under_way:
+            with suppress(DeviceError):
+                future.result()
+        under_way.clear()
+        for part in done:
+            if self._coming_home.get(part) == "begun":
+                told = f"a GPU failed while its results were copied to the host: {error}"
+                raise Failed(part, DeviceError(told))
+        return [part for part in done if part not in self._coming_home]
 
     def _launched(self, member: Participant, number: int, part: range, is_timed: bool = True) -> Launched:
         """Ask a GPU for a part, without waiting for it."""
@@ -398,13 +418,16 @@ class SharedCall:
         last = self._program.last[number]
         if member.failure is not None:
             return  # its part is done by others
-        for position, box in piece.written:
-            copies = self._arrays.copies[position]
-            if position in last and copies.home == HOST and not self._races:
-                copy = Copy(copies, member.name, HOST, box)
-                self._copy(member, [copy], "down")
-                with self._arrays.lock:
-                    copies.early.append(box)
+        written = [(self._arrays.copies[position], position, box) for position, box in piece.written]
+        if self._races or any(copies.home != HOST or position not in last for copies, position, _ in written):
+            return
+        self._coming_home[piece.part] = "begun"
+        for copies, _, box in written:
+            self._copy(member, [Copy(copies, member.name, HOST, box)], "down")
+        with self._arrays.lock:
+            for copies, _, box in written:
+                copies.early.append(box)
+        self._coming_home[piece.part] = "there"
 
     def _ended(self, member: Participant, under_way: deque[tuple[range, Future[None]]]) -> None:
         part, future = under_way.popleft()
@@ -419,7 +442,11 @@ class SharedCall:
             for copies in self._arrays.copies.values():
                 copies.lost(member.name)
             member.failure, member.done = error, max(0, member.done - sum(map(len, parts)))
-            self._arrays.writing = [one for one in self._arrays.writing if one[0] is not member]
+            self._arrays.writing = [  # what has come home before is the host's
+                (self.host if writer is member else writer, position, box)
+                for writer, position, box in self._arrays.writing
+                if writer is not member or box in self._arrays.copies[position].early
+            ]
         return list(parts)
 
     def _bring_home(self) -> None:

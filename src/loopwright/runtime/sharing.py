@@ -72,10 +72,12 @@ class Timeline(NamedTuple):
 
 @dataclass(slots=True)
 class SharedKind:
-    """Calls of one signature under some options. programs: of the devices that may share, none where fewer than two
+    """Calls of one signature under some options. code: the CPU's, which they are made of: another one where a constant
+    has changed. programs: of the devices that may share, none where fewer than two
     can; host: for what only the host does; why: of devices that cannot share; able: who can make such a call alone.
     divisions, timelines: by shape."""
 
+    code: Compiled
     programs: dict[str, RegionProgram]
     host: RegionProgram | None
     why: dict[str, str]
@@ -376,18 +378,18 @@ class Sharing:
 
     def _kind(self, signature: Signature, asked: Config, residence: Sequence[str] = ()) -> SharedKind:
         key = signature, replace(asked, plan="auto") if asked.plan not in PLANS else asked, residence
+        code = self._code_of(signature, on_one(asked, "cpu"))
         with self._locks.tables:
             found = self._kinds.get(key)
-            if found is None:
+            if found is None or found.code is not code:
                 if len(self._kinds) >= MOST_KINDS:
                     self._kinds.clear()
-                found = self._kinds[key] = self._new_kind(signature, asked)
+                found = self._kinds[key] = self._new_kind(code, signature, asked)
             return found
 
-    def _new_kind(self, signature: Signature, asked: Config) -> SharedKind:
+    def _new_kind(self, code: Compiled, signature: Signature, asked: Config) -> SharedKind:
         programs: dict[str, RegionProgram] = {}
         why: dict[str, str] = {}
-        code = self._code_of(signature, on_one(asked, "cpu"))
         for name in asked.devices:
             if is_gpu(name) and gpus.gpu_of(name) is None:
                 why[name] = gpus.why_no_gpu(name)
@@ -410,7 +412,7 @@ class Sharing:
             able = [name for name in there if not is_gpu(name) or self._runs_on(name, signature, asked)]
         else:
             able = list(programs)
-        return SharedKind(programs, host, why, tuple(able) or ("cpu",))
+        return SharedKind(code, programs, host, why, tuple(able) or ("cpu",))
 
     def _runs_on(self, name: str, signature: Signature, asked: Config) -> bool:
         """Whether a GPU can make such a call by itself."""
@@ -513,7 +515,7 @@ class Sharing:
                 division.failed(place, str(member.failure).split("\n")[0])
         if late_ns:
             return  # compilers were at work: it says nothing of later calls
-        scaled = [round(one * len(whole) / total) for one in done]
+        scaled = [round(one * len(division.iterations) / total) for one in done]
         made = decision or division.decide()
         chunks = parts.chunks() if isinstance(parts, GuidedParts) else None
         division.measured(made, busy, scaled, spent_ns, chunks)

@@ -4,6 +4,7 @@ after what all of them have done in this one, and the host goes on meanwhile."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 
 from loopwright.errors import DeviceError
 from loopwright.runtime.participants import Event, Launched, Participant
@@ -47,6 +48,8 @@ class UnderWay:
     def settle(self, note: Callable[[Event], None]) -> tuple[range, Exception] | None:
         """Wait for all of them; the error of the earliest one that went wrong. Raises DeviceError where a GPU is
         lost."""
+        with suppress(DeviceError):
+            self.order()  # marks are to be used
         parts, self._parts = self._parts, []
         errors: list[tuple[range, Exception]] = []
         waited: set[tuple[str, int]] = set()
