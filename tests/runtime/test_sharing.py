@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from typing import Any
 
 import numpy as np
@@ -57,8 +58,16 @@ def division(kernel: Any, number: int = 0) -> Any:
     return found
 
 
-def test_the_slower_device_is_left_out() -> None:
-    """The emulated GPU takes a thousand times as long."""
+def test_the_slower_device_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each copy to the GPU takes a thousand times as long as all of the call."""
+    gpu: Any = gpus.gpu_of("emulated")
+    real = gpu.upload
+
+    def slowly(*given: Any) -> None:
+        time.sleep(0.01)
+        real(*given)
+
+    monkeypatch.setattr(gpu, "upload", slowly)
     a, b = np.ones(5000), np.zeros(5000)
     with lw.options(devices=TWO, threads=1):
         for _ in range(8):
