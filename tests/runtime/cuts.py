@@ -16,7 +16,7 @@ DEVICES = "cpu, emulated, emulated:1"
 
 
 class Cuts:
-    """See Parts: each region is cut at these fractions of its iterations."""
+    """See PartSource: each region is cut at these fractions of its iterations."""
 
     def __init__(self, fractions: Sequence[float]) -> None:
         self.fractions = (0.0, *fractions, 1.0)

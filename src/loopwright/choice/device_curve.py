@@ -172,7 +172,8 @@ class DeviceCurve:
         calls = f"{self.calls} call{'s' * (self.calls > 1)}"
         if self._as_prior is not None:
             return f"{math.exp(self._as_prior):.2f} times as long as predicted, from {calls}"
-        return f"{fixed_ns / 1e3:.4g} us and {each_ns:.4g} ns for each iteration, from {calls}"
+        each = f"{each_ns:.0f}" if each_ns >= 1000 else f"{each_ns:.4g}"
+        return f"{fixed_ns / 1e3:.4g} us and {each} ns for each iteration, from {calls}"
 
     # ---- moves ----------------------------------------------------------------------------------------------
 

@@ -42,7 +42,7 @@ class Participant:
     regions: dict[int, GpuRegion] = field(default_factory=dict)
 
 
-class Parts(Protocol):
+class PartSource(Protocol):
     """Says who does what of a region."""
 
     def fixed(self, number: int, iterations: range) -> Sequence[range] | None:

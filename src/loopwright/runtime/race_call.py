@@ -37,7 +37,8 @@ class Stopped(Exception):
 
 
 class SliceParts:
-    """See Parts: slices of a region for one device, one after the other, until it is to stop. Raises Stopped then."""
+    """See PartSource: slices of a region for one device, one after the other, until it is to stop. Raises Stopped
+    then."""
 
     def __init__(self, should_stop: Callable[[], bool], on_gpu: bool = False) -> None:
         self._should_stop, self._on_gpu = should_stop, on_gpu
@@ -47,13 +48,13 @@ class SliceParts:
         self.ranges: list[range] = []
 
     def fixed(self, number: int, iterations: range) -> None:
-        """See Parts."""
+        """See PartSource."""
         self.ranges.append(iterations)
         self._left, self._whole = iterations, len(iterations)
         self._size = self._before_ns = 0
 
     def take(self, member: int, rate: float | None) -> range | None:
-        """See Parts."""
+        """See PartSource."""
         if self._should_stop():
             raise Stopped
         size = self._whole * FIRST if rate is None else rate * SLICE_NS

@@ -1,5 +1,5 @@
 """One call that several devices share: each does a part of the iterations of every parallel region, on the host or on a
-GPU, with the copies that its part needs. Who does which part is said by `Parts`.
+GPU, with the copies that its part needs. Who does which part is said by `PartSource`.
 
 In a region nobody needs an element that another one writes, or it would be no parallel one; so all that a part needs is
 as it was before the region, and who has the newest elements changes at the end of it.
@@ -33,7 +33,7 @@ from loopwright.runtime.participants import (
     Launched,
     Overlap,
     Participant,
-    Parts,
+    PartSource,
     Piece,
 )
 from loopwright.runtime.shared_arrays import SharedArrays
@@ -61,7 +61,7 @@ class SharedCall:
     part, and have some of those."""
 
     def __init__(
-        self, members: Sequence[Participant], host: Participant, arguments: Sequence[object], parts: Parts,
+        self, members: Sequence[Participant], host: Participant, arguments: Sequence[object], parts: PartSource,
         copies: dict[int, ArrayCopies], others: Mapping[str, Gpu] = MappingProxyType({}),
         boxes: Boxes | None = None, own: Sequence[ArrayCopies] = (),
     ) -> None:  # fmt: skip

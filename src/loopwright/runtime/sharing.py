@@ -171,7 +171,7 @@ def _are_near(some: Sequence[range], others: Sequence[range]) -> bool:
 
 
 class FixedParts:
-    """See Parts: consecutive parts of the longest region, and of others what lies at the same places. ranges: the
+    """See PartSource: consecutive parts of the longest region, and of others what lies at the same places. ranges: the
     iterations of all regions that it was asked for."""
 
     def __init__(self, whole: range | None, parts: Sequence[range]) -> None:
@@ -179,7 +179,7 @@ class FixedParts:
         self.ranges: list[range] = []
 
     def fixed(self, number: int, iterations: range) -> list[range]:
-        """See Parts."""
+        """See PartSource."""
         self.ranges.append(iterations)
         whole = self._whole or iterations
         inner = [part.stop for part in self._parts[:-1]]
@@ -209,7 +209,7 @@ class EvenParts(FixedParts):
         self._members = members
 
     def fixed(self, number: int, iterations: range) -> list[range]:
-        """See Parts."""
+        """See PartSource."""
         self.ranges.append(iterations)
         count = len(iterations)
         ends = [iterations.start + count * k // self._members for k in range(self._members + 1)]
@@ -217,8 +217,8 @@ class EvenParts(FixedParts):
 
 
 class GuidedParts:
-    """See Parts: chunks, as each member comes to them. places: where each member stands among the devices of Guided,
-    whose first one begins at the low end."""
+    """See PartSource: chunks, as each member comes to them. places: where each member stands among the devices of
+    Guided, whose first one begins at the low end."""
 
     def __init__(self, places: Sequence[int]) -> None:
         self._places = places
@@ -226,12 +226,12 @@ class GuidedParts:
         self.ranges: list[range] = []
 
     def fixed(self, number: int, iterations: range) -> None:
-        """See Parts."""
+        """See PartSource."""
         self.ranges.append(iterations)
         self._guided = Guided(iterations, devices=len(self._places))
 
     def take(self, member: int, rate: float | None) -> range | None:
-        """See Parts."""
+        """See PartSource."""
         assert self._guided is not None
         return self._guided.take(self._places[member], rate)
 
@@ -241,7 +241,7 @@ class GuidedParts:
         return [0 if guided is None else guided.chunks(place) for place in self._places]
 
     def left(self) -> Sequence[range]:
-        """See Parts."""
+        """See PartSource."""
         found: list[range] = []
         while self._guided is not None and (part := self._guided.take(0, 1.0)):
             found.append(part)
@@ -273,7 +273,7 @@ class PlannedParts(FixedParts):
         self._devices = devices
 
     def fixed(self, number: int, iterations: range) -> list[range]:
-        """See Parts."""
+        """See PartSource."""
         whole = self._whole
         assert whole is not None
         if not self.ranges and (iterations.start < whole.start or iterations.stop > whole.stop):
