@@ -126,6 +126,15 @@ DOCUMENTED: dict[str, tuple[Rule, ...]] = {
 }
 
 
+def of_some_machines() -> set[str]:
+    """What need not be met here: NumPy has powers of its own where it may use AVX-512, elsewhere they are C's."""
+    return (
+        set()
+        if np._core._multiarray_umath.__cpu_features__.get("AVX512_SKX")
+        else {"The last digit of a power or a function"}
+    )
+
+
 def always_raises(case: Case) -> bool:
     """Refused before anything runs, where Python raises: as good an answer."""
     return case.found is Refused and isinstance(case.expected, type)
@@ -146,7 +155,7 @@ def test_every_difference_is_documented_and_every_document_is_true():
         cases = itertools.chain(edge_values.differences(), edge_values.differences_with_literals())
         new = list(itertools.islice(undocumented(cases, met), 20))
     assert not new, "\n".join(map(str, new))
-    assert met == set(DOCUMENTED), "these are no differences any more"
+    assert set(DOCUMENTED) - met <= of_some_machines(), "these are no differences any more"
 
 
 @pytest.mark.parametrize("name", DOCUMENTED)
