@@ -96,7 +96,7 @@ def test_binary_operators(scalar: Scalar, tmp_path: Path) -> None:
 @pytest.mark.parametrize("scalar", [s for s in ALL if s.is_integer], ids=str)
 def test_constant_right_operands(scalar: Scalar, tmp_path: Path) -> None:
     a = element("a", scalar)
-    constants = [c for c in (1, 2, 3, 8, 64, -1, -2, scalar.maximum, scalar.minimum) if scalar.minimum <= c]
+    constants = [c for c in (1, 2, 3, 8, 10, 64, 100, -1, -2, scalar.maximum, scalar.minimum) if scalar.minimum <= c]
     results: list[Expr] = [
         Binary(op, a, Const(c, scalar))
         for c in constants

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import loopwright as lw
-from loopwright.codegen.if_conversion import count_of, update_of
+from loopwright.codegen.if_conversion import choices_of, count_of, update_of
 from loopwright.ir.nodes import If
 from loopwright.ir.text import parse_kernel
 from loopwright.ir.walk import statements
@@ -112,3 +112,63 @@ def test_the_same_bits(kind: type, special: float) -> None:
             assert np.array_equal(np.signbit(mine), np.signbit(pythons)) or np.isnan(pythons).any()
             np.testing.assert_array_equal(mine, pythons)
             np.testing.assert_array_equal(*results)
+
+
+def chosen(condition: str, then: list[str], otherwise: list[str]) -> bool:
+    branches = f"            if {condition}:\n" + "".join(f"                {one}\n" for one in then)
+    if otherwise:
+        branches += "            else:\n" + "".join(f"                {one}\n" for one in otherwise)
+    names = ("low", "high", "mid", "left")
+    kernel = parse_kernel(
+        "kernel f(a: float64[1] C, k: int64):\n    var s: float64\n"
+        + "".join(f"    var {one}: int64\n" for one in names)
+        + "".join(f"    {one} = 0\n" for one in names)
+        + "    s = 0.0\n    for i in 0 .. size(a, 0):\n"
+        + f"        while low < high named go:\n{branches}            mid = mid + 1\n"
+        + "        a[i] = float64(low + high + left) + s\n"
+    )
+    return choices_of(next(statements(kernel.body, If))) is not None
+
+
+@pytest.mark.parametrize(
+    ("condition", "then", "otherwise", "taken"),
+    [
+        ("a[mid] < 1.0", ["low = mid + 1"], ["high = mid"], True),
+        ("a[mid] < 1.0 and mid > k", ["low = mid"], ["high = mid - 1", "left = 3"], True),
+        ("a[mid] < 1.0", ["low = low + 1"], ["low = 7"], True),
+        ("mid < k", ["low = mid + 1"], ["high = mid"], False),  # no matter of data: the processor may guess it
+        ("a[mid] < 1.0", ["low = mid + 1"], [], False),
+        ("a[mid] < 1.0", ["low = high"], ["high = low"], False),  # the second would read what the first has chosen
+        ("a[mid] < 1.0", ["low = mid", "low = low + 1"], ["high = mid"], False),
+        ("a[mid] < 1.0", ["low = mid // k"], ["high = mid"], False),
+        ("a[mid] < 1.0", ["s = 1.0"], ["high = mid"], False),
+        ("a[mid] < 1.0", ["low = mid", "left = 1"], ["high = mid", "mid = k"], False),
+    ],
+)
+def test_which_halves_are_chosen(condition: str, then: list[str], otherwise: list[str], taken: bool) -> None:
+    assert chosen(condition, then, otherwise) == taken
+
+
+def places(edges: Any, values: Any, out: Any) -> None:
+    for i in range(len(values)):
+        low = 0
+        high = len(edges)
+        while low < high:
+            mid = (low + high) // 2
+            if edges[mid] <= values[i]:
+                low = mid + 1
+            else:
+                high = mid
+        out[i] = low
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 3, 64, 1000])
+def test_a_search_by_halves_without_a_jump(count: int) -> None:
+    draw = np.random.default_rng(count)
+    edges = np.sort(draw.normal(size=count))
+    values = np.concatenate([draw.normal(size=50), edges[:20], [np.inf, -np.inf, np.nan]])
+    mine, pythons = np.zeros((2, len(values)), np.int64)
+    kernel = lw.kernel(places)
+    kernel(edges, values, mine)
+    places(edges, values, pythons)
+    np.testing.assert_array_equal(mine, pythons)

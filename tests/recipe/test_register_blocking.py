@@ -294,6 +294,56 @@ def test_a_larger_window_of_constant_size() -> None:
     assert steps(blocked(WINDOW.replace(".. size(w, 0):", ".. 9:"))).endswith("promote b p")
 
 
+CHANNELS = """
+kernel k(a: float64[3] C, b: float64[2] C, w: float64[3] C):
+    var s: float64
+    for i in 0 .. size(a, 1) - 2:
+        for j in 0 .. size(a, 2) - 2:
+            s = 0.0
+            for c in 0 .. size(a, 0):
+                for p in 0 .. 3:
+                    for q in 0 .. 3:
+                        s = s + a[c, i + p, j + q] * w[c, p, q]
+            b[i, j] = s
+"""
+
+
+def test_a_small_window_over_several_channels() -> None:
+    partial = blocked(CHANNELS)
+    assert steps(partial).startswith("demote s; fission j 2; fission i 2; reorder c p q i.1 j.1; tile i.1 6 j.1 8;")
+    assert steps(partial).endswith("promote b c")
+    sizes: tuple[Sizes, ...] = ((3, 3, 0), (3, 3, 3), (9, 27, 4), (14, 10, 26))
+    check_same(partial.written, partial.kernel, {"a": "lnm", "b": "nm", "w": "lll"}, sizes)
+
+
+MOMENTS = """
+kernel k(a: float64[2] C, b: float64[2] C):
+    for n in 0 .. size(a, 0):
+        for i in 0 .. ROWS:
+            for j in 0 .. COLUMNS:
+                b[i, j] = b[i, j] + a[n, i] * a[n, j]
+"""
+
+
+@pytest.mark.parametrize(
+    ("rows", "columns", "found"),
+    [
+        ("3", "3", ""),  # the C compiler keeps them all in registers
+        ("4", "4", ""),
+        ("5", "7", "tile n 384 i 5 j 8;"),
+        ("size(a, 1)", "3", "tile n 384 i 6 j 4;"),
+        ("size(a, 1)", "1", ""),
+        ("3", "25", "tile n 384 i 6 j 8;"),
+    ],
+)
+def test_blocks_are_no_larger_than_short_loops_fill(rows: str, columns: str, found: str) -> None:
+    partial = blocked(MOMENTS.replace("ROWS", rows).replace("COLUMNS", columns))
+    assert steps(partial).startswith(found) and bool(found) == bool(steps(partial))
+    if found:
+        sizes: tuple[Sizes, ...] = ((0, 25, 1), (1, 25, 1), (7, 25, 1), (400, 26, 1))
+        check_same(partial.written, partial.kernel, {"a": "nm", "b": "mm"}, sizes)
+
+
 def test_all_is_taken_back_where_a_cut_is_not_legal() -> None:
     text = GEMM.replace("            for j.2", "            a[i, k] = c[i, 0]\n            for j.2")
     assert steps(blocked(text)) == ""

@@ -178,7 +178,7 @@ def _binary(expr: Binary, env: Environment) -> str:
         case "add" | "sub" | "mul" | "truediv" | "and" | "or" | "xor":
             return _narrowed(f"({left} {_PLAIN[expr.op]} {right})", scalar)
         case "floordiv" | "mod":
-            return _division(expr, left, right)
+            return _division(expr, left, right, env)
         case "shl" | "shr":
             return f"lw_{expr.op}_{scalar.name}({left}, {right})"
         case "min" | "max":
@@ -188,7 +188,7 @@ def _binary(expr: Binary, env: Environment) -> str:
     assert_never(expr.op)
 
 
-def _division(expr: Binary, left: str, right: str) -> str:
+def _division(expr: Binary, left: str, right: str, env: Environment) -> str:
     divisor = expr.right.value if isinstance(expr.right, Const) else 0
     scalar = expr.type
     if scalar.kind == "int" and isinstance(divisor, int) and divisor > 0 and divisor & (divisor - 1) == 0:
@@ -196,7 +196,8 @@ def _division(expr: Binary, left: str, right: str) -> str:
         if expr.op == "floordiv":
             return _narrowed(f"({left} >> {divisor.bit_length() - 1})", scalar)
         return _narrowed(f"({left} & {divisor - 1})", scalar)
-    return f"lw_{expr.op}_{scalar.name}({left}, {right})"
+    changes = scalar in (INT64, UINT64) and not isinstance(expr.right, Const) and not env.stays(expr)
+    return f"lw_{'short_' if changes else ''}{expr.op}_{scalar.name}({left}, {right})"
 
 
 def _power(expr: Binary, left: str, right: str, env: Environment) -> str:

@@ -2,6 +2,9 @@
 the data decide costs some fifteen cycles each time it is guessed wrong; an addition that may be of nothing, four.
 
 What is added where the condition is false is nothing at all: s - 0.0 is s, whatever s is.
+
+The same of both halves of a search, `if a[m] < x: lo = m + 1` and `else: hi = m`: whole numbers that a `while` goes on
+with, of which data decide.
 """
 
 from __future__ import annotations
@@ -9,16 +12,21 @@ from __future__ import annotations
 from dataclasses import replace
 
 from loopwright.codegen.decisions import CodegenInput, LoopLowering
-from loopwright.ir.nodes import Assign, Binary, Cast, Const, Dim, Expr, For, If, Load, Logical, Unary, Var, While
+from loopwright.ir.nodes import Assign, Binary, Body, Cast, Const, Dim, Expr, For, If, Load, Logical, Unary, Var, While
 from loopwright.ir.queries import contains
+from loopwright.ir.types import INT64
 from loopwright.ir.walk import children, rewrite_expr, statements, subexpressions
 
 SIMPLE = 6  # parts of what is added
+MOST_CHOSEN = 3  # numbers that are chosen in place of a jump: each takes an operation, whatever the condition says
 
 
 def select_updates(given: CodegenInput, lowering: LoopLowering) -> LoopLowering:
     """Those of innermost loops without lanes."""
     found: set[int] = set()
+    for search in statements(given.kernel.body, While):
+        if not contains(search.body, For, While):
+            found |= {id(stmt) for stmt in search.body if isinstance(stmt, If) and choices_of(stmt) is not None}
     for loop in statements(given.kernel.body, For):
         if loop.name in lowering.lanes or loop.name in lowering.regions or contains(loop.body, For, While):
             continue
@@ -34,6 +42,36 @@ def update_of(stmt: If) -> tuple[str, str, Expr] | None:
             return name, op, value
         case _:
             return None
+
+
+def choices_of(stmt: If) -> dict[str, tuple[Expr, Expr]] | None:
+    """For each scalar that the two branches assign, its values where the condition holds and where it does not; None
+    where that is not all that they do, or costs more than a jump, or the condition is no matter of data."""
+    then, otherwise = _assigned(stmt.then), _assigned(stmt.otherwise)
+    if not then or not otherwise or not any(True for _ in subexpressions(stmt.condition, Load)):
+        return None
+    types = {name: value.type for name, value in (*then.items(), *otherwise.items())}
+    same = {name: Var(name, type_) for name, type_ in types.items()}
+    chosen = {name: (then.get(name, same[name]), otherwise.get(name, same[name])) for name in types}
+    for name, values in chosen.items():
+        read = {part.name for value in values for part in subexpressions(value, Var)}
+        if read & (chosen.keys() - {name}):
+            return None
+    return chosen if len(chosen) <= MOST_CHOSEN else None
+
+
+def _assigned(body: Body) -> dict[str, Expr]:
+    """What a branch assigns, where it does nothing but give simple whole numbers to different scalars."""
+    found = {one.name: one.value for one in body if isinstance(one, Assign) and _is_step(one.value)}
+    return found if len(found) == len(body) else {}
+
+
+def _is_step(value: Expr) -> bool:
+    match value:
+        case Binary(op="add" | "sub", left=Var(), right=Const()) | Var() | Const():
+            return value.type == INT64
+        case _:
+            return False
 
 
 def count_of(stmt: If) -> tuple[str, str, Const] | None:

@@ -289,6 +289,17 @@ LW_UDIVISION(uint16_t, uint16)
 LW_UDIVISION(uint32_t, uint32)
 LW_UDIVISION(uint64_t, uint64)
 
+/* The same, where 32 bits mostly hold both numbers: a GPU has no division of 64 bits, and makes it of some 60 others. */
+#define LW_SHORT_DIVISION(type, suffix, op, name)                                                        \
+  LW_PURE type lw_short_##name##_##suffix(type a, type b) {                                              \
+    if (((uint64_t)a | (uint64_t)b) >> 32 == 0 && b != 0) return (type)((uint32_t)a op (uint32_t)b);     \
+    return lw_##name##_##suffix(a, b);                                                                   \
+  }
+LW_SHORT_DIVISION(int64_t, int64, /, floordiv)
+LW_SHORT_DIVISION(int64_t, int64, %, mod)
+LW_SHORT_DIVISION(uint64_t, uint64, /, floordiv)
+LW_SHORT_DIVISION(uint64_t, uint64, %, mod)
+
 /* Shifts: by the width or more, or by a negative amount, every bit is shifted out. */
 #define LW_SHIFT(type, utype, suffix, bits)                                                                     \
   LW_PURE type lw_shl_##suffix(type a, type b) { return (uint64_t)b < bits ? (type)((utype)a << b) : (type)0; } \

@@ -9,7 +9,7 @@ from loopwright.codegen.arrays import STACK_BYTES
 from loopwright.codegen.c_text import VALUE_TYPE, literal
 from loopwright.codegen.compaction import write_compaction
 from loopwright.codegen.function import Writer
-from loopwright.codegen.if_conversion import count_of, update_of
+from loopwright.codegen.if_conversion import choices_of, count_of, update_of
 from loopwright.codegen.safepoints import write_while
 from loopwright.ir.code import AlignedArray
 from loopwright.ir.nodes import (
@@ -106,7 +106,9 @@ def write_store(stmt: Store, w: Writer) -> None:
 
 def _selected(stmt: If, w: Writer) -> None:
     update = update_of(stmt)
-    assert update is not None
+    if update is None:
+        _chosen(stmt, w)
+        return
     name, op, value = update
     target = w.function.renamed.get(name) or w.use(w.names.of(name))
     less = w.text(value if op == "sub" else Unary("neg", value))
@@ -114,6 +116,16 @@ def _selected(stmt: If, w: Writer) -> None:
         # First, so that a failure in it comes before one in what is added.
         w.line(f"const bool lw_holds = {w.text(stmt.condition)};")
         w.line(f"{target} = {target} - lw_selected_{value.type.name}(lw_holds, {less});")
+
+
+def _chosen(stmt: If, w: Writer) -> None:
+    choices = choices_of(stmt)
+    assert choices is not None
+    with w.block():
+        w.line(f"const bool lw_holds = {w.text(stmt.condition)};")
+        for name, (then, otherwise) in choices.items():
+            target = w.function.renamed.get(name) or w.use(w.names.of(name))
+            w.line(f"{target} = lw_chosen(lw_holds, {w.text(then)}, {w.text(otherwise)});")
 
 
 def _counted(stmt: If, w: Writer) -> None:

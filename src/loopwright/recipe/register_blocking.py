@@ -10,6 +10,7 @@ size are left to the C compiler, which writes them out.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from loopwright.analysis.strides import AccessStrides
@@ -20,11 +21,12 @@ from loopwright.recipe.distribution import isolate
 from loopwright.recipe.interchange import depends
 from loopwright.recipe.partial_schedule import Chain, NotTaken, PartialSchedule, whole
 from loopwright.recipe.scalar_expansion import tying
-from loopwright.recipe.shape import short_loops
+from loopwright.recipe.shape import MOST_TRIPS, short_loops
 from loopwright.recipe.target import CpuTarget
 from loopwright.recipe.tunable import Constraint, Tunable
 from loopwright.steps.complete import Complete
 from loopwright.steps.demote import Demote
+from loopwright.steps.extent import trip_of
 from loopwright.steps.overrun import Overrun
 from loopwright.steps.pack import Pack
 from loopwright.steps.promote import Promote
@@ -81,9 +83,10 @@ TOGETHER = Tunable(
 WINDOW = 16
 """Iterations of the inner loops of depth together, as far as one may guess: with several of them it is a window."""
 
+FEWEST = 4
 IN_REGISTERS = Constraint(
-    "a register block has 4 to 48 vectors of sums",
-    lambda numbers: 4 <= numbers[ROWS.name] * numbers[COLUMNS.name] <= 48,
+    f"a register block has {FEWEST} to 48 vectors of sums",
+    lambda numbers: FEWEST <= numbers[ROWS.name] * numbers[COLUMNS.name] <= 48,
 )
 
 
@@ -129,11 +132,12 @@ def _wanted(partial: PartialSchedule, chain: Chain) -> Roles:
     """What the loops do for a block, with sums in elements of an array where they were in scalars. Raises NotTaken."""
     short = set(short_loops(chain))
     roles = roles_of(partial, chain, windows=True)
-    if roles is None and len(chain) > 2 and chain[-1].name not in short and (scalars := tying(partial, chain[-1])):
+    in_scalars = roles is None and len(chain) > 2
+    if in_scalars and (scalars := tying(partial, chain[-1])):
         for name in scalars:
             partial.take(Demote(name), f"what '{user_name(name)}' adds up can be added side by side in elements")
         roles = roles_of(partial, partial.around(chain[-1].name), windows=True)
-    if roles is None or (len(roles.depths) > 1 and short.issuperset(roles.depths)):
+    if roles is None or (short.issuperset(roles.depths) and (in_scalars or len(roles.depths) > 1)):
         raise NotTaken
     return roles
 
@@ -188,7 +192,8 @@ def _are_shared(operands: list[AccessStrides], loop: For, deep: list[For]) -> bo
 
 
 def _block(partial: PartialSchedule, roles: Roles, chain: Chain, target: CpuTarget) -> None:
-    rows, columns = _shape(partial, target, roles.element_bytes)
+    known = {loop.name: trip_of(loop) for loop in chain}
+    rows, columns = _shape(partial, target, roles, known)
     depths = " and ".join(f"'{user_name(name)}'" for name in roles.depths)
     why = (
         f"each element of '{user_name(roles.target)}' is added to in every iteration of {depths}: "
@@ -360,11 +365,22 @@ def _depend_on_one_another(partial: PartialSchedule, row: str, vector: str) -> b
     return depends(chain[row], vector) or depends(chain[vector], row)
 
 
-def _shape(partial: PartialSchedule, target: CpuTarget, element_bytes: int) -> tuple[int, int]:
-    """Rows and columns of a block: by default as large as the registers hold, with room for the operands."""
-    lanes = max(1, target.vector_bytes // element_bytes)
-    usual = (6, 4) if target.registers >= 32 else (6, 2)
-    rows = partial.number(replace(ROWS, default=usual[0]))
-    vectors = partial.number(replace(COLUMNS, default=usual[1]))
+def _shape(
+    partial: PartialSchedule, target: CpuTarget, roles: Roles, known: Mapping[str, int | None]
+) -> tuple[int, int]:
+    """Rows and columns of a block: by default as large as the registers hold, with room for the operands, and no larger
+    than loops of a `known` number of iterations fill. Raises NotTaken where those leave most of a block empty: the C
+    compiler keeps so few elements in registers by itself."""
+    lanes = max(1, target.vector_bytes // roles.element_bytes)
+    most_rows, most_vectors = (6, 4) if target.registers >= 32 else (6, 2)
+    row, column = known[roles.rows], known[roles.vector]
+    most_rows = most_rows if row is None else min(most_rows, row)
+    most_vectors = most_vectors if column is None else min(most_vectors, -(-column // lanes))
+    is_empty = column is not None and 2 * column < most_vectors * lanes
+    is_small = row is not None and column is not None and row * column <= MOST_TRIPS
+    if is_empty or is_small or most_rows * most_vectors < FEWEST:
+        raise NotTaken
+    rows = partial.number(replace(ROWS, default=most_rows))
+    vectors = partial.number(replace(COLUMNS, default=most_vectors))
     partial.require(IN_REGISTERS)
     return rows, max(2, vectors * lanes)
