@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import loopwright as lw
-from loopwright.codegen.gathers import gathers
+from loopwright.codegen.gathers import gathers, looks_up
 from loopwright.ir.nodes import For
 from loopwright.ir.text import parse_kernel
 from loopwright.ir.walk import statements
@@ -28,6 +28,44 @@ FRAME = "kernel k(a: float64[1] C, b: int64[1] C, c: float64[1] C):\n    var t: 
 def test_which_accesses_are_where_data_say(body: str, found: list[bool]) -> None:
     loop = next(statements(parse_kernel(FRAME + body).body, For))
     assert list(gathers(loop)) == found
+
+
+BYTES = "kernel k(a: float64[1] C, t: uint8[1] C, b: uint8[1] C, c: uint8[1] C, x: int64[1] C):\n"
+
+
+@pytest.mark.parametrize(
+    ("stored", "found"),
+    [
+        ("c[i] = uint8(x[b[i]])", True),
+        ("x[i] = x[b[i]] // 3 + 1", True),
+        ("a[i] = a[b[i]]", True),
+        ("c[i] = t[b[i]]", False),  # as narrow as all else
+        ("x[i] = x[x[i]]", False),
+        ("a[i] = 0.5 * a[b[i]]", False),  # something is computed
+        ("a[i] = sqrt(a[b[i]])", False),
+        ("c[i] = uint8(x[i])", False),
+    ],
+)
+def test_which_loops_only_look_things_up(stored: str, found: bool) -> None:
+    kernel = parse_kernel(f"{BYTES}    for i in 0 .. size(b, 0):\n        {stored}\n")
+    assert looks_up(next(statements(kernel.body, For))) == found
+
+
+def palette(image: np.ndarray, table: np.ndarray, out: np.ndarray) -> None:
+    for i in range(image.shape[0]):
+        for j in range(image.shape[1]):
+            out[i, j] = table[image[i, j]] * 255 // 256
+
+
+@pytest.mark.parametrize("columns", [0, 1, 3, 4, 5, 67])
+def test_a_palette(columns: int) -> None:
+    draw = np.random.default_rng(columns)
+    image = draw.integers(0, 256, (3, columns)).astype(np.uint8)
+    table = draw.integers(-(10**6), 10**6, 256)
+    mine, pythons = np.zeros((2, 3, columns), np.int64)
+    lw.kernel(palette)(image, table, mine)
+    palette(image, table, pythons)
+    np.testing.assert_array_equal(mine, pythons)
 
 
 def doubles(x: np.ndarray, y: np.ndarray, out: np.ndarray) -> None:

@@ -333,7 +333,7 @@ kernel k(a: float64[2] C, b: float64[2] C):
         ("5", "7", "tile n 384 i 5 j 8;"),
         ("size(a, 1)", "3", "tile n 384 i 6 j 4;"),
         ("size(a, 1)", "1", ""),
-        ("3", "25", "tile n 384 i 6 j 8;"),
+        ("3", "25", "tile n 384 i 3 j 8;"),
     ],
 )
 def test_blocks_are_no_larger_than_short_loops_fill(rows: str, columns: str, found: str) -> None:

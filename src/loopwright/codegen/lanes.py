@@ -13,6 +13,7 @@ from loopwright.codegen.decisions import (
     PartialResult,
     VectorLanes,
 )
+from loopwright.codegen.gathers import looks_up
 from loopwright.codegen.loop_versions import is_short
 from loopwright.codegen.parallel_regions import partials_of
 from loopwright.codegen.reduce import simd_operator
@@ -33,7 +34,10 @@ def fill_lanes(given: CodegenInput, lowering: LoopLowering) -> LoopLowering:
             lanes = _of_vector(loop, given, freed) if region is None else _of_stretch(loop, region, given)
             same_bits = given.strict or given.deterministic or contains(loop.body, For)
             found |= {} if lanes is None else {loop.name: replace(lanes, vector_functions=not same_bits)}
-    return replace(lowering, lanes=found)
+    looked_up = frozenset(
+        name for name in found if not contains(given.loops[name].body, For) and looks_up(given.loops[name])
+    )
+    return replace(lowering, lanes={n: lanes for n, lanes in found.items() if n not in looked_up}, looked_up=looked_up)
 
 
 def _are_possible(loop: For, given: CodegenInput, freed: Accesses) -> bool:

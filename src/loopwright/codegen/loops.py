@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 
 from loopwright.codegen.accumulators import Accumulators, accumulating, in_pieces
 from loopwright.codegen.compaction import write_streams
@@ -21,6 +22,8 @@ from loopwright.codegen.vector_code import write_vector_rows
 from loopwright.ir.code import Lanes
 from loopwright.ir.nodes import Const, For
 
+LOOKED_UP = 4  # elements that are looked up between two tests of whether there are more
+
 
 def write_sequential(
     loop: For, w: Writer, lanes: Lanes | None = None, first: Callable[[], None] | None = None, short: bool = False,
@@ -34,6 +37,8 @@ def write_sequential(
     w.function.scoped.add(variable)
     step = loop.step.value if isinstance(loop.step, Const) else None
     trip = None if in_strips(loop, w) else w.given.constant_trip(loop)
+    if first is None and loop.name in w.decided.looked_up:
+        first, unroll = partial(w.line, "LW_ONE_BY_ONE;"), LOOKED_UP
     if unroll is None and (lanes is None or not lanes.sums):
         unroll = w.decided.unrolled.get(loop.name)
 
