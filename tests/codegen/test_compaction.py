@@ -77,7 +77,26 @@ def looked_back(x: Any, limit: Any) -> Any:
     return found[:count]
 
 
-CHOOSING = (positions, appended, masked, divided, in_rows)
+def together(x: Any, limit: Any) -> Any:
+    """Two arrays with one index, one of them with rows."""
+    places = np.empty(x.size, dtype=np.int64)
+    pairs = np.empty((x.size, 2))
+    n = 0
+    for i in range(x.size):
+        if x[i] > limit:
+            places[n] = i
+            pairs[n, 1] = x[i]
+            pairs[n, 0] = x[i] * x[i]
+            n += 1
+    return places[:n], pairs[:n]
+
+
+def complex_ones(x: Any, limit: Any) -> Any:
+    z = x + 2j * x
+    return z[x > limit]
+
+
+CHOOSING = (positions, appended, masked, divided, in_rows, together, complex_ones)
 
 
 @pytest.mark.parametrize("function", (*CHOOSING, looked_back))

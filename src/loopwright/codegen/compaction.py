@@ -3,8 +3,9 @@ holds; so do appends to a list. Which elements are chosen only data tell: each o
 ten stores.
 
 The element at k is overwritten that is not chosen. So the array must be one whose elements from k on nobody has ever
-written: a local one that begins undefined, with this one store, at an index that begins at a constant and only grows
-while the array is there.
+written: a local one that begins undefined, with stores of this `if` alone, at an index that begins at a constant and
+only grows while the array is there. There may be several such arrays, and rows of a constant length in place of
+elements (`xs[k] = x; ys[k] = y`; a complex number is a row of two).
 """
 
 from __future__ import annotations
@@ -46,9 +47,9 @@ SELDOM = 16  # of so many iterations at least one must be chosen: else jumps are
 
 @dataclass(frozen=True, slots=True)
 class Compaction:
-    """What an `if` does: the store, and the name of the index that moves on."""
+    """What an `if` does: the stores, and the name of the index that moves on."""
 
-    store: Store
+    stores: tuple[Store, ...]
     index: str
 
 
@@ -80,10 +81,20 @@ def _is_innermost(loop: For, given: CodegenInput) -> bool:
 def compaction_of(stmt: Stmt) -> Compaction | None:
     """The compaction that a statement is; None for anything else."""
     match stmt:
-        case If(then=(*before, Store(index=(Var(name=name),)) as store, step), otherwise=()) if _is_step(step, name):
-            # An append to a list tests first that there is room: so does the store.
-            return Compaction(store, name) if all(_asks_for_room(one) for one in before) else None
+        case If(then=(*before, Assign(name=name) as step), otherwise=()) if _is_step(step, name):
+            stores = tuple(one for one in before if isinstance(one, Store) and _is_at(one, name))
+            # An append to a list tests first that there is room: so do the stores.
+            others = before[: len(before) - len(stores)]
+            if stores and before[len(others) :] == list(stores) and all(_asks_for_room(one) for one in others):
+                return Compaction(stores, name)
     return None
+
+
+def _is_at(store: Store, name: str) -> bool:
+    match store.index:
+        case (Var(name=first), *rest):
+            return first == name and all(isinstance(axis, Const) for axis in rest)
+    return False
 
 
 def _is_step(stmt: Stmt, name: str) -> bool:
@@ -105,17 +116,23 @@ def _asks_for_room(stmt: Stmt) -> bool:
 
 def _is_fresh(found: Compaction, loop: For, given: CodegenInput) -> bool:
     """Whether what is at the index and behind it has never been written."""
-    body, name, array = given.kernel.body, found.index, found.store.array
-    stores = [stmt for stmt in statements(body, Store) if stmt.array == array]
-    made = [stmt for stmt in statements(body, Allocate) if stmt.array == array]
-    if len(stores) != 1 or len(made) != 1 or made[0].fill is not None or len(made[0].shape) != 1:
-        return False
+    body, name = given.kernel.body, found.index
+    made: list[Allocate] = []
+    for array in {store.array for store in found.stores}:
+        stores = [stmt for stmt in statements(body, Store) if stmt.array == array]
+        mine = [store for store in found.stores if store.array == array]
+        found_made = [stmt for stmt in statements(body, Allocate) if stmt.array == array]
+        if len(stores) != len(mine) or len(found_made) != 1 or found_made[0].fill is not None:
+            return False
+        if any(bounds.kind != "proven" for store in mine for bounds in given.bounds_of(store)[1:]):
+            return False
+        made += found_made
     if any(param.name == name for param in given.kernel.scalars):
         return False
     assigned = [stmt for stmt in statements(body, Assign) if stmt.name == name]
     within = [stmt for stmt in statements(loop.body, Assign) if stmt.name == name]
     grows = len(within) == 1 and all(_is_step(stmt, name) or _is_start(stmt) for stmt in assigned)
-    return grows and _is_once(body, made[0], loop)
+    return grows and all(_is_once(body, one, loop) for one in made)
 
 
 def _is_start(stmt: Assign) -> bool:
@@ -140,7 +157,8 @@ def _is_behind(body: Body, loop: For) -> bool:
 
 def _tests(stmt: If, found: Compaction, loop: For, given: CodegenInput) -> EntryTest | None:
     """Tests that show that the condition and the value can be evaluated for every iteration; None where they cannot."""
-    parts = [part for expr in (stmt.condition, found.store.value) for part in subexpressions(expr)]
+    values = (store.value for store in found.stores)
+    parts = [part for expr in (stmt.condition, *values) for part in subexpressions(expr)]
     if len(parts) > CHEAP or any(isinstance(part, Checked | Call | Select) or _is_dear(part) for part in parts):
         return None
     known = set(always_read(stmt.condition))
@@ -189,7 +207,8 @@ def write_streams(loop: For, begin: str, end: str, w: Writer, write: Callable[[s
             w.line(f"lw_then = lw_ahead(lw_part, lw_all, lw_often ? {STRIP} : {CALM});")
             index = w.variable(streams[0].index)
             w.line(f"const int64_t lw_before = {index}, lw_most = lw_then - lw_part;")
-            room = (f"{w.variable(one.index)} + lw_most <= {w.size(one.store.array, 0)}" for one in streams)
+            rooms = [(w.variable(one.index), store.array) for one in streams for store in one.stores]
+            room = (f"{index} + lw_most <= {w.size(array, 0)}" for index, array in rooms)
             with w.branch(" && ".join(("lw_often", *dict.fromkeys(room)))):
                 w.streams = frozenset(map(id, found))
                 write("lw_part", "lw_then")
@@ -209,9 +228,10 @@ def write_compaction(stmt: If, w: Writer) -> None:
     """The `if` without a jump, where there is room for an element that is not chosen."""
     found = compaction_of(stmt)
     assert found is not None
-    store, index = found.store, w.variable(found.index)
+    index = w.variable(found.index)
     with w.block():
         w.line(f"const bool lw_holds = {w.text(eager(stmt.condition))};")
-        with freed(frozenset({(id(store), 0)}), w):
-            w.line(f"{w.element(store)} = {w.text(store.value)};")
+        with freed(frozenset((id(store), 0) for store in found.stores), w):
+            for store in found.stores:
+                w.line(f"{w.element(store)} = {w.text(store.value)};")
         w.line(f"{index} += lw_holds;")

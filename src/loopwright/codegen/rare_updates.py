@@ -1,7 +1,8 @@
-"""Loops in which next to nothing happens: searches, which a condition ends, and extremes with their places, which few
-iterations improve. Each iteration only waits for the jump before it, and registers hold many. So a block of iterations
-is asked at once whether a condition holds in any of them, as things are before the block; where none does, nothing in
-it changes what the next ones would ask, and it is passed over. Any other block runs as it is written.
+"""Loops in which next to nothing happens: searches, which a condition ends, extremes with their places, which few
+iterations improve, and compactions that choose next to nothing. Each iteration only waits for the jump before it, and
+registers hold many. So a block of iterations is asked at once whether a condition holds in any of them, as things are
+before the block; where none does, nothing in it changes what the next ones would ask, and it is passed over. Any other
+block runs as it is written.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ from loopwright.ir.nodes import (
 )
 from loopwright.ir.queries import names_in
 from loopwright.ir.types import BOOL
-from loopwright.ir.walk import expressions, rewrite_expr, subexpressions
+from loopwright.ir.walk import children, expressions, rewrite_expr, subexpressions
 
 BLOCK = 64
 LARGEST = 24  # operations of what is asked
@@ -52,11 +53,12 @@ def _is_possible(loop: For, given: CodegenInput, lowering: LoopLowering) -> bool
     if loop.name in lowering.inspections or loop.name in lowering.lanes or is_short(loop):
         return False
     asked, tests = _asked(loop), [stmt for stmt in loop.body if isinstance(stmt, If)]
-    if any(id(stmt) in lowering.selected | lowering.compacted for stmt in tests):
+    compacted = [stmt for stmt in tests if id(stmt) in lowering.compacted]
+    if any(id(stmt) in lowering.selected for stmt in tests) or len(compacted) not in (0, len(tests)):
         return False
     if asked is None or loop.step != Const(1, loop.step.type) or given.constant_trip(loop) is not None:
         return False
-    if not all(_leaves(stmt) or _improves(stmt) for stmt in tests):
+    if not compacted and not all(_leaves(stmt) or _improves(stmt) for stmt in tests):
         return False
     entry = lowering.versions.get(loop.name)
     ahead = tuple(replace(stmt, then=()) if isinstance(stmt, If) else stmt for stmt in asked)
@@ -116,7 +118,8 @@ def skipping(loop: For, begin: str, end: str, w: Writer) -> Iterator[tuple[str, 
     those that the block is to write. The last iteration always runs, so that every variable has the value that it
     leaves."""
     entry = w.decided.versions.get(loop.name)
-    if loop.name not in w.decided.skipped or (entry is not None and not entry.inside <= w.inside):
+    is_known = loop.name in w.decided.skipped and not w.streams
+    if not is_known or (entry is not None and not entry.inside <= w.inside):
         yield begin, end
         return
     with w.block(), breaking_out_of(loop, w):
@@ -133,9 +136,14 @@ def skipping(loop: For, begin: str, end: str, w: Writer) -> Iterator[tuple[str, 
             w.line("lw_block = lw_block_end;")
 
 
-def _compared(loop: For) -> list[Expr]:
-    asked = [stmt for stmt in loop.body if isinstance(stmt, If)]
-    return [part for stmt in asked for part in subexpressions(stmt.condition) if not isinstance(part, Const)]
+def _compared(loop: For) -> Iterator[Expr]:
+    """What conditions are about, but for where it lies."""
+    waiting: list[Expr] = [stmt.condition for stmt in loop.body if isinstance(stmt, If)]
+    while waiting:
+        part = waiting.pop()
+        if not isinstance(part, Const):
+            yield part
+        waiting += () if isinstance(part, Load) else children(part)
 
 
 def _eager(condition: Expr) -> Expr:
