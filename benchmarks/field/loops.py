@@ -1,9 +1,10 @@
 """Loops that nobody tuned Loopwright for: how one is registered, and how its arguments are made from their names.
 
-Of the Test Suite for Vectorizing Compilers (Callahan, Dongarra and Levine, 1988; TSVC-2 of Maleki and others, 2011) this
-folder has the formulas, written anew as Python functions under the suite's numbers. Where C jumps, there are `if`s and
-`return`s; where it makes a second pointer into an array, there is a view; exit() is a `return`; a function that C cannot
-see into is one in Python's module. Each function gets all that it reads as arguments, so that no size is known."""
+Of the Test Suite for Vectorizing Compilers (Callahan, Dongarra and Levine, 1988; TSVC-2 of Maleki and others, 2011)
+this folder has the formulas, written anew as Python functions under the suite's numbers. Where C jumps, there are `if`s
+and `return`s; where it makes a second pointer into an array, there is a view; exit() is a `return`; a function that C
+cannot see into is one in Python's module. Each function gets all that it reads as arguments, so that no size is
+known."""
 
 from __future__ import annotations
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from benchmarks.field import LOOPS, FieldLoop
 
 import loopwright as lw
-from benchmarks.field import LOOPS, FieldLoop
 
 STRICT = ("reductions", "recurrences")
 """The categories whose results depend on the order of additions and products."""
