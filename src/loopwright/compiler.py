@@ -29,6 +29,7 @@ from loopwright.ir.boxes import Box
 from loopwright.ir.captured import CapturedConstant
 from loopwright.ir.flat_loops import flat_loops_as_nests
 from loopwright.ir.gpu_target import CUDA, GpuTarget
+from loopwright.ir.induction import counters_as_functions
 from loopwright.ir.kept_values import values_of_places
 from loopwright.ir.nodes import Kernel
 from loopwright.ir.program import Program
@@ -138,6 +139,8 @@ def _read(source: Source, wanted: Compilation, outside: Outside | None) -> Readi
     kernel = passes.after("flat loops", flat_loops_as_nests(kernel))
     # What is read again at a place that data tell would leave nothing to be proven either.
     kernel = passes.after("kept values", values_of_places(kernel))
+    # Nor of what counters point at.
+    kernel = passes.after("induction", counters_as_functions(kernel))
     return Reading(kernel, lowered.constants, passes, time.perf_counter() - started)
 
 
