@@ -33,7 +33,8 @@ from benchmarks.table import console
 ROUNDS, CALLS = 9, 7
 BEHIND = 0.9
 OURS, ALL, NUMBA = "loopwright", "loopwright, all threads", "numba"
-OWN_CODE = re.compile(r"^LW_PART int lw_\w*\(", re.MULTILINE)
+HEADER_ENDS = "#pragma omp declare reduction"
+"""The last such line is the end of what all our C files begin with."""
 OWN_VECTORS = re.compile(r"vector_size|\blw_vector_|_mm512_|_mm256_")
 
 
@@ -124,10 +125,10 @@ def what_became(one: FieldLoop) -> tuple[bool, bool]:
         assert explanation.generated is not None
         text = Path(explanation.generated.source_path).read_text()
         said = report.read_text() if report.exists() else ""
-    own = OWN_CODE.search(text)
-    first = text[: own.start()].count("\n") + 1 if own else 0
+    own = text.rindex(HEADER_ENDS)
+    first = text[:own].count("\n") + 1
     lines = [int(line) for line in re.findall(r":(\d+):\d+: optimized:\s+loop vectorized", said)]
-    vectors = bool(own and OWN_VECTORS.search(text, own.start()))
+    vectors = OWN_VECTORS.search(text, own) is not None
     return "parallelize" in explanation.schedule, vectors or any(line >= first for line in lines)
 
 
