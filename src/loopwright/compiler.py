@@ -27,8 +27,10 @@ from loopwright.frontend.nesting import REMEDY, stack_of_python, too_deep
 from loopwright.frontend.outside import Outside
 from loopwright.ir.boxes import Box
 from loopwright.ir.captured import CapturedConstant
+from loopwright.ir.chained_updates import one_name_for_updates
 from loopwright.ir.flat_loops import flat_loops_as_nests
 from loopwright.ir.gpu_target import CUDA, GpuTarget
+from loopwright.ir.induction import counters_as_functions
 from loopwright.ir.kept_values import values_of_places
 from loopwright.ir.nodes import Kernel
 from loopwright.ir.program import Program
@@ -36,6 +38,7 @@ from loopwright.ir.simplify import simplify
 from loopwright.ir.text import print_kernel
 from loopwright.ir.variant import PLAIN, Compilation
 from loopwright.ir.verify import verify
+from loopwright.ir.wrap_around import computed_again
 from loopwright.recipe.layouts import told
 from loopwright.recipe.order_of_keys import why_first
 from loopwright.recipe.partial_schedule import ReasonedStep
@@ -138,6 +141,12 @@ def _read(source: Source, wanted: Compilation, outside: Outside | None) -> Readi
     kernel = passes.after("flat loops", flat_loops_as_nests(kernel))
     # What is read again at a place that data tell would leave nothing to be proven either.
     kernel = passes.after("kept values", values_of_places(kernel))
+    # Nor of what counters point at.
+    kernel = passes.after("induction", counters_as_functions(kernel))
+    # A sum under two names is none.
+    kernel = passes.after("chained updates", one_name_for_updates(kernel))
+    # Counters are gone: what else ties iterations, and need not.
+    kernel = passes.after("wrap around", computed_again(kernel))
     return Reading(kernel, lowered.constants, passes, time.perf_counter() - started)
 
 

@@ -54,6 +54,7 @@ ALONE = {
     "a function": NEST + "y[i] = y[i] + exp(a[i, j] * x[j])\n",
     "a condition": NEST + "if a[i, j] > 0.0:\n                y[i] = y[i] + a[i, j] * x[j]\n",
     "a triangle": NEST.replace("size(a, 1)", "i") + "y[i] = y[i] + a[i, j] * x[j]\n",
+    "another row of the same array": NEST + "x[size(a, 1) * i + j] = a[i, j]\n",
     "few of them": NEST.replace("size(a, 1)", "8") + "y[i] = y[i] + a[i, j] * x[j]\n",
 }
 

@@ -11,6 +11,7 @@ from loopwright.recipe.index_set_splitting import apart_at_points
 from loopwright.recipe.interchange import in_order
 from loopwright.recipe.layouts import in_layouts
 from loopwright.recipe.loop_partitioning import without_conditions
+from loopwright.recipe.loop_reversal import upwards
 from loopwright.recipe.marks import LANES, LEVEL, marks
 from loopwright.recipe.partial_schedule import NotTaken, PartialSchedule, ReasonedStep
 from loopwright.recipe.recurrences import side_by_side
@@ -91,6 +92,8 @@ def _restructured(partial: PartialSchedule, target: CpuTarget) -> None:
     if not partial.decisions:
         on_diagonals(partial, target)
     without_conditions(partial)
+    # Whatever loop is innermost by now.
+    upwards(partial)
 
 
 def _marked(partial: PartialSchedule) -> Recipe:

@@ -67,7 +67,9 @@ def _shared(partial: PartialSchedule, chain: Chain) -> list[str] | None:
     kept = [walk for walk in accesses if walk.is_write and walk.strides[inner.name] == 0]
     added = [walk for walk in along if walk.is_write]
     shared = {walk.array for walk in along if walk.strides.get(outer.name) == 0}
-    if any(walk.strides.get(outer.name) for walk in added) or any(not walk.strides.get(outer.name) for walk in kept):
+    if any(walk.strides.get(outer.name) != 0 for walk in added) or any(
+        not walk.strides.get(outer.name) for walk in kept
+    ):
         return None
     is_sum = bool(kept) or bool(tying(partial, inner))
     return [walk.array for walk in kept] if added or (is_sum and shared - written) else None

@@ -1,0 +1,236 @@
+"""Induction variables become functions of the loop's own: of a counter that every iteration moves on by the same, the
+value is known without the iterations before. What is left has no order, and its indices are affine.
+
+    k = -1                                 k = -1
+    for i in 0 .. n:                       for i in 0 .. n:
+        k = k + 1                     ->       a[k + 2 * i + 1] = b[i]
+        a[k] = b[i]                            a[k + 2 * i + 2] = c[i]
+        k = k + 1                          k = k + max(n, 0) * 2
+        a[k] = c[i]
+
+Inner loops come first: what one adds to a counter in all its iterations is a step of the loop around it. The steps of
+both branches of a test have to be the same. A loop that is left early keeps its counters, and so does one whose first
+iteration or number of iterations would have to be asked for again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
+
+from loopwright.ir.identities import cannot_fail
+from loopwright.ir.linear import linear, minus, most, number, plus, variable
+from loopwright.ir.nodes import (
+    Assign,
+    Binary,
+    Block,
+    Body,
+    Break,
+    Const,
+    Continue,
+    Dim,
+    Expr,
+    For,
+    If,
+    Kernel,
+    Leave,
+    Load,
+    Return,
+    Stmt,
+    Var,
+    While,
+)
+from loopwright.ir.queries import contains, has, names_assigned, names_in, types_assigned
+from loopwright.ir.types import INT64
+from loopwright.ir.walk import rewrite_body, rewrite_expr, statements
+
+
+def counters_as_functions(kernel: Kernel) -> Kernel:
+    """The same kernel, its counters functions of the loops' variables."""
+    body = rewrite_body(kernel.body, _without_counters)
+    return kernel if body is kernel.body else replace(kernel, body=body)
+
+
+def _without_counters(stmt: Stmt) -> Body:
+    if not isinstance(stmt, For) or stmt.asserted or not _is_plain(stmt):
+        return (stmt,)
+    inside = names_assigned(stmt.body)
+    counting = _counters(stmt)
+    if not counting or (names_in(stmt.lower) | names_in(stmt.upper)) & inside:
+        return (stmt,)
+    values = {name: _value_in(stmt, name, step) for name, step in counting.items()}
+    body, _ = _Rewriting(values, _Steps(frozenset(inside) | {stmt.name})).body(stmt.body, {n: _zero(n) for n in values})
+    trips = _trips(stmt)
+    after = tuple(
+        Assign(name, linear(plus(variable(name), _product(step, trips))).expr, at=stmt.at)
+        for name, step in counting.items()
+        if step != number(0)
+    )
+    return (replace(stmt, body=body), *after)
+
+
+def _is_plain(loop: For) -> bool:
+    """Whether all iterations run, and how many there are can be told again behind the loop."""
+    if not isinstance(loop.step, Const) or loop.step.value == 0 or loop.run != "sequential":
+        return False
+    if any(has(bound, Load) or not cannot_fail(bound) for bound in (loop.lower, loop.upper)):
+        return False
+    jumps = statements(loop.body, Break, Continue)
+    return not any(one.loop == loop.name for one in jumps) and not contains(loop.body, Leave, Return)
+
+
+def _value_in(loop: For, name: str, step: Expr) -> Expr:
+    """The counter's value at the start of an iteration."""
+    passed = minus(variable(loop.name), loop.lower)
+    assert isinstance(loop.step, Const)
+    stride = int(loop.step.value)
+    if isinstance(step, Const) and int(step.value) % stride == 0:
+        return plus(variable(name), _product(number(int(step.value) // stride), passed))
+    return plus(variable(name), _product(step, passed if stride == 1 else Binary("floordiv", passed, number(stride))))
+
+
+def _trips(loop: For) -> Expr:
+    """The number of iterations."""
+    assert isinstance(loop.step, Const)
+    stride = int(loop.step.value)
+    first, end = (loop.lower, loop.upper) if stride > 0 else (loop.upper, loop.lower)
+    whole = end if first == number(0) and _is_never_negative(end) else minus(most(end, first), first)
+    return whole if abs(stride) == 1 else Binary("floordiv", plus(whole, abs(stride) - 1), number(abs(stride)))
+
+
+def _is_never_negative(size: Expr) -> bool:
+    match size:
+        case Dim():
+            return True
+        case Const(value=value):
+            return value >= 0
+        case Binary(op="floordiv", left=left, right=Const(value=value)):
+            return value > 0 and _is_never_negative(left)
+    return False
+
+
+def _product(left: Expr, right: Expr) -> Expr:
+    if right == number(1):
+        return left
+    if isinstance(right, Const) or isinstance(left, Const):
+        form = linear(Binary("mul", left, right))
+        return form.expr
+    return Binary("mul", left, right)
+
+
+# ---- what an iteration adds -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Offset:
+    """What a scalar is at some place: what a counter was when the iteration began, and what has been added."""
+
+    counter: str
+    added: Expr
+
+
+Offsets = Mapping[str, Offset]
+"""Of the scalars of which that is known."""
+
+
+def _zero(name: str) -> Offset:
+    return Offset(name, number(0))
+
+
+@dataclass(frozen=True, slots=True)
+class _Steps:
+    """changing: the names that stand for several values in the loop. lost: those of which nothing was known at some
+    place, to which `followed` adds."""
+
+    changing: frozenset[str]
+    lost: set[str] = field(default_factory=set)
+
+    def followed(self, body: Body, known: Offsets) -> dict[str, Offset]:
+        """What is known at the end of a body."""
+        now = dict(known)
+        for stmt in body:
+            before = now
+            match stmt:
+                case Assign():
+                    now = self.after(stmt, now)
+                case If():
+                    now = _met(self.followed(stmt.then, now), self.followed(stmt.otherwise, now))
+                case _:  # loops and blocks assign no counter
+                    now = {name: offset for name, offset in now.items() if name not in names_assigned((stmt,))}
+            self.lost.update(before.keys() - now.keys())
+        return now
+
+    def after(self, stmt: Assign, known: Offsets) -> dict[str, Offset]:
+        """What is known behind an assignment."""
+        left = {name: offset for name, offset in known.items() if name != stmt.name}
+        found = self._offset(stmt.value, known)
+        return left if found is None else left | {stmt.name: found}
+
+    def _offset(self, value: Expr, known: Offsets) -> Offset | None:
+        if value.type != INT64 or not cannot_fail(value):
+            return None
+        form = linear(value)
+        bases = [term for term, times in form.terms if isinstance(term, Var) and term.name in known and times == 1]
+        if len(bases) != 1 or not isinstance(bases[0], Var):
+            return None
+        base = known[bases[0].name]
+        rest = linear(minus(form.expr, bases[0]))
+        if names_in(rest.expr) & self.changing or has(rest.expr, Load):
+            return None
+        return Offset(base.counter, linear(plus(base.added, rest.expr)).expr)
+
+
+def _counters(loop: For) -> dict[str, Expr]:
+    """The scalars that each iteration moves on, and by what."""
+    types = types_assigned(loop.body)
+    apart = {name for inner in statements(loop.body, For, While, Block) for name in names_assigned((inner,))}
+    names = {name for name, kind in types.items() if kind == INT64} - apart - {loop.name}
+    changing = frozenset(names_assigned(loop.body)) | {loop.name}
+    while names:
+        steps = _Steps(changing)
+        end = steps.followed(loop.body, {name: _zero(name) for name in names})
+        found = {name: end[name].added for name in names - steps.lost if end[name].counter == name}
+        if len(found) == len(names):
+            return dict(sorted(found.items()))
+        names = set(found)
+    return {}
+
+
+def _met(some: Offsets, others: Offsets) -> dict[str, Offset]:
+    return {name: offset for name, offset in some.items() if others.get(name) == offset}
+
+
+@dataclass(frozen=True, slots=True)
+class _Rewriting:
+    """values: of the counters, at the start of an iteration. Their assignments go, and what reads them is told."""
+
+    values: Mapping[str, Expr]
+    steps: _Steps
+
+    def body(self, body: Body, known: Offsets) -> tuple[Body, dict[str, Offset]]:
+        """The body without counters, and what is known at its end."""
+        now, new = dict(known), list[Stmt]()
+        for stmt in body:
+            if isinstance(stmt, If):
+                then, after_then = self.body(stmt.then, now)
+                otherwise, after_otherwise = self.body(stmt.otherwise, now)
+                condition = rewrite_expr(stmt.condition, partial(self._at, known=now))
+                new.append(replace(stmt, condition=condition, then=then, otherwise=otherwise))
+                now = _met(after_then, after_otherwise)
+                continue
+            if not isinstance(stmt, Assign) or stmt.name not in self.values:
+                new.append(self._inside(stmt, now))
+            now = self.steps.followed((stmt,), now)
+        return tuple(new), now
+
+    def _inside(self, stmt: Stmt, known: Offsets) -> Stmt:
+        """A statement in which no counter changes."""
+        (changed,) = rewrite_body((stmt,), expr=partial(self._at, known=known))
+        return changed
+
+    def _at(self, expr: Expr, known: Offsets) -> Expr:
+        if not isinstance(expr, Var) or expr.name not in self.values:
+            return expr
+        offset = known[expr.name]
+        return linear(plus(self.values[offset.counter], offset.added)).expr
