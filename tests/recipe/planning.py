@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
+from loopwright.analysis import effort
 from loopwright.ir.interp import interpret
 from loopwright.ir.nodes import ArrayParam, Kernel
 from loopwright.ir.text import print_kernel
@@ -85,8 +86,9 @@ def planned(
     decide: Callable[[PartialSchedule], None], text: str, strict: bool = False, choices: Choices | None = None
 ) -> PartialSchedule:
     """The plan after one part of the recipe; its kernel is well formed, and the written one where nothing is taken."""
-    partial = plan_of(text, strict, choices)
-    decide(partial)
+    with effort.together():  # as in a first call: what was asked about other kernels changes nothing
+        partial = plan_of(text, strict, choices)
+        decide(partial)
     verify(partial.kernel)
     assert (partial.kernel is partial.written) == (not partial.decisions)
     return partial

@@ -56,6 +56,7 @@ class Environment(Protocol):
     def load(self, node: Load) -> str: ...
     def checked(self, node: Checked) -> str: ...
     def cannot_overflow(self, expr: Expr) -> bool: ...
+    def is_apart(self, expr: Expr) -> bool: ...
 
 
 def text_of(expr: Expr, env: Environment) -> str:
@@ -175,6 +176,8 @@ def _binary(expr: Binary, env: Environment) -> str:
         case "sub" if scalar.is_float and isinstance(expr.left, Const) and expr.left.value == 0:
             # gcc makes -x of a literal zero minus an x that it knows not to be -0.0: -0.0 for 0 - 0
             return f"lw_minus_{scalar.name}({left}, {right})"
+        case "mul" if env.is_apart(expr):
+            return f"lw_apart_{scalar.name}({left} * {right})"
         case "add" | "sub" | "mul" | "truediv" | "and" | "or" | "xor":
             return _narrowed(f"({left} {_PLAIN[expr.op]} {right})", scalar)
         case "floordiv" | "mod":

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from loopwright.codegen.accumulators import interleave_reductions
 from loopwright.codegen.compaction import compact_streams
+from loopwright.codegen.contraction import keep_products_apart
 from loopwright.codegen.decisions import CodegenInput, LoopLowering
 from loopwright.codegen.if_conversion import select_updates
 from loopwright.codegen.inspection import inspect_strips
@@ -53,6 +54,7 @@ PASSES = (
     CpuPass("lanes", fill_lanes, "a check in a loop forbids lanes, and the versions have taken checks out"),
     CpuPass("narrow sums", narrow_sums, "of loops in lanes, those that only add up"),
     CpuPass("if-conversion", select_updates, "behind the lanes, in which the C compiler does the same"),
+    CpuPass("contraction", keep_products_apart, "behind the lanes, in which no iteration waits for the one before"),
     CpuPass("compaction", compact_streams, "behind the lanes and the versions, to which it adds tests"),
     CpuPass("strips", cut_strips, "around whatever the passes before have made of a loop"),
     CpuPass("short loops", write_twice, "of loops in strips, those that also stand without"),

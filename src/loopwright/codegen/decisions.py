@@ -252,7 +252,8 @@ class LoopLowering:
     that are written as code for whole registers, and how many bytes of each array they go through. unrolled: how many
     iterations of a loop a compiler is asked to write out. narrow: how loops in lanes sum up strips in narrow types.
     interleaved: loops in lanes with several accumulators for each reduction. skipped: loops that pass over blocks of
-    iterations in which nothing happens. looked_up: loops that are kept out of lanes, as they only look things up."""
+    iterations in which nothing happens. looked_up: loops that are kept out of lanes, as they only look things up.
+    apart: products (by their identity) that no multiply-add takes in."""
 
     regions: Mapping[str, ParallelRegion] = field(default_factory=dict)
     versions: Mapping[str, EntryTest] = field(default_factory=dict)
@@ -270,6 +271,7 @@ class LoopLowering:
     interleaved: frozenset[str] = frozenset()
     skipped: frozenset[str] = frozenset()
     looked_up: frozenset[str] = frozenset()
+    apart: frozenset[int] = frozenset()
 
     def lanes_of(self, loop: str) -> tuple[Way, ...]:
         """Whether lanes do the iterations of a loop."""

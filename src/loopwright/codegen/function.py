@@ -312,6 +312,10 @@ class Writer:
         """Whether signed arithmetic may be written as it is: the C compiler is told that it wraps."""
         return True
 
+    def is_apart(self, expr: Expr) -> bool:
+        """Whether a product is to be no part of a multiply-add."""
+        return id(expr) in self.decided.apart
+
     # ---- accesses -----------------------------------------------------------------------------------------------
 
     def element(self, node: Load | Store) -> str:

@@ -573,6 +573,15 @@ LW_PURE int64_t lw_nothing(void) {
 LW_FMOD(double, float64, , 0x1p53)
 LW_FMOD(float, float32, f, 0x1p24)
 
+/* What the compiler knows nothing of, so that it fuses it with nothing; in a register all the same. */
+#if defined(__x86_64__)
+#define LW_APART(a) __asm__("" : "+x"(a));
+#elif defined(__aarch64__)
+#define LW_APART(a) __asm__("" : "+w"(a));
+#else
+#define LW_APART(a)
+#endif
+
 /* Floats: NumPy's floor division, modulo, maximum, minimum (of equal zeros the second one, as on x86). */
 #define LW_FLOAT(type, suffix, f)                                                                      \
   LW_PURE type lw_mod_##suffix(type a, type b) {                                                       \
@@ -589,6 +598,7 @@ LW_FMOD(float, float32, f, 0x1p24)
     return q - w > (type)0.5 ? w + 1 : w;                                                              \
   }                                                                                                    \
   LW_PURE type lw_minus_##suffix(type a, type b) { return a - b; }                                     \
+  LW_PURE type lw_apart_##suffix(type a) { LW_APART(a) return a; }                                     \
   LW_PURE type lw_maximum_##suffix(type a, type b) { return a != a || a > b ? a : b; }                 \
   LW_PURE type lw_minimum_##suffix(type a, type b) { return a != a || a < b ? a : b; }                 \
   LW_PURE type lw_fmax_##suffix(type a, type b) { return b != b || a >= b ? a : b; }                   \
