@@ -25,6 +25,11 @@ HEAD = "kernel f(a: float64[1] C, b: float64[1] C, k: float64):\n    var s: floa
         ("        a[i] = k * b[i] + b[i - 1]\n", []),  # nothing waits
         ("        a[i] = k * b[i] + a[i]\n", []),
         ("        a[i] = k * b[i] + a[i + 1]\n", []),  # of an iteration to come
+        (
+            "        if b[i] > 0.0:\n            a[i] = k * b[i] + a[i - 1]\n",
+            [],
+        ),  # only some iterations, without a jump
+        ("        a[i] = (a[i - 1] + b[i] * k) if b[i] > 0.0 else a[i]\n", []),
     ],
 )
 def test_which_products(body: str, found: list[str]) -> None:

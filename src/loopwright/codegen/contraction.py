@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 
 from loopwright.codegen.decisions import CodegenInput, LoopLowering
 from loopwright.ir.linear import apart
-from loopwright.ir.nodes import Assign, Binary, Body, Const, Expr, For, Load, Store, Var, While
+from loopwright.ir.nodes import Assign, Binary, Body, Const, Expr, For, Load, Logical, Select, Store, Var, While
 from loopwright.ir.queries import contains
-from loopwright.ir.walk import own_expressions, rewrite_expr, statements, subexpressions
+from loopwright.ir.walk import children, own_expressions, rewrite_expr, statements, subexpressions
 
 
 def keep_products_apart(given: CodegenInput, lowering: LoopLowering) -> LoopLowering:
@@ -31,10 +31,22 @@ def _products(loop: For) -> Iterator[Binary]:
     """What is added to, or subtracted from, a value that the iteration before has made, and does not wait for that."""
     late = _late(loop)
     if late.names or late.loads:
-        for stmt in statements(loop.body, Assign, Store):
-            for expr in own_expressions(stmt):
-                for one in subexpressions(expr, Binary):
-                    yield from _added(one, late)
+        for stmt in loop.body:
+            if isinstance(stmt, Assign | Store):
+                for expr in own_expressions(stmt):
+                    for one in _always(expr):
+                        yield from _added(one, late)
+
+
+def _always(expr: Expr) -> Iterator[Binary]:
+    """The operations that every iteration does: those of one side only, kept apart, could not be done without a jump,
+    which costs more whenever it is guessed wrong."""
+    if isinstance(expr, Select | Logical):
+        return
+    if isinstance(expr, Binary):
+        yield expr
+    for child in children(expr):
+        yield from _always(child)
 
 
 def _added(expr: Binary, late: Late) -> Iterator[Binary]:
