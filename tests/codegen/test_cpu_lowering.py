@@ -96,6 +96,11 @@ kernel counted(c: int8[1] C) -> python int64:
         s = s + int64(c[i])
     return s
 """
+TURNS = """
+kernel turns(a: float64[1] C, b: float64[1] C):
+    for i in 1 .. size(a, 0):
+        b[i] = a[i] * a[i] - b[i - 1]
+"""
 
 
 @dataclass(frozen=True)
@@ -121,6 +126,7 @@ class Case:
             FOUND: [np.arange(N).astype("int8")],
             COUNTED: [np.full(N, -128, "int8")],
             SUMS: [small(N), np.zeros(N)],
+            TURNS: [small(N), np.zeros(N)],
         }
         return calls[self.kernel]
 
@@ -137,6 +143,7 @@ CASES = {
     "lanes": Case(ADD, "parallelize i; vectorize j", "#pragma GCC ivdep"),
     "narrow sums": Case(COUNTED, "parallelize i", "int16_t s_part = 0;"),
     "if-conversion": Case(SUMS, "", "= s_ - lw_selected_float64("),
+    "contraction": Case(TURNS, "", "lw_apart_float64("),
     "compaction": Case(CHOSEN, "", "lw_often"),
     "strips": Case(ADD, "parallelize i; vectorize j", "LW_STRIP("),
     "short loops": Case(ADD, "parallelize i; vectorize j", "lw_from_here"),

@@ -8,20 +8,18 @@ import itertools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pytest
 
-import loopwright.codegen
 from devices.emulation import Session
 from loopwright.codegen.c_text import VALUE_TYPE
+from loopwright.codegen.openmp import HEADER
 from loopwright.config import current
 from loopwright.toolchain.cc import build
 
-HEADER = Path(loopwright.codegen.__file__).with_name("loopwright.h")
 SIGNED = ("int8", "int16", "int32", "int64")
 UNSIGNED = ("uint8", "uint16", "uint32", "uint64")
 FLOATS = ("float32", "float64")
@@ -70,6 +68,9 @@ def _integer_operators(name: str) -> list[Operator]:
         f"LW_CUBE({c_type}, a)": lambda a, b: a * a * a,
         f"(({c_type})lw_ipow((uint64_t)a, (uint64_t)b))": lambda a, b: pow(a, b % (1 << 64), 1 << 64),
     }
+    if bits == 64:
+        meanings[f"lw_short_floordiv_{name}(a, b)"] = meanings[f"lw_floordiv_{name}(a, b)"]
+        meanings[f"lw_short_mod_{name}(a, b)"] = meanings[f"lw_mod_{name}(a, b)"]
     if name in SIGNED:
         meanings[f"LW_ABS({c_type}, a)"] = lambda a, b: abs(a)
     return [Operator(name, name, text, _wrapped(name, meaning)) for text, meaning in meanings.items()]
@@ -160,7 +161,7 @@ void k%d(const %s *x, const %s *y, %s *out, int64_t n) {
   for (int64_t i = 0; i < n; i++) { const %s a = x[i], b = y[i]; out[i] = %s; }
 }
 """
-    texts = [HEADER.read_text()]
+    texts = [HEADER]
     for number, operator in enumerate(OPERATORS):
         c_type = VALUE_TYPE[operator.type]
         texts.append(function % (number, c_type, c_type, VALUE_TYPE[operator.result], c_type, operator.text))

@@ -37,10 +37,7 @@ def write_sequential(
     w.function.scoped.add(variable)
     step = loop.step.value if isinstance(loop.step, Const) else None
     trip = None if in_strips(loop, w) else w.given.constant_trip(loop)
-    if first is None and loop.name in w.decided.looked_up:
-        first, unroll = partial(w.line, "LW_ONE_BY_ONE;"), LOOKED_UP
-    if unroll is None and (lanes is None or not lanes.sums):
-        unroll = w.decided.unrolled.get(loop.name)
+    first, unroll = _begun(loop, w, first, unroll, lanes)
 
     def write(head: str, *inside: str, lanes: Lanes | None = lanes) -> None:
         with w.loop(f"int64_t {head}", loop.name, trips=trip, unroll=unroll, lanes=lanes):
@@ -87,6 +84,17 @@ def write_sequential(
             w.line(f"const int64_t lw_count = lw_trip(lw_lower, {upper}, lw_step);")
             (_write_once if short else write_range)(loop, "0", "lw_count", False, w, count)
     w.function.scoped.discard(variable)
+
+
+def _begun(
+    loop: For, w: Writer, first: Callable[[], None] | None, unroll: int | None, lanes: Lanes | None
+) -> tuple[Callable[[], None] | None, int | None]:
+    """What writes lines at the beginning of an iteration, and how many iterations are asked to be written out."""
+    if first is None and loop.name in w.decided.looked_up:
+        return partial(w.line, "LW_ONE_BY_ONE;"), LOOKED_UP
+    if unroll is None and (lanes is None or not lanes.sums):
+        unroll = w.decided.unrolled.get(loop.name)
+    return first, unroll
 
 
 @contextmanager

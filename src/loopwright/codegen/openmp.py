@@ -22,7 +22,7 @@ from loopwright.ir.program import Program, Way
 from loopwright.ir.walk import bodies
 
 CALL = (("call", "const lw_call *"),)
-HEADER = (resources.files("loopwright.codegen") / "loopwright.h").read_text()
+HEADER = "".join((resources.files("loopwright.codegen") / name).read_text() for name in ("loopwright.h", "integers.h"))
 MORE_HEADERS = ("room.h", "reserved.h")
 """What follows it in programs that need it."""
 

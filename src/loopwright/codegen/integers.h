@@ -1,0 +1,66 @@
+/* Whole numbers: what C leaves open, or has otherwise than Python. It stands behind loopwright.h. */
+
+/* floor division and modulo: Python's sign, 0 for a zero divisor, and the least integer by -1 wraps. Nothing here jumps,
+   so that gcc divides once, before a loop, what stays the same in it, and vectorises the loop. By a constant: of -1 - a
+   where `a` is negative, which is not, and of which the quotient is -1 - q. */
+#define LW_DIVISION(type, utype, suffix)                                                                     \
+  LW_PURE type lw_floordiv_##suffix(type a, type b) {                                                        \
+    if (__builtin_constant_p(b) && b > 0) {                                                                  \
+      const type sign = (type)(a >> (8 * sizeof(type) - 1));                                                 \
+      return (type)((type)((utype)(a ^ sign) / (utype)b) ^ sign);                                            \
+    }                                                                                                        \
+    const type by = (type)(b + (b == 0) + 2 * (b == (type)-1)), all = (type)-(type)(b == (type)-1);          \
+    const type q = (type)(a / by - ((a % by != 0) & ((a < 0) != (by < 0)))), keep = (type)-(type)(b != 0);   \
+    return (type)((type)((uint64_t)(q ^ all) - (uint64_t)all) & keep);                                       \
+  }                                                                                                          \
+  LW_PURE type lw_mod_##suffix(type a, type b) {                                                             \
+    if (__builtin_constant_p(b) && b > 0) return (type)(a - (type)(lw_floordiv_##suffix(a, b) * b));         \
+    const type by = (type)(b + (b == 0) + 2 * (b == (type)-1)), r = (type)(a % by);                          \
+    return (type)(r + (by & (type)-(type)((r != 0) & ((r < 0) != (by < 0)))));                               \
+  }
+LW_DIVISION(int8_t, uint8_t, int8)
+LW_DIVISION(int16_t, uint16_t, int16)
+LW_DIVISION(int32_t, uint32_t, int32)
+LW_DIVISION(int64_t, uint64_t, int64)
+#define LW_UDIVISION(type, suffix)                                                                           \
+  LW_PURE type lw_floordiv_##suffix(type a, type b) { return (type)(a / (type)(b + (b == 0)) & -(type)(b != 0)); } \
+  LW_PURE type lw_mod_##suffix(type a, type b) { return (type)(a % (type)(b + (b == 0))); }
+LW_UDIVISION(uint8_t, uint8)
+LW_UDIVISION(uint16_t, uint16)
+LW_UDIVISION(uint32_t, uint32)
+LW_UDIVISION(uint64_t, uint64)
+
+/* The same of 64 bits where the numbers change all the time, so that to divide is all there is to do: mostly 32 bits hold
+   both, and x86 divides those in less than half the time. */
+#define LW_SHORT_DIVISION(type, suffix, op, name)                                                              \
+  LW_PURE type lw_short_##name##_##suffix(type a, type b) {                                                    \
+    const uint32_t few = (uint32_t)a, by = (uint32_t)b;                                                        \
+    return ((uint64_t)a | (uint64_t)b) >> 32 == 0 && b != 0 ? (type)(few op by) : lw_##name##_##suffix(a, b); \
+  }
+LW_SHORT_DIVISION(int64_t, int64, /, floordiv)
+LW_SHORT_DIVISION(int64_t, int64, %, mod)
+LW_SHORT_DIVISION(uint64_t, uint64, /, floordiv)
+LW_SHORT_DIVISION(uint64_t, uint64, %, mod)
+
+/* Shifts: by the width or more, or by a negative amount, every bit is shifted out. */
+#define LW_SHIFT(type, utype, suffix, bits)                                                                    \
+  LW_PURE type lw_shl_##suffix(type a, type b) { return (uint64_t)b < bits ? (type)((utype)a << b) : (type)0; } \
+  LW_PURE type lw_shr_##suffix(type a, type b) { return (uint64_t)b < bits ? (type)(a >> b) : (type)(a < 0 ? -1 : 0); }
+LW_SHIFT(int8_t, uint8_t, int8, 8)
+LW_SHIFT(int16_t, uint16_t, int16, 16)
+LW_SHIFT(int32_t, uint32_t, int32, 32)
+LW_SHIFT(int64_t, uint64_t, int64, 64)
+LW_SHIFT(uint8_t, uint8_t, uint8, 8)
+LW_SHIFT(uint16_t, uint16_t, uint16, 16)
+LW_SHIFT(uint32_t, uint32_t, uint32, 32)
+LW_SHIFT(uint64_t, uint64_t, uint64, 64)
+
+LW_PURE uint64_t lw_ipow(uint64_t base, uint64_t exponent) {
+  uint64_t result = 1;
+  while (exponent) {
+    if (exponent & 1) result *= base;
+    base *= base;
+    exponent >>= 1;
+  }
+  return result;
+}
