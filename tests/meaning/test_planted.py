@@ -64,7 +64,7 @@ PLANTS = (
     Plant("sum that reads another element", "for i in range(n - 1):\n    a[at[i]] += a[at[i + 1]]"),
     Plant("sum that is read", "for i in range(n):\n    a[at[i]] += b[i]\n    b[i] = a[D]"),
     Plant("two operators", "for i in range(n):\n    a[at[i]] += b[i]\n    a[at[i]] *= b[1]"),
-    Plant("RAW through a scalar", "v = b[0]\nfor i in range(n):\n    a[i] = v\n    v = b[i]"),
+    Plant("RAW through a scalar", "v = b[0]\nfor i in range(n):\n    a[i] = v\n    v = b[i] - a[i]"),
     Plant("recurrence of a scalar", "v = b[0]\nfor i in range(n):\n    v = v * b[1] + b[i]\na[0] = v"),
     Plant("running sum", "v = b[0]\nfor i in range(n):\n    v += b[i]\n    a[i] = v"),
     Plant("running maximum", "v = b[0]\nfor i in range(n):\n    v = max(v, b[i])\n    a[i] = v"),
