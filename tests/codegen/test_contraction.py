@@ -65,3 +65,12 @@ def test_recurrences(size: int, kind: type, strict: bool) -> None:
         np.testing.assert_array_equal(found, wanted)
     np.testing.assert_allclose(mine, pythons, rtol=1e-12 if kind is np.float64 else 2e-5, atol=1e-6)
     np.testing.assert_allclose(found, wanted, rtol=1e-12 if kind is np.float64 else 2e-5, atol=1e-6)
+
+
+def test_none_in_a_loop_of_constant_length() -> None:
+    """The C compiler writes it out, and does iterations of the loop around it side by side."""
+    inner = "        s = 0.0\n        for j in LOWER .. UPPER:\n            s = s + b[i + j] * b[j]\n        a[i] = s\n"
+    around = f"{HEAD}    for i in 0 .. size(a, 0):\n{inner}"
+    for lower, upper, found in (("0", "5", False), ("i", "i + 5", False), ("0", "i", True)):
+        text = host_text(around.replace("LOWER", lower).replace("UPPER", upper), "").split("lw_kernel(", 1)[1]
+        assert (MARK in text) == found

@@ -17,12 +17,15 @@ from loopwright.ir.walk import children, own_expressions, rewrite_expr, statemen
 
 
 def keep_products_apart(given: CodegenInput, lowering: LoopLowering) -> LoopLowering:
-    """Those of innermost loops without lanes."""
+    """Those of innermost loops without lanes. A loop of constant length is written out, by the C compiler, and what is
+    around it may get lanes then: what the compiler knows nothing of would forbid them."""
     if given.strict:
         return lowering  # nothing is fused
     found: set[int] = set()
     for loop in statements(given.kernel.body, For):
-        if loop.name not in lowering.lanes and not contains(loop.body, For, While):
+        is_written_out = isinstance(loop.lower, Const) and isinstance(loop.upper, Const)
+        is_written_out = is_written_out or given.constant_trip(loop) is not None
+        if loop.name not in lowering.lanes and not is_written_out and not contains(loop.body, For, While):
             found |= {id(product) for product in _products(loop)}
     return replace(lowering, apart=frozenset(found))
 
