@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
 import loopwright as lw
+from loopwright.choice.division import Assignment, Division
 from loopwright.devices import gpus
 from loopwright.errors import DeviceError
 from loopwright.ir.plan import Plan
@@ -111,6 +113,27 @@ def test_what_is_told_of_the_next_call_is_what_it_does() -> None:
         assert told.devices.predicted_ns is not None
         ways = [one.how for one in told.devices.alternatives]
     assert ways == ["emulated alone", "emulated1 alone", "parts for all"]
+
+
+def test_parts_that_hardly_changed_are_told_as_they_stay(monkeypatch: pytest.MonkeyPatch) -> None:
+    a, b = arrays(3000)
+    decide = Division.decide
+
+    def moved(self: Division, by: int) -> Assignment:
+        cut = 1500 + by
+        return replace(decide(self), kind="split", parts=(range(cut), range(cut, 3000)))
+
+    with lw.options(devices="emulated, emulated:1", plan="split"):
+        doubled(a, b)
+        for by, first in ((0, 1500), (40, 1500), (-40, 1500), (80, 1580)):
+            for name in ("decide", "foreseen"):
+                monkeypatch.setattr(Division, name, lambda self, by=by: moved(self, by))
+            told = Plan.parse(doubled.explain(a, b).plan)
+            doubled(a, b)
+            last = devices_of(doubled, a, b).last
+            assert last is not None
+            assert [len(one.box[0]) for one in told.shares] == [one.iterations for one in last.members]
+            assert last.members[0].iterations == first
 
 
 def test_the_plan_that_is_told_can_be_asked_for() -> None:

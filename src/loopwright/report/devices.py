@@ -24,7 +24,7 @@ from loopwright.report.shared_report import (
     SpanReport,
 )
 from loopwright.runtime.participants import Event
-from loopwright.runtime.sharing import NOMINAL, SharedKind, Timeline
+from loopwright.runtime.sharing import NOMINAL, Quiet, SharedKind, Timeline
 
 MOST_SPANS = 4096
 """So many things that devices did are told of one call, the first ones."""
@@ -74,7 +74,7 @@ def _next(kind: SharedKind, shape: Shape, asked: Config, division: Division | No
     if on_host and decision is None:
         decision = twin.untried(shape, division, asked)
     with suppress(DeviceError):
-        return decision or division.foreseen()
+        return decision or (quiet or Quiet()).kept(division.foreseen())
     return None
 
 

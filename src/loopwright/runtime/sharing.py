@@ -152,13 +152,18 @@ class Quiet:
         """What is to be done, where this was decided now: nearly the same as before stays the same, so that nothing
         moves for the sake of a few iterations."""
         known = self.decision
-        same = known is not None and known.kind == decision.kind and _are_near(known.parts, decision.parts)
-        if known is not None and same:
-            decision = known
+        decision = self.kept(decision)
+        same = known is not None and decision is known
         self.repeated = self.repeated + 1 if same and decision.kind in ("single", "split") else 0
         self.left = min(MOST_QUIET, 2 ** max(0, self.repeated - 2)) if self.repeated > 2 else 0
         self.decision = decision
         return decision
+
+    def kept(self, decision: Assignment) -> Assignment:
+        """The decision before, where this one is nearly the same."""
+        known = self.decision
+        same = known is not None and known.kind == decision.kind and _are_near(known.parts, decision.parts)
+        return known if known is not None and same else decision
 
 
 def _are_near(some: Sequence[range], others: Sequence[range]) -> bool:
