@@ -24,7 +24,7 @@ def write_report(config: Config, out: Path, kernel: str, path: Path | None) -> N
         if not found.tallies and kernel:
             names = sorted({tally.kernel.name for tally in store.tallies() if tally.kernel.name})
             some = ", ".join(names[:MOST_NAMES]) + (", ..." if len(names) > MOST_NAMES else "")
-            refuse(f"nothing was measured of a kernel {kernel!r}", f"one of {some}" if some else "")
+            refuse(f"there are no measurements of a kernel {kernel!r}", f"one of {some}" if some else "")
         if not found.tallies:
             refuse(f"there are no measurements in {store.path}", "loopwright tune SCRIPT")
         written(out, [page(store, found, time.time())])
