@@ -37,6 +37,7 @@ if TYPE_CHECKING:
         layout_report,
         path_reports,
         stored_choices,
+        stored_timelines,
         tune_progress,
         tune_report,
     )
@@ -64,6 +65,7 @@ else:  # what calls do without
     layout_report = deferred("loopwright.report.layout_report")
     path_reports = deferred("loopwright.report.path_reports")
     stored_choices = deferred("loopwright.report.stored_choices")
+    stored_timelines = deferred("loopwright.report.stored_timelines")
     tune_progress = deferred("loopwright.report.tune_progress")
     tune_report = deferred("loopwright.report.tune_report")
     search_ranges = deferred("loopwright.search.ranges")
@@ -155,6 +157,7 @@ class LoopKernel(_Called):
             load_compiler,
             self._after,
             self._own_options(),
+            lambda *shared: stored_timelines.keep(source.name, source.file, self._dispatch.parameters, *shared),
         )
         self._call = self._called
         if source.variadic is not None:

@@ -72,9 +72,9 @@ def _merged(spans: Sequence[SpanReport], whole: int) -> Iterator[tuple[str, int,
 
 def _words(some: Sequence[SpanReport]) -> str:
     first = some[0]
-    if len(some) > 1:
+    if (times := sum(one.times for one in some)) > 1:
         moved = sum(one.size_bytes for one in some)
-        return f"{first.device} {first.what} {len(some)} times" + (f", {bytes_text(moved)}" if moved else "")
+        return f"{first.device} {first.what} {times} times" + (f", {bytes_text(moved)}" if moved else "")
     took = duration(first.end_ns - first.start_ns)
     match first.what:
         case "computes":

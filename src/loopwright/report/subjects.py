@@ -14,6 +14,7 @@ from loopwright.profile.measurement import Measurement
 from loopwright.profile.memory_rate import LIMITS, MEMORY
 from loopwright.profile.records import ANY, OPERATIONS, ChoiceRecord, FittedTable, KernelName, MachineName
 from loopwright.profile.store import ProfileStore, Tally
+from loopwright.report.stored_timelines import StoredCall, stored_calls
 
 MOST_SUBJECTS = 40
 """Kernels on machines that have a section of their own: those that were measured last."""
@@ -44,10 +45,12 @@ class Subject:
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """tallies: of everything, by the kernel's name. told: those that have a section."""
+    """tallies: of everything, by the kernel's name. told: those that have a section. shared: the last calls that
+    several devices shared, the last one first."""
 
     tallies: tuple[Tally, ...]
     told: tuple[Tally, ...]
+    shared: tuple[StoredCall, ...] = ()
 
 
 def contents(store: ProfileStore, kernel: str = "") -> Contents:
@@ -59,7 +62,10 @@ def contents(store: ProfileStore, kernel: str = "") -> Contents:
     )
     latest = heapq.nlargest(MOST_SUBJECTS, tallies, key=lambda one: (one.newest, one.kernel.name, key_of(one)))
     chosen = {key_of(one) for one in latest}
-    return Contents(tallies, tuple(one for one in tallies if key_of(one) in chosen))
+    shared = tuple(
+        one for one in stored_calls(store) if not kernel or one.name == kernel or one.kernel.startswith(kernel)
+    )
+    return Contents(tallies, tuple(one for one in tallies if key_of(one) in chosen), shared)
 
 
 def key_of(tally: Tally) -> tuple[str, str]:

@@ -82,7 +82,7 @@ class Dispatch:
     names of parameters that it may write. compile: makes the Compiled for a Compilation. experience: what was measured
     of it, None for nothing. refused: told of errors about arguments. structured: gives, for the values of all
     parameters where some of them hold others, what makes the call, and with which arguments. meanwhile: see
-    load_launcher. failed, own: see devices.base.Dispatcher."""
+    load_launcher. failed, own: see devices.base.Dispatcher. shared: see sharing.Shared."""
 
     call: Callable[..., object]
 
@@ -100,6 +100,7 @@ class Dispatch:
         meanwhile: Callable[[], object] = int,
         failed: Failed | None = None,
         own: Own | None = None,
+        shared: sharing.Shared = lambda kind, shape, asked: None,
     ) -> None:
         self.name = name
         self.parameters = tuple(sys.intern(one) for one in parameters)  # launcher.c compares addresses
@@ -107,7 +108,7 @@ class Dispatch:
         self.written = frozenset(place for place, one in enumerate(parameters) if one in written)
         self.indices = tuple(indices) or (BY_ELEMENT,) * len(self.parameters)
         self._refused, self._structured, self._meanwhile = refused, structured, meanwhile
-        self._failed, self._own = failed, own
+        self._failed, self._own, self._shared = failed, own, shared
         self._experience = experience or NoExperience()
         self._choosers: dict[Kind, tuple[Compiled, Chooser | None]] = {}
         self._serving: dict[tuple[Kind, Shape], Serving] = {}
@@ -324,7 +325,10 @@ class Dispatch:
         """Of calls under the option `devices`."""
         if self._sharing is None:
             made = sharing.Sharing(
-                lambda signature, config: self._code(signature, config).compiled, self.parameters, self.written
+                lambda signature, config: self._code(signature, config).compiled,
+                self.parameters,
+                self.written,
+                self._shared,
             )
             with self._locks.tables:
                 self._sharing = self._sharing or made

@@ -292,14 +292,16 @@ class PlannedParts(FixedParts):
 
 CodeOf = Callable[[Signature, Config], Compiled]
 Alone = Callable[[Config], object]
+Shared = Callable[[SharedKind, Shape, Config], object]
+"""Told of each call that was shared, and of its options, once its Timeline is there."""
 
 
 class Sharing:
     """The calls of one kernel under the option `devices`. code_of: compiles for a signature under a Config that names
-    one device; names: of the parameters; written: positions of those that it may write."""
+    one device; names: of the parameters; written: positions of those that it may write; told: of calls."""
 
-    def __init__(self, code_of: CodeOf, names: Sequence[str], written: Collection[int]) -> None:
-        self._code_of, self._names, self._written = code_of, names, written
+    def __init__(self, code_of: CodeOf, names: Sequence[str], written: Collection[int], told: Shared) -> None:
+        self._code_of, self._names, self._written, self._told = code_of, names, written, told
         self._kinds: dict[tuple[Signature, Config, Sequence[str]], SharedKind] = {}
         self._locks = Locks()
 
@@ -484,6 +486,7 @@ class Sharing:
             kind.timelines[shape] = Timeline(
                 names, decision, call.events, busy, done, call.started_ns, total_ns, 1, asked.plan
             )
+            self._told(kind, shape, asked)
             for place, error in call.race.errors:
                 if isinstance(error, DeviceError) and not isinstance(error, DeviceMemoryError):
                     division.failed(place, str(error).split("\n")[0])
@@ -507,6 +510,7 @@ class Sharing:
         if len(kind.timelines) >= MOST_KINDS:
             kind.timelines.clear()
         kind.timelines[shape] = timeline
+        self._told(kind, shape, asked)
         if asked.plan not in PLANS or not whole or not total:
             return
         if (quiet := kind.quiet.get(shape)) is not None and quiet.is_quiet and decision is not None:
