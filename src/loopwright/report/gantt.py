@@ -20,6 +20,9 @@ COMPUTES, COPIES = (4, 18), (24, 12)
 MOST_BARS = 400
 """Of more bars than this, neighbours that cannot be told apart are one."""
 
+LEAST_WIDE = 1.4
+"""What took shorter than can be seen is drawn so wide."""
+
 _STYLES = {"computes": "computes", "copies": "copies", "fails": "fails"}
 
 
@@ -89,7 +92,7 @@ def _bar(span: tuple[str, int, int, str], whole: int, top: int) -> Element:
     what, start, end, words = span
     room = WIDTH - LEFT - RIGHT
     above, high = COPIES if what == "copies" else COMPUTES
-    place = {"x": _number(LEFT + room * start / whole), "width": _number(max(0.7, room * (end - start) / whole))}
+    place = {"x": _number(LEFT + room * start / whole), "width": _number(max(LEAST_WIDE, room * (end - start) / whole))}
     style = f"span {_STYLES.get(what, 'other')}"
     return element("rect", element("title", words), class_=style, y=str(top + above), height=str(high), **place)
 
