@@ -32,7 +32,7 @@ from loopwright.deferred import deferred
 from loopwright.devices.copy_layout import copy_layout
 from loopwright.devices.cuda_launcher import address_in, cuda_launcher, raiser
 from loopwright.devices.cuda_module import ALLOCATE, DOING, FETCH, STICKY, CudaModule, size_text
-from loopwright.devices.gpu import ENTRY, Box, Gpu, Limits, Queue
+from loopwright.devices.gpu import ENTRY, Box, Clocks, Gpu, Limits, Queue
 from loopwright.errors import CompilerError, DeviceError, DeviceMemoryError
 from loopwright.ir.program import DeviceText
 from loopwright.toolchain import nvrtc
@@ -227,6 +227,18 @@ class CudaGpu:
         if not self._attribute("MEMORY_POOLS_SUPPORTED"):
             return "its driver has no memory pools, as in some virtual machines"
         return ""
+
+    @property
+    def clocks(self) -> Clocks:
+        """At their highest, as the driver says; zeros for what it does not say."""
+        khz = 1000
+
+        def told(name: str) -> int:
+            with suppress(DeviceError, AttributeError):
+                return max(0, self._attribute(name))
+            return 0
+
+        return Clocks(told("CLOCK_RATE") * khz, told("MEMORY_CLOCK_RATE") * khz, told("GLOBAL_MEMORY_BUS_WIDTH"))
 
     def _attribute(self, name: str) -> int:
         kind = getattr(self._api.CUdevice_attribute, f"CU_DEVICE_ATTRIBUTE_{name}")

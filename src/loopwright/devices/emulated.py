@@ -26,7 +26,7 @@ from loopwright.config import Tools, current
 from loopwright.devices.cuda_launcher import address_in, raiser, waiting_launcher
 from loopwright.devices.emulated_build import ENTRY, build_emulated, find_cxx
 from loopwright.devices.emulated_memory import APART, FIRST_ADDRESS, EmulatedMemory
-from loopwright.devices.gpu import Box, Gpu, Limits, Queue
+from loopwright.devices.gpu import Box, Clocks, Gpu, Limits, Queue
 from loopwright.errors import CompilerError, DeviceError, DeviceMemoryError
 from loopwright.ir.gpu_target import CUDA
 from loopwright.ir.program import DeviceText
@@ -257,6 +257,11 @@ class EmulatedGpu:
         self._reports: list[list[Fault]] = []
         self._late: list[tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint8]]] = []  # of the queue `up`, not made yet
         self._promised = self._allocated = self._known = 0
+
+    @property
+    def clocks(self) -> Clocks:
+        """None: it is as fast as the CPU lets it be."""
+        return Clocks()
 
     def module(self, text: DeviceText, config: Tools) -> EmulatedModule:
         """Compile and load. Raises CompilerError."""

@@ -38,6 +38,16 @@ class Limits:
                          shared_bytes=self.shared_per_block, copies=copies)  # fmt: skip
 
 
+@dataclass(frozen=True, slots=True)
+class Clocks:
+    """How fast a GPU is at most, of which no schedule knows: clocks of its multiprocessors and of its memory, and how
+    many bits wide the bus to that is. 0 where nobody tells."""
+
+    multiprocessor_hz: int = 0
+    memory_hz: int = 0
+    bus_bits: int = 0
+
+
 ENTRY = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)
 """A program's entry, called with an lw_call; it releases the GIL."""
 
@@ -87,6 +97,10 @@ class Gpu(Protocol):
     limits: Limits
     late_ns: int
     """The same of all its modules."""
+
+    @property
+    def clocks(self) -> Clocks:
+        """How fast it is at most; zeros for one that is not real."""
 
     def module(self, text: DeviceText, config: Tools) -> Module:
         """Compile and load. Raises CompilerError."""
