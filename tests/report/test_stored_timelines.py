@@ -65,13 +65,19 @@ def run(size: int, times: int = 1) -> None:
     assert np.array_equal(b, 2 * a)
 
 
+def parts_of(size: int) -> str:
+    """By a plan, whether that is worth it or not."""
+    return f"0:{size // 2} on cpu: recipe\n{size // 2}:{size} on emulated: recipe"
+
+
 # ---- keeping ----------------------------------------------------------------------------------------------------
 
 
 def test_the_last_call_of_each_shape_is_kept_and_is_what_explain_says(store: Path) -> None:
-    with lw.options(plan="split"):
-        run(700, 3)
+    with lw.options(plan=parts_of(90)):
         run(90)
+    with lw.options(plan=parts_of(700)):
+        run(700, 3)
         explained = doubled.explain(np.zeros(700), np.zeros(700), 700).devices
     found = {one.sizes: one for one in calls_in(store)}
     assert set(found) == {(700, 700, 700), (90, 90, 90)}
@@ -84,7 +90,7 @@ def test_the_last_call_of_each_shape_is_kept_and_is_what_explain_says(store: Pat
     assert one.machine.identity == here
     assert one.kernel == doubled.specialisations()[0].fingerprint
     assert {span.device for span in one.call.spans} == {"cpu", "emulated"}
-    with lw.options(plan="split"):
+    with lw.options(plan=parts_of(700)):
         run(700)
     assert {one.sizes: one.call.calls for one in calls_in(store)} == {(700, 700, 700): 4, (90, 90, 90): 1}
 

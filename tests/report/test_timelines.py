@@ -49,7 +49,9 @@ def made(path: Path, kernel: str = "") -> Page:
 
 def test_a_call_in_words_a_table_and_a_picture() -> None:
     found = words(stored())
-    assert found.startswith("The last call that several devices shared at c 1000 x 1000, n = 7 3 calls were shared; ")
+    assert found.startswith(
+        "The last call that several devices shared at c 1000 x 1000, n = 7 3 calls of these sizes were shared; "
+    )
     assert "took 10 ms, predicted 8 ms (25 % slower); imbalance 25 %" in found
     assert "It was made 10 minutes ago. Why so: balanced by what calls took." in found
     assert "cuda (Some GPU) 400 6 ms 3 ms 4 ms 3 ms 60 %" in found

@@ -483,10 +483,8 @@ class Sharing:
             total_ns = time.perf_counter_ns() - call.started_ns
             busy, done = tuple(one.busy_ns for one in members), tuple(one.done for one in members)
             names = tuple(kind.programs)
-            kind.timelines[shape] = Timeline(
-                names, decision, call.events, busy, done, call.started_ns, total_ns, 1, asked.plan
-            )
-            self._told(kind, shape, asked)
+            last = Timeline(names, decision, call.events, busy, done, call.started_ns, total_ns, plan=asked.plan)
+            self._keep_timeline(kind, shape, asked, last)
             for place, error in call.race.errors:
                 if isinstance(error, DeviceError) and not isinstance(error, DeviceMemoryError):
                     division.failed(place, str(error).split("\n")[0])
@@ -505,12 +503,9 @@ class Sharing:
         whole = max(parts.ranges, key=len, default=range(0))
         total = sum(member.done for member in members)
         busy, done = tuple(one.busy_ns for one in members), tuple(one.done for one in members)
-        told = 1 + (kind.timelines[shape].calls if shape in kind.timelines else 0), asked.plan
-        timeline = Timeline(tuple(kind.programs), decision, call.events, busy, done, call.started_ns, spent_ns, *told)
-        if len(kind.timelines) >= MOST_KINDS:
-            kind.timelines.clear()
-        kind.timelines[shape] = timeline
-        self._told(kind, shape, asked)
+        names = tuple(kind.programs)
+        last = Timeline(names, decision, call.events, busy, done, call.started_ns, spent_ns, plan=asked.plan)
+        self._keep_timeline(kind, shape, asked, last)
         if asked.plan not in PLANS or not whole or not total:
             return
         if (quiet := kind.quiet.get(shape)) is not None and quiet.is_quiet and decision is not None:
@@ -528,6 +523,13 @@ class Sharing:
         made = decision or division.decide()
         chunks = parts.chunks() if isinstance(parts, GuidedParts) else None
         division.measured(made, busy, scaled, spent_ns, chunks)
+
+    def _keep_timeline(self, kind: SharedKind, shape: Shape, asked: Config, last: Timeline) -> None:
+        calls = 1 + (kind.timelines[shape].calls if shape in kind.timelines else 0)
+        if len(kind.timelines) >= MOST_KINDS:
+            kind.timelines.clear()
+        kind.timelines[shape] = last._replace(calls=calls)
+        self._told(kind, shape, asked)
 
     def _keep(self, kind: SharedKind, shape: Shape, division: Division) -> Division:
         if len(kind.divisions) >= MOST_KINDS:
