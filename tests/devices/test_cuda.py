@@ -14,8 +14,8 @@ import pytest
 from devices.cuda_table import Table
 from devices.fake_cuda import library_path
 from loopwright.devices import cuda
+from loopwright.devices.clocks import Clocks
 from loopwright.devices.cuda import FORKED, find_gpus, why_none
-from loopwright.devices.gpu import Clocks
 from loopwright.errors import CompilerError, DeviceError, DeviceMemoryError
 from loopwright.ir.program import DeviceText
 from loopwright.toolchain import nvrtc

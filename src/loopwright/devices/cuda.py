@@ -29,10 +29,11 @@ from typing import TYPE_CHECKING, Any
 
 from loopwright.config import Tools, available_cores, current
 from loopwright.deferred import deferred
+from loopwright.devices.clocks import Clocks
 from loopwright.devices.copy_layout import copy_layout
 from loopwright.devices.cuda_launcher import address_in, cuda_launcher, raiser
 from loopwright.devices.cuda_module import ALLOCATE, DOING, FETCH, STICKY, CudaModule, size_text
-from loopwright.devices.gpu import ENTRY, Box, Clocks, Gpu, Limits, Queue
+from loopwright.devices.gpu import ENTRY, Box, Gpu, Limits, Queue
 from loopwright.errors import CompilerError, DeviceError, DeviceMemoryError
 from loopwright.ir.program import DeviceText
 from loopwright.toolchain import nvrtc

@@ -23,10 +23,11 @@ import numpy as np
 import numpy.typing as npt
 
 from loopwright.config import Tools, current
+from loopwright.devices.clocks import Clocks
 from loopwright.devices.cuda_launcher import address_in, raiser, waiting_launcher
 from loopwright.devices.emulated_build import ENTRY, build_emulated, find_cxx
 from loopwright.devices.emulated_memory import APART, FIRST_ADDRESS, EmulatedMemory
-from loopwright.devices.gpu import Box, Clocks, Gpu, Limits, Queue
+from loopwright.devices.gpu import Box, Gpu, Limits, Queue
 from loopwright.errors import CompilerError, DeviceError, DeviceMemoryError
 from loopwright.ir.gpu_target import CUDA
 from loopwright.ir.program import DeviceText

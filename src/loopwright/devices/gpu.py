@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 from loopwright.config import Tools
+from loopwright.devices.clocks import Clocks
 from loopwright.ir.gpu_target import CUDA, GpuTarget
 from loopwright.ir.program import DeviceText
 
@@ -36,16 +37,6 @@ class Limits:
         copies = CUDA.copies if self.capability >= (8, 0) else ()
         return GpuTarget(self.warp, self.threads_per_block, registers=self.registers,
                          shared_bytes=self.shared_per_block, copies=copies)  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True)
-class Clocks:
-    """How fast a GPU is at most, of which no schedule knows: clocks of its multiprocessors and of its memory, and how
-    many bits wide the bus to that is. 0 where nobody tells."""
-
-    multiprocessor_hz: int = 0
-    memory_hz: int = 0
-    bus_bits: int = 0
 
 
 ENTRY = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)
