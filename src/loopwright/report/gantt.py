@@ -13,7 +13,7 @@ from loopwright.report.shared_report import MemberReport, SharedCallReport, Span
 from loopwright.report.words import duration, percent
 
 WIDTH = 760
-LEFT, RIGHT, TOP, ROW, BOTTOM = 92, 14, 8, 46, 44
+LEFT, RIGHT, TOP, ROW, BOTTOM = 92, 30, 8, 46, 44
 COMPUTES, COPIES = (4, 18), (24, 12)
 """Where in the row of a device a bar is, and how high."""
 
@@ -33,7 +33,7 @@ def gantt(last: SharedCallReport) -> Element | None:
         return None
     whole = max(1, last.total_ns, *ends)
     height = TOP + ROW * len(last.members) + BOTTOM
-    title = f"who computed, copied and waited in the last shared call, {duration(last.total_ns)}"
+    title = f"Who computed, copied and waited in the last shared call, {duration(last.total_ns)}"
     svg = element("svg", viewBox=f"0 0 {WIDTH} {height}", role="img", aria_label=f"{title}: {described(last)}")
     _draw_axis(svg, whole, height)
     for row, member in enumerate(last.members):

@@ -6,7 +6,7 @@ out.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import PurePath
 from typing import Any
@@ -15,7 +15,7 @@ from loopwright.config import Config
 from loopwright.devices.gpus import gpu_of
 from loopwright.ir.signature import ArrayArgument, ScalarArgument, Shape, Signature
 from loopwright.ir.variant import is_gpu
-from loopwright.profile.journal import journal_of
+from loopwright.profile.journal import Journal, journal_of
 from loopwright.profile.machine import machine_of
 from loopwright.profile.records import TIMELINE, FittedTable, MachineName, Record, timeline_name
 from loopwright.profile.store import ProfileStore
@@ -23,13 +23,16 @@ from loopwright.report.devices import last_report
 from loopwright.report.kernel_summary import kind_text
 from loopwright.report.shapes import Axes
 from loopwright.report.shared_report import MemberReport, MovedReport, SharedCallReport, SpanReport
-from loopwright.runtime.sharing import SharedKind, Timeline, on_one
+from loopwright.runtime.sharing import SharedKind, on_one
 
 MOST_KEPT_SPANS = 512
 """So many things that devices did are kept of a call, about: of more, neighbours become one."""
 
 MOST_MEMBERS = 64
 """So many devices a call may have that is read from a store."""
+
+MOST_KNOWN = 256
+_known: dict[int, tuple[Config, Journal]] = {}
 
 _SPAN = ("device", "what", "start_ns", "end_ns", "first", "last", "size_bytes", "source", "target", "times")
 
@@ -60,36 +63,38 @@ def keep(name: str, file: str, parameters: Sequence[str], kind: SharedKind, shap
     writes the store makes the table, of the last of many calls."""
     if asked.store_path is None:
         return
-    timeline, signature = kind.timelines[shape], kind.code.compilation.signature
-    about = {
-        "name": name,
-        "file": PurePath(file).name,
-        "types": kind_text(signature),
-        "axes": axes_of_arguments(signature, parameters),
-        "sizes": list(shape.sizes),
-    }
-    journal_of(asked).put_last(
-        (kind.code.fingerprint, shape), _maker(kind, shape, timeline, about, on_one(asked, "cpu"))
-    )
-
-
-def _maker(
-    kind: SharedKind, shape: Shape, timeline: Timeline, about: dict[str, Any], config: Config
-) -> Callable[[], Iterable[Record]]:
-    made_at = time.time()
+    timeline, made_at = kind.timelines[shape], time.time()
 
     def make() -> Iterable[Record]:
-        machine = machine_of("cpu", config)
+        machine = machine_of("cpu", on_one(asked, "cpu"))
         if machine is None or not machine.fingerprint:
             return []
-        kernel = kind.code.fingerprint
+        signature, kernel = kind.code.compilation.signature, kind.code.fingerprint
         found = {device: gpu for device in timeline.devices if is_gpu(device) and (gpu := gpu_of(device)) is not None}
-        models = {device: gpu.name for device, gpu in found.items()}
-        content = {"kernel": kernel, **about, "models": models, "call": content_of(last_report(timeline, kind, None))}
+        content = {
+            "kernel": kernel,
+            "name": name,
+            "file": PurePath(file).name,
+            "types": kind_text(signature),
+            "axes": axes_of_arguments(signature, parameters),
+            "sizes": list(shape.sizes),
+            "models": {device: gpu.name for device, gpu in found.items()},
+            "call": content_of(last_report(timeline, kind, None)),
+        }
         table = FittedTable(TIMELINE, machine.fingerprint, timeline_name(kernel, shape), content, made_at)
         return [MachineName(machine.fingerprint, machine), table]
 
-    return make
+    _journal(asked).put_last((kind.code.fingerprint, shape), make)
+
+
+def _journal(asked: Config) -> Journal:
+    """That of these options; a look-up where calls have the same ones, as they mostly have."""
+    known = _known.get(id(asked))
+    if known is None or known[0] is not asked:
+        if len(_known) >= MOST_KNOWN:
+            _known.clear()
+        known = _known[id(asked)] = asked, journal_of(asked)
+    return known[1]
 
 
 def axes_of_arguments(signature: Signature, parameters: Sequence[str]) -> Axes:
