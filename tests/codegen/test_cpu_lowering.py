@@ -133,7 +133,7 @@ class Case:
 
 CASES = {
     "parallel regions": Case(ADD, "parallelize i; vectorize j", "lw_part_i_("),
-    "loop versioning": Case(SPMV, "parallelize i", "if (!LW_RARE(!("),
+    "loop versioning": Case(SPMV, "parallelize i", "if (!LW_SELDOM(!("),
     "owner computes": Case(TABLE, "parallelize i", "lw_own_i_("),
     "row pointers": Case(SPMV, "parallelize i", "lw_rows"),
     "collapsed loops": Case(LAYERS, "parallelize c", "lw_outside"),
