@@ -107,5 +107,5 @@ def fill(path: Path, name: str = "gemm") -> Path:
             ChoiceRecord(KERNEL, CPU.fingerprint, chosen, TILED, "predicted fastest", 6.75e7, 0.04, NOW - 90)
         )
         store.put_table(FittedTable(PARETO, CPU.fingerprint, KERNEL, front_content(front()), NOW - 3 * DAY))
-        store.put_table(timeline())
+        store.put_table(timeline(name=name))
     return path

@@ -5,6 +5,9 @@ from __future__ import annotations
 
 import json
 import math
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
@@ -124,6 +127,29 @@ def test_one_device_leaves_nothing(store: Path) -> None:
         run(250, 2)
     journal_of(current()).flush()
     assert not store.exists() or not calls_in(store)
+
+
+def test_a_process_leaves_its_last_call_when_it_ends(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import numpy as np, loopwright as lw\n"
+        "@lw.kernel\n"
+        "def tripled(a, b):\n"
+        "    for i in range(a.shape[0]):\n"
+        "        b[i] = 3.0 * a[i]\n"
+        "a, b = np.ones(100), np.zeros(100)\n"
+        f"with lw.options(devices='cpu, emulated', plan={parts_of(100)!r}):\n"
+        "    for _ in range(7):\n"
+        "        tripled(a, b)\n"
+    )
+    path = tmp_path / "left.sqlite3"
+    given = os.environ | {"LOOPWRIGHT_STORE": str(path), "PYTHONPATH": os.pathsep.join(sys.path)}
+    subprocess.run([sys.executable, "-W", "error", script], check=True, env=given, timeout=120)
+    with ProfileStore.open(path, readonly=True) as store:
+        [one] = stored_calls(store)
+        assert (one.name, one.call.calls, one.sizes) == ("tripled", 7, (100, 100))
+        [kept] = store.tables(TIMELINE, one.machine.fingerprint)
+    assert len(json.dumps(kept.content)) < 3000
 
 
 # ---- content ----------------------------------------------------------------------------------------------------
