@@ -168,6 +168,19 @@ def test_a_schedule_opens(made: str, browser: Browser) -> None:
     assert opened > closed + 20
 
 
+def test_on_paper_nothing_is_cut_off(made: str, browser: Browser) -> None:
+    """As it is laid out on a sheet of A4 with its margins: what is wide cannot be scrolled there."""
+    told = browser.asked(
+        made.replace("@media print", "@media all"),
+        """const wide = [...document.querySelectorAll(".scroll, figure, table, svg")];
+        const edge = document.documentElement.clientWidth;
+        return {page: document.documentElement.scrollWidth, edge, tables: document.querySelectorAll("table").length,
+          cut: wide.filter(e => e.getBoundingClientRect().right > edge + 1).length};""",
+        width=702,
+    )
+    assert told["tables"] > 5 and told["cut"] == 0 and told["page"] <= told["edge"]
+
+
 def test_it_can_be_printed(made: str, browser: Browser) -> None:
     pdf = browser.printed(made)
     assert pdf[:4] == b"%PDF" and len(pdf) > 20_000

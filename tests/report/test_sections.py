@@ -176,7 +176,7 @@ def test_times_of_calls_show_whether_the_machine_has_changed() -> None:
     made = told(replace(subject(*CPU_ROWS), cells=(cell,)), NOW)
     words = text(made)
     assert "Times of real calls at 1024 x 1024, one after the other: is the machine as fast as it was?" in words
-    assert "hours before this report" in words
+    assert "hours after the first of them, which was 9 hours ago" in words
     few = replace(cell, batches=batches[:2])
     assert "Times of real calls" not in text(told(replace(subject(*CPU_ROWS), cells=(few,)), NOW))
 
@@ -193,7 +193,7 @@ def test_drift_is_told_of_the_size_that_calls_have(step_s: float, unit: str) -> 
 
     cells = (cell(DEFAULT, 100, 3), cell(DEFAULT, 200, 7), cell(TILED, 200, 4), cell(DEFAULT, 1024, 2))
     words = text(told(replace(subject(*CPU_ROWS), cells=cells), NOW))
-    assert "Times of real calls at 200 x 200" in words and f"{unit} before this report" in words
+    assert "Times of real calls at 200 x 200" in words and f"{unit} after the first of them, which was " in words
     assert "calls at 100 x 100" not in words and "calls at 1024" not in words
 
 

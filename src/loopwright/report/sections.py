@@ -168,20 +168,20 @@ def _drift(view: SectionView, now: float) -> Element | None:
     if not found:
         return None
     shape = max(found, key=lambda one: (one == view.reference, sum(len(some) for _, some in found[one]), one.sizes))
-    longest_s = max(now - one.made_at for _, some in found[shape] for one in some)
-    unit, unit_s = next(((unit, size) for unit, size in _UNITS if longest_s >= size), _UNITS[-1])
+    first, last = (pick(one.made_at for _, some in found[shape] for one in some) for pick in (min, max))
+    unit, unit_s = next(((unit, size) for unit, size in _UNITS if last - first >= size), _UNITS[-1])
     series = [
         ChartSeries(
             view.names.get(variant, str(variant)),
-            tuple(((one.made_at - now) / unit_s, one.time_ns) for one in batches),
+            tuple(((one.made_at - first) / unit_s, one.time_ns) for one in batches),
             place if place < SERIES else None,
         )
         for place, (variant, batches) in enumerate(found[shape])
     ]
     at = f" at {sizes_words(shape.sizes, view.axes)}" if shape.sizes else ""
     title = f"Times of real calls{at}, one after the other: is the machine as fast as it was?"
-    before = Axis(f"{unit} before this report", False, lambda value: number_text(-value))
-    return chart(title, before, Axis(TIME.label, False, duration), series)
+    since = Axis(f"{unit} after the first of them, which was {age(now - first)}", False, number_text)
+    return chart(title, since, Axis(TIME.label, False, duration), series)
 
 
 # ---- predictions ------------------------------------------------------------------------------------------------
