@@ -228,7 +228,7 @@ class ParallelRegion:
         if self.shares == "pieces":
             what = "of equal length" if self.rows is None else f"of equal work, as {user_name(self.rows.pointer)} tells"
             fixed = bool(self.partials or self.sums)
-            yield f"shares: pieces {what}, {'the same ones in every run' if fixed else 'for whoever is free'}"
+            yield f"shares: pieces {what}, {'the same ones in every run' if fixed else 'for the next free thread'}"
 
 
 @dataclass(frozen=True, slots=True)
