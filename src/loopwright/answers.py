@@ -4,7 +4,7 @@ puts together what others know; no call needs it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
@@ -23,7 +23,7 @@ from loopwright.ir.plan import Plan
 from loopwright.ir.signature import Signature
 from loopwright.ir.signature import shape_of as shared_shape
 from loopwright.ir.user_text import user_name
-from loopwright.ir.variant import Variant, compilation_of
+from loopwright.ir.variant import Compilation, Variant, compilation_of
 from loopwright.memory.gpu_call import GpuExecutable
 from loopwright.memory.in_pieces import InPieces
 from loopwright.memory.on_device import OnDevice
@@ -74,19 +74,24 @@ def explained(
     one: Specialisation,
     choices: tuple[ChoiceReport, ...],
     runs: Sequence[Run],
+    shared: Mapping[Compilation, int],
     asked: AskedCall | None = None,
 ) -> Explanation:
-    """All that is told of one specialisation. runs: of the whole kernel. asked: the call that it is about; None where
-    it is about all that this code has run."""
+    """All that is told of one specialisation. runs: of the whole kernel; shared: how many calls several devices have
+    shared, by what the CPU had for its part. asked: the call that it is about; None where it is about all that this
+    code has run."""
     same = [run for run in runs if run.compiled is one]
     if asked is not None:  # calls of this kind, whatever code ran them
         same = [run for run in runs if run.compilation.signature == one.signature]
+    many = shared.get(one.compilation, 0)
+    if asked is not None:
+        many = sum(calls for code, calls in shared.items() if code.signature == one.signature)
     ran = _ran(one, same)
     written, facts = one.analysed.written, one.analysed.facts
     counts = {name: str(count) for name, count in trip_counts(written).items() if count is not None}
     touched = {name: str(count) for name, count in footprint(written).items() if count is not None}
     recipe = one.analysed.recipe
-    return explain(
+    found = explain(
         as_run(written, one.kernel),
         facts,
         print_schedule(recipe.schedule),
@@ -99,6 +104,7 @@ def explained(
         _served_by(one, asked, ran),
         tuple(_notes(one, asked, same)),
     )
+    return replace(found, shared_calls=many)
 
 
 def of_devices(found: Explanation, kind: SharedKind, asked: AskedCall, config: Config) -> Explanation:

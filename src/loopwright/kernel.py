@@ -37,6 +37,7 @@ if TYPE_CHECKING:
         layout_report,
         path_reports,
         stored_choices,
+        stored_timelines,
         tune_progress,
         tune_report,
     )
@@ -64,6 +65,7 @@ else:  # what calls do without
     layout_report = deferred("loopwright.report.layout_report")
     path_reports = deferred("loopwright.report.path_reports")
     stored_choices = deferred("loopwright.report.stored_choices")
+    stored_timelines = deferred("loopwright.report.stored_timelines")
     tune_progress = deferred("loopwright.report.tune_progress")
     tune_report = deferred("loopwright.report.tune_report")
     search_ranges = deferred("loopwright.search.ranges")
@@ -77,7 +79,6 @@ else:  # what calls do without
 
 # Called with each new kernel: the command line reports on all that a script makes, local ones included.
 WATCHERS: list[Callable[[LoopKernel], object]] = []
-
 
 Answer = TypeVar("Answer")
 MOST_STRUCTURES = 64  # ways in which arguments hold others, of one kernel
@@ -155,6 +156,7 @@ class LoopKernel(_Called):
             load_compiler,
             self._after,
             self._own_options(),
+            lambda *shared: stored_timelines.keep(source.name, source.file, self._dispatch.parameters, *shared),
         )
         self._call = self._called
         if source.variadic is not None:
@@ -291,7 +293,7 @@ class LoopKernel(_Called):
         one, told = _own(considered.compiled), stored_choices.choice_of(considered, time.time())
         threads = considered.plan.shares[0].variant.threads or considered.config.threads
         asked = answers.AskedCall(prepared.arguments, considered.plan, threads, considered.failed)
-        found = answers.explained(one, (told,), self._dispatch.runs(), asked)
+        found = answers.explained(one, (told,), self._dispatch.runs(), self._dispatch.shared_calls, asked)
         if len(current().devices) < 2:
             return found
         shared, _ = self._dispatch.sharing.told(prepared.arguments, prepared.signature, current())
@@ -299,9 +301,10 @@ class LoopKernel(_Called):
 
     def explanations(self) -> Explanations:
         """One explanation for all that was compiled so far: for each kind of call, and for each way to run it."""
-        served, runs, config, now = self._dispatch.served(), self._dispatch.runs(), current(), time.time()
+        served, config, now = self._dispatch.served(), current(), time.time()
+        runs, shared = self._dispatch.runs(), self._dispatch.shared_calls
         own = [
-            answers.explained(one, stored_choices.choices_of(one, served, config, now), runs)
+            answers.explained(one, stored_choices.choices_of(one, served, config, now), runs, shared)
             for one in map(_own, self._dispatch.compiled())
         ]
         own = answers.with_shared_calls(own, self._dispatch.compiled(), self._dispatch.shared(), config)
@@ -313,8 +316,7 @@ class LoopKernel(_Called):
         stands before the loop, and changes no argument."""
         if (other := self._serving(args, kwargs, compiles=True)) is not None:
             return other[0].irregular(*other[1])
-        prepared = self._dispatch.prepare(args, kwargs)
-        return _irregular(prepared)
+        return _irregular(self._dispatch.prepare(args, kwargs))
 
     def layouts(self, *args: Any, **kwargs: Any) -> LayoutReport:
         """What part of the bytes that memory moves a call with these arguments uses, of each array as it lies and in
@@ -410,12 +412,13 @@ class LoopKernel(_Called):
     def _repr_html_(self) -> str:
         return kernel_summary.kernel_html(*self._summary())
 
-    def _summary(self) -> tuple[str, str, list[Compilation], list[Run]]:
-        """The name, the parameters, what is compiled, and what ran."""
+    def _summary(self) -> tuple[str, str, list[Compilation], list[Run], int]:
+        """The name, the parameters, what is compiled, what ran, and how many calls several devices have shared."""
         dispatches = [self._dispatch, *(other._dispatch for other in self._others())]
         compiled = [code.compilation for one in dispatches for code in one.codes]
         runs = [run for one in dispatches for run in one.runs()]
-        return self.name, str(inspect.signature(self._source.function)), compiled, runs
+        shared = sum(one.shared_calls.total() for one in dispatches)
+        return self.name, str(inspect.signature(self._source.function)), compiled, runs, shared
 
     def _refused_as_method(self, args: Sequence[object], error: TypeError) -> TypeError:
         """A better error for a call through an object whose class has this kernel, where the object was the trouble."""

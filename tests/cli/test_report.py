@@ -14,7 +14,7 @@ from loopwright.cli.main import app
 from loopwright.config import CURRENT, Config
 from loopwright.profile.store import ProfileStore
 from report.pages import read
-from report.stored import fill
+from report.stored import fill, timeline
 
 RUNNER = CliRunner()
 
@@ -51,6 +51,17 @@ def test_another_store_and_one_kernel(tmp_path: Path) -> None:
     run("--out", out, "--store", other, "--kernel", "smooth")
     assert "smooth" in read(out.read_text(encoding="utf-8")).text
     assert "a kernel 'gemm'\n  try: one of smooth" in run("--out", out, "--store", other, "--kernel", "gemm", code=2)
+
+
+def test_a_store_that_has_only_calls_that_devices_shared(tmp_path: Path) -> None:
+    with ProfileStore.open(tmp_path / "profile.sqlite3") as store:
+        store.put_table(timeline(name="swept"))
+    out = tmp_path / "page.html"
+    for more in ((), ("--kernel", "swept")):
+        run("--out", out, *more)
+        page = read(out.read_text(encoding="utf-8"))
+        assert page.faults == [] and "swept" in page.text
+    assert "a kernel 'gemm'\n  try: one of swept" in run("--out", out, "--kernel", "gemm", code=2)
 
 
 def test_what_cannot_be_done(tmp_path: Path) -> None:

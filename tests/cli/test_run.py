@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -36,6 +37,13 @@ def test_the_summary_has_a_line_for_each_kind_of_call(
         "sequential t; reduction k; undecided while"
     )
     assert rows[2] == ["idle", "(script.py:40)", "0"]
+
+
+def test_calls_that_devices_shared_are_among_them(tmp_path: Path) -> None:
+    found = fake(tmp_path, calls=1).explanations()[0]
+    several = [replace(found, shared_calls=4), replace(found, ran=None, shared_calls=4)]
+    rows = [run._row(one) for one in several]
+    assert [row[1:5] for row in rows] == [["7", "4 ms", "1.25 ms", "2"], ["4", "", "", "several devices"]]
 
 
 def test_a_summary_of_nothing(

@@ -35,7 +35,16 @@ def in_rows(a: Any) -> Any:
     return out
 
 
-@pytest.mark.parametrize("function", [total, counted, in_rows])
+def in_floats(a: Any) -> Any:
+    s, n = 0.5, -0.0
+    for i in range(a.size):
+        s += np.float64(a[i])
+        if a[i] > 100:
+            n += 1.0
+    return s, n
+
+
+@pytest.mark.parametrize("function", [total, counted, in_rows, in_floats])
 @pytest.mark.parametrize("element", [np.int8, np.uint8, np.int16, np.uint16, np.bool_])
 @pytest.mark.parametrize("threads", [1, 3])
 def test_as_in_python(function: Callable[..., Any], element: Any, threads: int) -> None:
@@ -47,6 +56,24 @@ def test_as_in_python(function: Callable[..., Any], element: Any, threads: int) 
             a = (drawn if value is None else np.full(size, value)).astype(element)
             for given in (a, a[::-1]):
                 np.testing.assert_array_equal(kernel(given), function(given.astype(np.int64)))
+
+
+def correlated(a: Any) -> Any:
+    found = 0.0
+    for k in range(a.shape[1]):
+        found += a[0, k] * a[1, k]
+    return found
+
+
+@pytest.mark.parametrize("element", [np.int8, np.uint8, np.int16, np.uint16])
+def test_products_wrap_as_their_type_says(element: Any) -> None:
+    kernel, info = lw.kernel(correlated), np.iinfo(element)
+    for size in (15, 16, 40, 129, 5000):
+        a = np.random.default_rng(size).integers(info.min, info.max, (2, size), dtype=element)
+        with np.errstate(over="ignore"):
+            assert kernel(a) == correlated(a)
+            with lw.options(strict=True):
+                assert kernel(a) == correlated(a)
 
 
 HEAD = "kernel f(a: {}[1] C, x: float64[1] C) -> python int64:\n    var s: int64\n    s = 0\n"
@@ -65,8 +92,33 @@ LOOP = "    for i in 0 .. size(a, 0):\n        {}\n    return s\n"
         ("int8", "s = max(s, int64(a[i]))", ""),
         ("int8", "s = s + int64(x[i] > 0.5)", ""),
         ("int8", "s = s + int64(a[i]) + i", ""),
+        ("int8", "s = s + int64(a[i] * a[i])", "int16_t"),
     ],
 )
 def test_which_loops(element: str, statement: str, width: str) -> None:
     text = host_text(HEAD.format(element) + LOOP.format(statement), "vectorize i")
+    assert ("simdlen(32)" in text, "simdlen(16)" in text) == (width == "int16_t", width == "int32_t")
     assert (f"{width} s_part = 0;" in text) if width else "s_part = 0;" not in text
+
+
+@pytest.mark.parametrize(
+    ("statement", "is_narrow"),
+    [
+        ("s = s + float64(a[i])", True),
+        ("s = s + float64(a[i] * a[i])", True),
+        ("s = s + float64(a[i]) * 0.5", False),
+        ("s = s + x[i]", False),
+        ("s = s + float64(a[i]); s = s + 1.0", False),
+        ("if a[i] > int8(2): s = s + 1.0", True),
+        ("if a[i] > int8(2): s = s + 0.5", False),
+        ("if a[i] > int8(2): s = s + -0.0", False),
+        ("if a[i] > int8(2): s = s + float64('nan')", False),
+        ("if a[i] > int8(2): s = s + float64('inf')", False),
+    ],
+)
+def test_which_loops_with_sums_of_floats(statement: str, is_narrow: bool) -> None:
+    head = (
+        HEAD.format("int8").replace("python int64", "float64").replace("s: int64\n    s = 0", "s: float64\n    s = 0.0")
+    )
+    lines = statement.replace(": s", ":\n            s").replace("; ", "\n        ")
+    assert ("int16_t s_part = 0;" in host_text(head + LOOP.format(lines), "vectorize i")) == is_narrow

@@ -46,7 +46,7 @@ def agree(text: str, calls: list[list[Any]], cache: Path, strict: bool = False) 
 def versions(c_text: str) -> tuple[str, str]:
     """The texts of the two versions of the first loop that has two."""
     lines = c_text.split("\n")
-    start = next(k for k, line in enumerate(lines) if "if (!LW_RARE(!(" in line)
+    start = next(k for k, line in enumerate(lines) if "if (!LW_SELDOM(!(" in line)
     margin = lines[start][: -len(lines[start].lstrip())]
     middle = lines.index(margin + "} else {", start)
     return "\n".join(lines[start:middle]), "\n".join(lines[middle : lines.index(margin + "}", middle)])

@@ -14,6 +14,7 @@ import pytest
 from devices.cuda_table import Table
 from devices.fake_cuda import library_path
 from loopwright.devices import cuda
+from loopwright.devices.clocks import Clocks
 from loopwright.devices.cuda import FORKED, find_gpus, why_none
 from loopwright.errors import CompilerError, DeviceError, DeviceMemoryError
 from loopwright.ir.program import DeviceText
@@ -98,6 +99,11 @@ def test_a_gpu_without_pools_is_not_used(driver, search):
     assert found.gpus == () and found.failure == "Fake GPU: its driver has no memory pools, as in some virtual machines"
 
 
+def test_clocks_that_the_driver_does_not_tell_are_zero(gpu, driver, monkeypatch):
+    monkeypatch.delattr(driver.api.CUdevice_attribute, "CU_DEVICE_ATTRIBUTE_CLOCK_RATE")
+    assert gpu.clocks == Clocks(0, 36_000, 37)
+
+
 def test_what_is_found(driver, search):
     driver.set("fake_devices", 2)
     found = search()
@@ -105,6 +111,7 @@ def test_what_is_found(driver, search):
     limits = found.gpus[0].limits
     assert limits.capability == (9, 0) and limits.warp == 32 and limits.memory_bytes == 1 << 30
     assert (limits.shared_per_block, limits.shared_per_block_most, limits.l2_bytes) == (8, 97, 38)
+    assert found.gpus[0].clocks == Clocks(13_000, 36_000, 37)
     assert driver.count("fake_contexts") == 0, "a context takes half a GiB: not before it is used"
 
 

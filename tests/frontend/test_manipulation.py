@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
@@ -121,3 +123,41 @@ def test_what_is_written_is_seen_through_another_shape() -> None:
     mine, right = np.arange(300.0), np.arange(300.0)
     assert seen_through(mine) == seen_through.py_func(right)
     np.testing.assert_array_equal(mine, right)
+
+
+@pytest.mark.parametrize("shape", [(2, 3, 4), (3, 2, 4), (2, 1, 12), (24, 1, 1), (0, 3, 4), (2, 0, 4)])
+@pytest.mark.parametrize("source", ["a", "a[::-1]", "(a + 1)", "a.copy()"])
+def test_axes_of_size_1_come_and_go(shape, source):
+    text = f"def f(a, n, m, k):\n    return np.reshape({source}, (n, 1, m, k, 1)) * 2\n"
+    function = define(text)
+    a = np.arange(np.prod(shape, dtype=int) * 1.0).reshape(shape)
+    same(function, a, *shape)
+    same(function, a, *shape[::-1])  # the same number of elements, and other axes
+    same(function, a, shape[0], shape[1], shape[2] + 1)  # an error
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [
+        "(a.shape[0] * a.shape[1], a.shape[2])", "(a.shape[0], a.shape[1] * a.shape[2])", "(a.shape[0], -1)",
+        "(-1, a.shape[2])", "(a.shape[2], -1)", "(a.shape[0], a.shape[1], 2, a.shape[2] // 2)", "(1, -1, 1)", "(-1, 2)",
+        "(a.shape[0], 1, a.shape[1], a.shape[2])", "(a.shape[0], 2, a.shape[1] // 2, a.shape[2])", "(1, 1, 1, 1, -1)",
+    ],
+)  # fmt: skip
+def test_axes_that_come_together_and_go_apart(shape):
+    function = define(f"def f(a):\n    b = (a * 2).reshape({shape})\n    return b.copy(), b.ravel() + 1\n")
+    for size in ((3, 4, 6), (1, 2, 2), (5, 2, 4), (0, 2, 4), (3, 4, 0)):
+        same(function, np.arange(np.prod(size, dtype=int) * 1.0).reshape(size))
+
+
+def test_no_number_of_an_element_is_divided_where_axes_stay():
+    kernel = lw.kernel(define("def f(a):\n    return np.reshape(a, (a.shape[0], 1, a.shape[1])) * 2.0\n"))
+    text = kernel.specialise(np.zeros((3, 4))).c_text.split("lw_kernel")[-1]
+    assert "%" not in text and "lw_" + "mod" not in text and "/" not in text.replace("/*", "").replace("*/", "")
+
+
+def test_a_stack_of_single_rows_is_multiplied_in_blocks_of_rows():
+    kernel = lw.kernel(define("def f(a, b):\n    return np.reshape(a, (a.shape[0], a.shape[1], 1, a.shape[2])) @ b\n"))
+    arrays = np.random.default_rng(0).random((6, 7, 40)), np.random.default_rng(1).random((40, 24))
+    np.testing.assert_allclose(kernel(*arrays)[:, :, 0], arrays[0] @ arrays[1])
+    assert re.search(r"tile \S+ 384 \S+ [2-9] \S+ \d+;", str(kernel.explain(*arrays).schedule))

@@ -11,6 +11,7 @@ from dataclasses import replace
 import pytest
 
 from faults.stored import HERE, THERE, measured
+from loopwright import errors as lw_errors
 from loopwright.config import Config
 from loopwright.ir.signature import Shape
 from loopwright.ir.variant import Variant
@@ -226,3 +227,61 @@ def test_a_forked_process_begins_anew_and_leaves_the_parents_alone(journal):
     assert os.waitpid(child, 0)[1] == 0
     assert {m.shape.sizes[0] for m in of_kernel(journal)} == {1, 2, 3}
     assert journal.flush()
+
+
+# ---- of the last call ---------------------------------------------------------------------------------------------
+
+
+def table_of(number: int) -> FittedTable:
+    return FittedTable("timeline", HERE.fingerprint, "k: 1", {"number": number}, float(number))
+
+
+def test_of_what_changes_with_every_call_the_last_is_made_and_only_once(journal, path):
+    made: list[int] = []
+
+    def maker(number: int):
+        return lambda: made.append(number) or [table_of(number)]
+
+    for number in range(50):
+        journal.put_last("one", maker(number))
+    journal.put_last("other", lambda: ())
+    assert made == [] and journal.table("timeline", HERE.fingerprint, "k: 1") is None and not path.exists()
+    assert journal.flush()
+    assert made == [49] and journal.table("timeline", HERE.fingerprint, "k: 1") == table_of(49)
+    journal.flush()
+    assert made == [49]
+    journal.put_last("one", maker(50))
+    journal.close()
+    assert made == [49, 50]
+    with ProfileStore.open(path, readonly=True) as store:
+        assert store.tables("timeline", HERE.fingerprint) == (table_of(50),)
+
+
+def test_it_is_written_by_the_thread_that_writes(tmp_path):
+    with closing(Journal(tmp_path / "soon.sqlite3", flush_s=0.01)) as soon:
+        who: list[threading.Thread] = []
+        soon.put_last("one", lambda: who.append(threading.current_thread()) or [table_of(1)])
+        assert until(lambda: who)
+        assert who[0].name == "loopwright-journal"
+
+
+def test_what_cannot_be_made_fails_no_call(journal):
+    journal.put_last("one", lambda: 1 / 0)
+    journal.put_last("other", lambda: [table_of(3)])
+    assert journal.flush()
+    with pytest.warns(lw_errors.LoopwrightWarning, match="ZeroDivisionError"):
+        journal.put(table_of(4))
+    assert journal.table("timeline", HERE.fingerprint, "k: 1") == table_of(4)
+
+
+def test_without_a_file_there_is_nothing_to_make_for_the_last_call():
+    journal = Journal(None)
+    journal.put_last("one", lambda: [table_of(1)])
+    assert journal._last == {}
+
+
+def test_few_last_calls_wait(journal, monkeypatch):
+    monkeypatch.setattr(journals, "MOST_LAST", 3)
+    for number in range(10):
+        journal.put_last(number, lambda: ())
+    assert list(journal._last) == [7, 8, 9]

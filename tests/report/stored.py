@@ -10,8 +10,10 @@ from loopwright.ir.signature import Shape
 from loopwright.ir.variant import PLAIN, RECIPE, Variant
 from loopwright.profile.machine import Machine
 from loopwright.profile.measurement import Measurement, Work
-from loopwright.profile.records import ChoiceRecord, FittedTable, KernelName
+from loopwright.profile.records import TIMELINE, ChoiceRecord, FittedTable, KernelName, timeline_name
 from loopwright.profile.store import ProfileStore
+from loopwright.report.stored_timelines import content_of
+from report.shared import LAST
 
 NOW = 1_800_000_000.0
 DAY = 86400.0
@@ -26,6 +28,7 @@ LOOPS = Variant("cpu", PLAIN, 2)
 ON_GPU = Variant("cuda")
 WRONG = Variant("cpu", "split i 7", 2)
 CRASHED = Variant("cuda", "tile i 64 j 64")
+SHARED_SHAPE = Shape((1000, 1000, 7))
 SIZES = (64, 128, 256, 512, 1024)
 
 
@@ -75,6 +78,23 @@ def front() -> JudgedCandidates:
     )
 
 
+def timeline(
+    kernel: str = KERNEL, shape: Shape = SHARED_SHAPE, made_at: float = NOW - 600, **changes: object
+) -> FittedTable:
+    """The last shared call of a kernel, as a program leaves it."""
+    content = {
+        "kernel": kernel,
+        "name": "gemm",
+        "file": "gemm.py",
+        "types": "(float64[:, :], int64)",
+        "axes": [["c", 2], ["n", 0]],
+        "sizes": list(shape.sizes),
+        "models": {"cuda": "Some GPU"},
+        "call": content_of(LAST),
+    }
+    return FittedTable(TIMELINE, CPU.fingerprint, timeline_name(kernel, shape), content | changes, made_at)
+
+
 def fill(path: Path, name: str = "gemm") -> Path:
     """A store with all of it."""
     with ProfileStore.open(path) as store:
@@ -87,4 +107,5 @@ def fill(path: Path, name: str = "gemm") -> Path:
             ChoiceRecord(KERNEL, CPU.fingerprint, chosen, TILED, "predicted fastest", 6.75e7, 0.04, NOW - 90)
         )
         store.put_table(FittedTable(PARETO, CPU.fingerprint, KERNEL, front_content(front()), NOW - 3 * DAY))
+        store.put_table(timeline(name=name))
     return path

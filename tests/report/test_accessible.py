@@ -36,7 +36,8 @@ def test_colours_stand_out(theme: str) -> None:
     for ground in ("paper", "head"):
         assert {name: contrast(colours[name], colours[ground]) for name in ("text", "quiet", "s0")
                 if contrast(colours[name], colours[ground]) < TEXT} == {}  # fmt: skip
-    drawn = {f"s{k}": contrast(colours[f"s{k}"], colours["paper"]) for k in range(6)}
+    drawn = {name: contrast(colours[name], colours["paper"]) for name in (*(f"s{k}" for k in range(6)), "fails")}
+    drawn |= {f"{name} on a row": contrast(colours[name], colours["head"]) for name in ("s0", "s1", "fails")}
     assert {name: ratio for name, ratio in drawn.items() if ratio < GRAPHICS} == {}
 
 

@@ -128,6 +128,37 @@ def test_a_pointer_over_a_point_is_told_what_it_is(made: str, browser: Browser) 
     assert " at " in told and ": " in told
 
 
+def test_the_picture_of_a_shared_call(made: str, browser: Browser) -> None:
+    """Bars can be told by their colour, their height and their words; the whole fits its width."""
+    told = browser.asked(
+        made,
+        """const bars = [...document.querySelectorAll("figure rect.span")]; bars[0].scrollIntoView();
+        const seen = bars.filter(e => e.ownerSVGElement.getAttribute("role") === "img").map(e => {
+          const box = e.getBoundingClientRect();
+          const hit = document.elementFromPoint(box.x + box.width / 2, box.y + box.height / 2);
+          return [hit.querySelector("title").textContent, getComputedStyle(e).fill, Math.round(box.height)];
+        });
+        const frame = bars[0].ownerSVGElement.getBoundingClientRect();
+        return {seen, inside: bars.slice(0, 5).every(e => e.getBoundingClientRect().right <= frame.right + 1)};""",
+    )
+    assert told["inside"] and len(told["seen"]) == 5
+    computes = {(fill, height) for words, fill, height in told["seen"] if "computes" in words}
+    copies = {(fill, height) for words, fill, height in told["seen"] if " from " in words}
+    assert len(computes) == len(copies) == 1
+    assert computes.pop()[0] != copies.pop()[0]
+
+
+def test_what_each_device_did_can_be_sorted(made: str, browser: Browser) -> None:
+    told = browser.asked(
+        made,
+        """const table = [...document.querySelectorAll("table.sortable")].find(t => t.textContent.includes("waits"));
+        const rows = () => [...table.tBodies[0].rows].map(row => row.cells[0].textContent);
+        const button = [...table.tHead.rows[0].cells].find(h => h.textContent === "busy").querySelector("button");
+        button.click(); const up = rows(); button.click(); return [up, rows()];""",
+    )
+    assert told == [["cuda (Some GPU)", "cpu"], ["cpu", "cuda (Some GPU)"]]
+
+
 def test_a_schedule_opens(made: str, browser: Browser) -> None:
     closed, opened = browser.asked(
         made,
@@ -135,6 +166,19 @@ def test_a_schedule_opens(made: str, browser: Browser) -> None:
         const before = height(); one.querySelector("summary").click(); return [before, height()];""",
     )
     assert opened > closed + 20
+
+
+def test_on_paper_nothing_is_cut_off(made: str, browser: Browser) -> None:
+    """As it is laid out on a sheet of A4 with its margins: what is wide cannot be scrolled there."""
+    told = browser.asked(
+        made.replace("@media print", "@media all"),
+        """const wide = [...document.querySelectorAll(".scroll, figure, table, svg")];
+        const edge = document.documentElement.clientWidth;
+        return {page: document.documentElement.scrollWidth, edge, tables: document.querySelectorAll("table").length,
+          cut: wide.filter(e => e.getBoundingClientRect().right > edge + 1).length};""",
+        width=702,
+    )
+    assert told["tables"] > 5 and told["cut"] == 0 and told["page"] <= told["edge"]
 
 
 def test_it_can_be_printed(made: str, browser: Browser) -> None:

@@ -47,6 +47,7 @@ def swept(steps, u, v):
 def _anew() -> None:
     for kernel in (doubled, total, swept):
         kernel._dispatch.learn_anew()
+        kernel._dispatch.shared_calls.clear()
 
 
 def arrays(size: int = 700) -> tuple[Any, Any]:
@@ -275,6 +276,42 @@ def test_time_that_is_covered_twice_counts_once() -> None:
     spans = [SpanReport("cpu", "copies", start, end) for start, end in ((5, 9), (0, 4), (3, 6), (20, 22))]
     assert covered_ns(spans) == 11
     assert covered_ns([]) == 0
+
+
+def test_all_calls_that_devices_shared_are_counted_whatever_their_sizes_and_options() -> None:
+    """104 of them, and those that one device made beside them; tuning in between forgets none."""
+
+    @lw.kernel
+    def tripled(a, b):
+        for i in range(a.shape[0]):
+            b[i] = 3.0 * a[i]
+
+    for size, times in ((700, 40), (70, 30)):
+        a, b = arrays(size)
+        with lw.options(devices=TWO, plan=f"0:{size // 2} on cpu: recipe\n{size // 2}:{size} on emulated: recipe"):
+            for _ in range(times):
+                tripled(a, b)
+    tripled._dispatch.learn_anew()
+    a, b = arrays(300)
+    with lw.options(devices=TWO):
+        for _ in range(29):
+            tripled(a, b)
+        text = str(tripled.explain(a, b))
+    with lw.options(devices=TWO, plan="race"):
+        for _ in range(5):
+            tripled(a, b)
+        raced = tripled.explain(a, b)
+    with lw.options(device="cpu"):
+        alone = tripled.explain(a, b)
+    shared, ran = alone.shared_calls, alone.ran
+    assert shared >= 72 and raced.shared_calls == shared and raced.ran == ran
+    assert f"{shared} calls that several devices shared\n" in str(alone)
+    assert shared + (ran.calls if ran else 0) == 104
+    assert "calls that several devices shared" in text
+    assert repr(tripled).endswith("104 calls>")
+    assert f"and {shared} calls that several devices shared" in tripled._repr_html_()
+    told = tripled.explanations()
+    assert sum(one.shared_calls + (one.ran.calls if one.ran else 0) for one in told) == 104
 
 
 @pytest.mark.parametrize("plan", ["race", "single"])

@@ -20,7 +20,8 @@ next call: a part for each, predicted 8 ms: the best that was measured
 cpu takes 10 us and 13 ns for each iteration, from 3 calls
 cuda takes 900 us and 12 ns for each iteration, from 3 calls
 expected: cpu alone 13 ms; cuda alone not measured; parts for all 8 ms
-3 calls were shared; the last one, a part for each, took 10 ms, predicted 8 ms (25 % slower); imbalance 25 %
+3 calls of these sizes were shared; the last one, a part for each, took 10 ms, predicted 8 ms (25 % slower); \
+imbalance 25 %
   device  iterations  busy  computes  copies  waits
   cpu     600         8 ms  8 ms      0 ns    2 ms
   cuda    400         6 ms  3 ms      4 ms    3 ms
@@ -50,7 +51,7 @@ def test_a_device_that_did_other_than_it_was_given_and_one_that_failed() -> None
     told = list(devices_lines(replace(SHARED, last=last)))
     assert "1000 of 600" in told[8] and told[9].startswith("  cuda, failed  0 of 400")
     assert told[10] == "  copied nothing"
-    assert "1 call was shared" in told[6] and "it did not finish" in told[6]
+    assert "1 call of these sizes was shared" in told[6] and "it did not finish" in told[6]
 
 
 def test_the_notebook_says_all_that_the_text_says() -> None:
@@ -65,7 +66,7 @@ def test_the_notebook_says_all_that_the_text_says() -> None:
 
 
 def test_an_explanation_has_it_between_the_choice_and_what_ran(tmp_path: Path) -> None:
-    found = replace(explain(*made(tmp_path), "parallelize k", GENERATED, RAN), devices=SHARED)
+    found = replace(explain(*made(tmp_path), "parallelize k", GENERATED, RAN), devices=SHARED, shared_calls=3)
     text = str(found)
     assert f"devices       {TEXT.splitlines()[0]}\n              {TEXT.splitlines()[1]}\n" in text
     assert text.index("\ndevices ") < text.index(
@@ -75,10 +76,10 @@ def test_an_explanation_has_it_between_the_choice_and_what_ran(tmp_path: Path) -
     html = found._repr_html_()
     assert read(html).faults == []
     assert "devices: cpu, cuda can share such a call" in html and "3 calls that several devices shared" in html
-    assert "devices" not in str(replace(found, devices=None))
+    assert "devices" not in str(replace(found, devices=None, shared_calls=0))
     alone = str(replace(found, ran=None))
     assert "not yet, in this process" not in alone and "not yet, in this process" in str(
-        replace(found, ran=None, devices=None)
+        replace(found, ran=None, devices=None, shared_calls=0)
     )
 
 

@@ -25,6 +25,7 @@ def test_to_dict_is_json_and_has_the_promised_keys(explanation: Explanation) -> 
     assert set(seen) == {
         "kernel", "file", "line", "signature", "loops", "arrays", "guard", "schedule", "decisions", "generated",
         "ran", "notes", "choices", "plan", "served_by", "devices",
+        "shared_calls",
     }  # fmt: skip
     assert {"name", "source_name", "line", "verdict", "reason", "private", "reductions", "conflict", "trip_count"} | {
         "run", "source", "depth", "asserted", "iterations", "notes", "ways", "restructured",

@@ -80,3 +80,12 @@ def test_colours_stand_out_on_white_and_on_black() -> None:
     for style in ("computes", "copies", "fails"):
         (fill,) = re.findall(rf"\.{style} \{{ fill: (#\w{{6}})", STYLE)
         assert all(contrast(fill, paper) >= 3 for paper in ("#ffffff", "#111111"))
+
+
+def test_the_last_number_of_the_axis_has_room() -> None:
+    """Ten milliseconds end at the edge of the rows; what is written there ends before that of the picture."""
+    picture = gantt(LAST)
+    assert picture is not None
+    (last,) = (one for one in picture.iter("text") if one.text == "10 ms")
+    wide = 8 * len("10 ms")  # more than its letters need, 12 pixels high
+    assert float(last.get("x", "")) + wide / 2 <= WIDTH

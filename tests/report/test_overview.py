@@ -10,7 +10,7 @@ import pytest
 import loopwright as lw
 from loopwright.ir.text import print_kernel
 from loopwright.ir.variant import Variant
-from loopwright.profile.measurement import Measurement
+from loopwright.profile.measurement import Measurement, Work
 from loopwright.profile.records import KernelName, MachineName
 from loopwright.report.overview import gain_text, next_step, overview
 from loopwright.report.rates import rate_text
@@ -18,7 +18,7 @@ from loopwright.report.section_view import SectionView, gain_of, view_of
 from loopwright.report.shapes import axes_in, sizes_words, types_in
 from loopwright.report.subjects import Subject
 from loopwright.report.variant_names import variant_names
-from report.stored import CPU, DEFAULT, KERNEL, LOOPS, ON_GPU, ONE_THREAD, TILED, row, work_of
+from report.stored import CPU, DEFAULT, GPU, KERNEL, LOOPS, ON_GPU, ONE_THREAD, TILED, row, work_of
 
 MORE = tuple(Variant("cpu", f"split i {k}", 2) for k in (3, 4, 5))
 
@@ -75,13 +75,23 @@ def test_rates() -> None:
     known = Subject(KernelName(KERNEL), MachineName("m", cpu), (), (), (), (), 2.0, 48e6)
     assert rate_text(work, 1e9, known) == "2 GFlop/s, 0.024 GB/s (50 % of a copy)"
     assert rate_text(work, 1e9, replace(known, copy_bytes_per_s=0.0)) == "2 GFlop/s, 0.024 GB/s"
-    peak = replace(known, peak_flop_per_s=8e9)
+    peak = replace(known, peak_flop_per_s=8e9, peak_float32_per_s=16e9)
     assert rate_text(work, 1e9, peak) == "2 GFlop/s (25 % of the peak), 0.024 GB/s (50 % of a copy)"
     assert rate_text(work, 1e9, replace(peak, float32_share=1.0)).startswith("2 GFlop/s (12 % of the peak)")
     cached = replace(work, footprint_bytes=4e6)  # no matter for the memory
     assert rate_text(cached, 1e9, known) == "2 GFlop/s, 0.004 GB/s"
     assert rate_text(work, 0.0, known) == ""
     assert rate_text(replace(work, footprint_bytes=0.0), 1e9, replace(known, flop_per_iteration=0.0)) == ""
+
+
+def test_rates_of_a_gpu() -> None:
+    """As of an H100: 64 MiB of arrays are more than its cache holds."""
+    gpu = replace(GPU, limits=(("l2_bytes", 50 << 20), ("multiprocessors", 132)))
+    known = Subject(KernelName(KERNEL), MachineName("m", gpu), (), (), (), (), 2.0, 3.35e12, 0.0, 33.5e12, 66.9e12)
+    work = Work(8e9, 1e6, 1e3, 64 << 20, 0.0, 0.0)
+    assert rate_text(work, 1e6, known) == "16 TFlop/s (48 % of the peak), 67.1 GB/s (2 % of the peak)"
+    assert rate_text(work, 1e6, replace(known, float32_share=1.0)).startswith("16 TFlop/s (24 % of the peak)")
+    assert rate_text(replace(work, footprint_bytes=float(40 << 20)), 1e6, known).endswith(" 41.9 GB/s")
 
 
 def test_variants_have_names_that_a_table_and_a_picture_share() -> None:

@@ -50,7 +50,7 @@ def test_the_same_store_and_time_give_the_same_page(path: Path) -> None:
 
 def test_charts_of_all_kinds_are_there(path: Path) -> None:
     found = whole(made(path))
-    assert found.tags["figure"] == 6  # times and errors of each device, what was pruned, CPU against GPU
+    assert found.tags["figure"] == 7  # times and errors of each device, what was pruned, CPU against GPU, a shared call
     assert found.tags["polyline"] > 6 and found.tags["rect"] > 8
     joined = " ".join(found.text)
     assert "The GPU is faster from n = 397 on" in joined

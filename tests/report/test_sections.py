@@ -9,6 +9,7 @@ from xml.etree.ElementTree import Element
 import pytest
 
 from loopwright.cost.front import JudgedCandidates, Point
+from loopwright.ir.signature import Shape
 from loopwright.ir.variant import RECIPE, Variant
 from loopwright.profile.history import Batch, Cell
 from loopwright.profile.measurement import Measurement
@@ -173,9 +174,27 @@ def test_times_of_calls_show_whether_the_machine_has_changed() -> None:
     one = row(DEFAULT, 1024, 1e6)
     cell = Cell(KERNEL, CPU.fingerprint, DEFAULT, one.shape, "warm", "call", one.work, batches)
     made = told(replace(subject(*CPU_ROWS), cells=(cell,)), NOW)
-    assert "Times of real calls, one after the other: is the machine as fast as it was?" in text(made)
+    words = text(made)
+    assert "Times of real calls at 1024 x 1024, one after the other: is the machine as fast as it was?" in words
+    assert "hours after the first of them, which was 9 hours ago" in words
     few = replace(cell, batches=batches[:2])
     assert "Times of real calls" not in text(told(replace(subject(*CPU_ROWS), cells=(few,)), NOW))
+
+
+@pytest.mark.parametrize(
+    ("step_s", "unit"), [(0.5, "seconds"), (90.0, "minutes"), (3600.0, "hours"), (2 * 86400.0, "days")]
+)
+def test_drift_is_told_of_the_size_that_calls_have(step_s: float, unit: str) -> None:
+    """Most of the tuning may have been at another one."""
+
+    def cell(variant: Variant, n: int, many: int) -> Cell:
+        batches = tuple(Batch(NOW - step_s * (many - k), "ok", 1e6 + k, 0.01, 5, "") for k in range(many))
+        return Cell(KERNEL, CPU.fingerprint, variant, Shape((n, n)), "warm", "call", row(DEFAULT, n, 1e6).work, batches)
+
+    cells = (cell(DEFAULT, 100, 3), cell(DEFAULT, 200, 7), cell(TILED, 200, 4), cell(DEFAULT, 1024, 2))
+    words = text(told(replace(subject(*CPU_ROWS), cells=cells), NOW))
+    assert "Times of real calls at 200 x 200" in words and f"{unit} after the first of them, which was " in words
+    assert "calls at 100 x 100" not in words and "calls at 1024" not in words
 
 
 # ---- times over sizes ---------------------------------------------------------------------------------------------
@@ -192,6 +211,19 @@ def test_who_is_chosen_where() -> None:
     found = cells(made, "chosen variant")
     assert [line[-1] for line in found[1:]] == ["default, 1 thread", "V1"]
     assert found[1][0].startswith("64") and found[2][0].endswith("1024")
+
+
+def test_what_was_far_from_the_fastest_wherever_it_ran_is_chosen_nowhere() -> None:
+    """As calls choose: one that ran at the largest size alone is predicted to take next to nothing at small ones."""
+    default = [one for one in CPU_ROWS if one.variant == DEFAULT]
+    slow = row(LOOPS, 1024, 2 * default[4].time_ns)
+    assert default[4].shape == slow.shape
+    view = view_of(subject(*default, slow))
+    assert [region.variant for region in view.regions] == [DEFAULT]
+    near = view_of(subject(*default, replace(slow, time_ns=1.2 * default[4].time_ns)))
+    assert near.regions[0].variant == LOOPS  # near enough to be a candidate
+    found = cells(told(near.subject, NOW), "chosen variant")
+    assert found[1][1].endswith("(predicted)") and found[-1][1].endswith(" ms")
 
 
 def test_one_that_is_always_the_fastest() -> None:

@@ -124,7 +124,7 @@ def test_a_compiler_without_openmp_works_on_one_thread(tmp_path, config):
     plain = replace(config, compiler=fake)
     found = cc.find_compiler(plain)
     assert found is not None
-    assert (found.openmp, found.tuning) == ((), ("-march=native",))
+    assert (found.openmp, found.tuning) == ((), cc.TUNING[0])
     with pytest.warns(LoopwrightWarning, match="no OpenMP"):
         artifact = cc.build(THREE, (), plain)
     assert ctypes.CDLL(str(artifact.path)).three() == 3
@@ -250,3 +250,19 @@ def described(march: str, avx512: str) -> str:
 )
 def test_a_cpu_that_the_compiler_does_not_know(native: str, known: str, wanted: bool) -> None:
     assert cc.takes_for_an_older_one(lambda name: native if name == "native" else known) is wanted
+
+
+def test_flags_for_another_processor_leave_the_others(config):
+    found = cc.find_compiler(config)
+    assert found is not None
+    other = cc.for_flags(found, ("-march=x86-64-v3",))
+    assert not any(flag.startswith("-m") for flag in other.tuning)
+    assert [flag for flag in found.tuning if not flag.startswith("-m")] == list(other.tuning)
+    assert cc.for_flags(found, ("-O2",)) == found
+
+
+def test_a_compiler_that_does_not_know_a_parameter_goes_without(tmp_path, config):
+    real = shutil.which("cc")
+    text = f'for word; do case "$word" in --param*) echo "error: what"; exit 1;; esac; done\nexec {real} "$@"\n'
+    found = cc.find_compiler(replace(config, compiler=script(tmp_path / "old", text)))
+    assert found is not None and found.tuning[0] == "-march=native" and cc.LOOPS not in found.tuning

@@ -11,6 +11,9 @@ import pytest
 
 import loopwright as lw
 from loopwright.config import current
+from loopwright.devices.clocks import Clocks
+from loopwright.devices.gpu import Limits
+from loopwright.devices.gpus import gpu_of
 from loopwright.ir.signature import Shape, shape_of
 from loopwright.ir.variant import PLAIN, Variant
 from loopwright.predict.model import models_of
@@ -25,7 +28,7 @@ from loopwright.tuning.arguments import Saved, read, restore
 from loopwright.tuning.jobs import Setting, Trial, Tried
 from loopwright.tuning.recorded_call import RecordedCall
 from loopwright.tuning.recording import Recording
-from loopwright.tuning.tune import Budget, parse_budget, tune
+from loopwright.tuning.tune import Budget, keep_gpu_limits, parse_budget, tune
 from loopwright.tuning.tuned import Silent, Tuned
 from loopwright.tuning.work import work_form
 
@@ -102,6 +105,31 @@ def test_variants_are_measured_and_kept(tmp_path: Path) -> None:
     assert all(one is not None and one.content["threads"] == current().threads for one in limits)
     operations = journal_of(current()).table(OPERATIONS, ANY, multiplied.specialise(*given).fingerprint)
     assert operations is not None and operations.content == {"flop_per_iteration": 2.0, "float32_share": 0.0}
+
+
+def test_what_a_gpu_does_at_most_is_kept_once_and_of_real_ones_alone() -> None:
+    class Real:
+        limits = Limits((9, 0), 132, 80 << 30)
+        clocks = Clocks(10**9, 2 * 10**9, 5120)
+
+    journal = journal_of(current())
+    emulated = gpu_of("emulated")
+    assert emulated is not None
+    keep_gpu_limits(emulated, "e", journal)
+    assert journal.table(LIMITS, "e", MEMORY) is journal.table(LIMITS, "e", ARITHMETIC) is None
+    real: Any = Real()
+    keep_gpu_limits(real, "m", journal)
+    found = [journal.table(LIMITS, "m", name) for name in (MEMORY, ARITHMETIC)]
+    assert [one.content for one in found if one is not None] == [
+        {"bytes_per_s": 2.56e12},
+        {"flop_per_s": 132 * 64 * 2e9, "float32_flop_per_s": 132 * 128 * 2e9},
+    ]
+    Real.clocks = Clocks(1, 1, 1)
+    keep_gpu_limits(real, "m", journal)
+    assert [journal.table(LIMITS, "m", name) for name in (MEMORY, ARITHMETIC)] == found
+    Real.clocks = Clocks(memory_hz=10**9, bus_bits=512)  # of the multiprocessors nothing is told
+    keep_gpu_limits(real, "other", journal)
+    assert journal.table(LIMITS, "other", MEMORY) is not None and journal.table(LIMITS, "other", ARITHMETIC) is None
 
 
 def test_each_trial_is_in_the_file_when_it_is_told(

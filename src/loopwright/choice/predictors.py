@@ -117,7 +117,7 @@ def promising(rows: Sequence[Measurement], default: Variant) -> list[Measurement
     nearest: dict[Variant, float] = {}
     for row in rows:
         if row.outcome == "ok":
-            near = row.time_ns / best[row.shape]
+            near = row.time_ns / best[row.shape] if best[row.shape] > 0 else 1.0
             nearest[row.variant] = min(nearest.get(row.variant, near), near)
     kept = sorted((near, str(variant)) for variant, near in nearest.items() if near <= NEAR)[:MOST]
     names = {name for _, name in kept} | {str(default)}

@@ -168,7 +168,7 @@ def _put_companions(build: Build, compiler: Compiler, march: str) -> None:
     with suppress(CompilerError):  # without Python's headers calls are slower
         tuned = compiler if march == "native" else for_flags(compiler, config.compiler_flags)
         flags = () if march == "native" else (f"-march={march}",)
-        made = make_launcher(replace(tuned, tuning=tuned.tuning or flags), config)
+        made = make_launcher(replace(tuned, tuning=(*tuned.tuning, *flags)), config)
         put_file(build, LAUNCHER, {LIBRARY: made.path.read_bytes(), SOURCE: made.source_path.read_bytes()})
     if (library := _openmp_in_use()) is not None:
         put_file(build, OPENMP, {library.name: library.read_bytes()})

@@ -21,11 +21,13 @@ def write_report(config: Config, out: Path, kernel: str, path: Path | None) -> N
     store, where it is not the Config's."""
     with existing(config, path, readonly=True) as store:
         found = contents(store, kernel)
-        if not found.tallies and kernel:
-            names = sorted({tally.kernel.name for tally in store.tallies() if tally.kernel.name})
+        if not (found.tallies or found.shared) and kernel:
+            there = contents(store)
+            known = [*(tally.kernel.name for tally in there.tallies), *(one.name for one in there.shared)]
+            names = sorted(set(filter(None, known)))
             some = ", ".join(names[:MOST_NAMES]) + (", ..." if len(names) > MOST_NAMES else "")
             refuse(f"there are no measurements of a kernel {kernel!r}", f"one of {some}" if some else "")
-        if not found.tallies:
+        if not (found.tallies or found.shared):
             refuse(f"there are no measurements in {store.path}", "loopwright tune SCRIPT")
         written(out, [page(store, found, time.time())])
     terminal().print(f"{out} written ({size_text(out.stat().st_size)})")

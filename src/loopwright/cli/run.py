@@ -42,10 +42,11 @@ def _row(explanation: Explanation) -> list[str]:
     arguments = explanation.signature.removeprefix(explanation.kernel)
     loops = _verdicts(explanation)
     ran = explanation.ran
+    shared = explanation.shared_calls
     if ran is None or not ran.calls:
-        return [arguments, "0", "", "", "", loops]
+        return [arguments, str(shared), "", "", "several devices" if shared else "", loops]
     threads = str(ran.threads) if ran.device == "cpu" else ran.device
-    return [arguments, str(ran.calls), duration(ran.total_ns), duration(ran.min_ns), threads, loops]
+    return [arguments, str(ran.calls + shared), duration(ran.total_ns), duration(ran.min_ns), threads, loops]
 
 
 def _verdicts(explanation: Explanation) -> str:

@@ -10,14 +10,16 @@ elements (`xs[k] = x; ys[k] = y`; a complex number is a row of two).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from loopwright.codegen.arrays import ArrayText
 from loopwright.codegen.decisions import CodegenInput, EntryTest, IndexTest, LoopLowering
 from loopwright.codegen.function import Writer
 from loopwright.codegen.if_conversion import always_read, eager
 from loopwright.codegen.index_tests import freed
 from loopwright.codegen.loop_versions import is_plain, is_short, slope_of
+from loopwright.ir.code import Lanes
 from loopwright.ir.nodes import (
     Allocate,
     Assign,
@@ -36,11 +38,12 @@ from loopwright.ir.nodes import (
     Var,
     While,
 )
-from loopwright.ir.queries import has
+from loopwright.ir.queries import arrays_stored, has, names_assigned
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import bodies, statements, subexpressions
 
 CHEAP = 24  # parts of a condition and a value that are computed in any case
+SPARE_BYTES = 64  # LW_SPARE of room.h
 STRIP, CALM = 128, 2048  # iterations for which there must be room, and of a strip that is likely to choose few
 SELDOM = 16  # of so many iterations at least one must be chosen: else jumps are guessed well enough
 
@@ -194,7 +197,8 @@ def _together(one: EntryTest | None, other: EntryTest) -> EntryTest:
 
 def write_streams(loop: For, begin: str, end: str, w: Writer, write: Callable[[str, str], None]) -> None:
     """Have `write` write the iterations from `begin` to `end` (C texts): without jumps those of strips for which there
-    is room, whatever is chosen, unless the strip before has chosen next to nothing, as jumps are then well guessed."""
+    is room, unless the strip before has chosen next to nothing, as jumps are then well guessed. Arrays are mostly as
+    large as what is chosen, so near their ends it is counted first how many a strip chooses."""
     found = [stmt for stmt in loop.body if id(stmt) in w.decided.compacted and _is_tested(stmt, w)]
     if not found:
         write(begin, end)
@@ -208,14 +212,56 @@ def write_streams(loop: For, begin: str, end: str, w: Writer, write: Callable[[s
             index = w.variable(streams[0].index)
             w.line(f"const int64_t lw_before = {index}, lw_most = lw_then - lw_part;")
             rooms = [(w.variable(one.index), store.array) for one in streams for store in one.stores]
-            room = (f"{index} + lw_most <= {w.size(array, 0)}" for index, array in rooms)
-            with w.branch(" && ".join(("lw_often", *dict.fromkeys(room)))):
+            room = dict.fromkeys(f"{index} + lw_most <= {w.size(array, 0)}" for index, array in rooms)
+            w.line(f"bool lw_fits = lw_often && {' && '.join(room)};")
+            if all(_can_be_counted(stmt, loop, w) for stmt in found):
+                with w.branch("lw_often && !lw_fits"):
+                    _count_ahead(found, loop, w)
+            with w.branch("lw_fits"):
                 w.streams = frozenset(map(id, found))
                 write("lw_part", "lw_then")
                 w.streams = frozenset()
             with w.otherwise():
                 write("lw_part", "lw_then")
             w.line(f"lw_often = ({index} - lw_before) * {SELDOM} >= lw_most;")
+
+
+def _can_be_counted(stmt: Stmt, loop: For, w: Writer) -> bool:
+    """Whether the condition is the same before the strip and cannot fail, and there is memory behind the last
+    element."""
+    found = compaction_of(stmt)
+    assert found is not None and isinstance(stmt, If)
+    stored, assigned = arrays_stored(loop.body), names_assigned(loop.body)
+    parts = list(subexpressions(eager(stmt.condition), Load, Checked))
+    if any(isinstance(one, Checked) or one.array in stored or w.given.is_checked(one, w.inside) for one in parts):
+        return False
+    if any(one.name in assigned for one in subexpressions(stmt.condition, Var)):
+        return False
+    return all(_has_spare(w.arrays[store.array]) for store in found.stores)
+
+
+def _has_spare(array: ArrayText) -> bool:
+    """Whether the array is on the heap, where a row of it has room behind the last one (LW_SPARE in room.h)."""
+    first, *rest = array.sizes
+    row_bytes = array.element.size_bytes
+    for size in rest:
+        row_bytes *= int(size.rstrip("L")) if size[0].isdigit() else SPARE_BYTES + 1
+    return array.slot is None and not first[0].isdigit() and row_bytes <= SPARE_BYTES
+
+
+def _count_ahead(found: Sequence[Stmt], loop: For, w: Writer) -> None:
+    variable = w.names.of(loop.name)
+    w.line("lw_fits = true;")
+    for stmt in found:
+        stream = compaction_of(stmt)
+        assert stream is not None and isinstance(stmt, If)
+        with w.block():
+            w.line("int16_t lw_chosen = 0;")
+            head = f"int64_t {variable} = lw_part; {variable} < lw_then; ++{variable}"
+            with w.loop(head, lanes=Lanes((("+", "lw_chosen"),))):
+                w.line(f"lw_chosen += {w.text(eager(stmt.condition))};")
+            sizes = dict.fromkeys(w.size(store.array, 0) for store in stream.stores)
+            w.line(f"lw_fits &= {' && '.join(f'{w.variable(stream.index)} + lw_chosen <= {size}' for size in sizes)};")
 
 
 def _is_tested(stmt: Stmt, w: Writer) -> bool:

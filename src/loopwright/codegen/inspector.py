@@ -59,10 +59,10 @@ def write_inspected(loop: For, begin: str, end: str, lanes: Lanes | None, w: Wri
             with w.branch("lw_holds"):
                 _write_inspector(loop, found, w)
             if found.at_once:
-                with w.branch("LW_RARE(!lw_holds)"):
+                with w.branch("LW_SELDOM(!lw_holds)"):
                     _write_careful(w, write)
             else:
-                with w.branch("!LW_RARE(!lw_holds)"), freed(found.inside, w):
+                with w.branch("!LW_SELDOM(!lw_holds)"), freed(found.inside, w):
                     w.fitting = "lw_zero"
                     write(LOW, "lw_then", lanes)
                     w.fitting = ""

@@ -131,6 +131,7 @@ static __device__ __forceinline__ void lw_write(T *array, int64_t index, const l
 #endif /* LW_EMULATED */
 
 #define LW_RARE(x) __builtin_expect(!!(x), 0)
+#define LW_SELDOM(x) LW_RARE(x)
 #define LW_PART [[maybe_unused]] static __device__ __noinline__
 #define LW_PURE [[maybe_unused]] static __device__ __forceinline__
 

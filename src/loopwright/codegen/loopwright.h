@@ -73,7 +73,10 @@ typedef struct {
 
 #define LW_HUGE (INT64_C(2) << 20)  /* a large page */
 #define LW_LARGE (INT64_C(4) << 20) /* an array that large ones are asked for */
-#define LW_RARE(x) __builtin_expect(!!(x), 0)
+/* What ends a run, and what is only less likely than not. A long function has hundreds of the first kind: with the
+   compiler's own guess for each, one in ten, it would take what follows them for never run, and not make it fast. */
+#define LW_RARE(x) __builtin_expect_with_probability(!!(x), 0, 0.9999)
+#define LW_SELDOM(x) __builtin_expect(!!(x), 0)
 #define LW_ALIGNED(array, bytes) ((uintptr_t)(array) % (bytes) == 0)
 #define LW_PART static __attribute__((noinline, unused))
 #define LW_PURE static inline __attribute__((always_inline, unused))
@@ -163,6 +166,39 @@ LW_PURE float lw_vector_hypotf(float x, float y) {
 #define LW_FILLED(bytes) ((bytes) % LW_REGISTER == 0 ? LW_REGISTER : (bytes) % 32 == 0 && LW_REGISTER > 32 ? 32 : 16)
 #define LW_ROW(type, bytes) \
   typedef type lw_row __attribute__((vector_size(LW_FILLED(bytes)), aligned(sizeof(type)), may_alias))
+
+/* Registers of floats of which a mask leaves out the last ones (tail_masking.py): loads of the first `count` elements,
+   with 0 in place of others; a register with nothing to be added in place of others; and the sum of all lanes. They
+   have 32 bytes also where there are wider ones, whose masks and whose sum of all lanes take longer. */
+#if defined(__x86_64__) && defined(__AVX2__) && !defined(__clang__)
+#define LW_MASKS 1
+#define LW_MASKED(load, from, mask) load((const void *)(from), mask)
+#else
+#define LW_MASKS 0
+#define LW_MASKED(load, from, mask) {0}
+#endif
+#define LW_ROWS(type, suffix, number, load, ...)                                                                    \
+  typedef type lw_row_##suffix __attribute__((vector_size(32), aligned(sizeof(type)), may_alias));                  \
+  typedef number lw_mask_##suffix __attribute__((vector_size(32)));                                                 \
+  static const lw_mask_##suffix lw_places_##suffix = {__VA_ARGS__};                                                 \
+  LW_PURE lw_row_##suffix lw_masked_##suffix(const type *from, int64_t count) {                                     \
+    const lw_row_##suffix row = LW_MASKED(load, from, lw_places_##suffix < (number)count);                          \
+    return row;                                                                                                     \
+  }                                                                                                                 \
+  LW_PURE lw_row_##suffix lw_first_##suffix(lw_row_##suffix row, int64_t count) {                                   \
+    const lw_mask_##suffix mask = lw_places_##suffix < (number)count;                                               \
+    return (lw_row_##suffix)(((lw_mask_##suffix)row & mask) | ((lw_mask_##suffix)(-(lw_row_##suffix){0}) & ~mask)); \
+  }                                                                                                                 \
+  LW_PURE type lw_total_##suffix(lw_row_##suffix row) {                                                             \
+    enum { lw_half = sizeof row / sizeof(type) / 2 };                                                               \
+    type part[lw_half];                                                                                             \
+    for (int k = 0; k < lw_half; ++k) part[k] = row[k] + row[k + lw_half];                                          \
+    for (int n = lw_half / 2; n; n /= 2)                                                                            \
+      for (int k = 0; k < n; ++k) part[k] = part[k] + part[k + n];                                                  \
+    return part[0];                                                                                                 \
+  }
+LW_ROWS(double, float64, long long, (lw_row_float64)__builtin_ia32_maskloadpd256, 0, 1, 2, 3)
+LW_ROWS(float, float32, int, (lw_row_float32)__builtin_ia32_maskloadps256, 0, 1, 2, 3, 4, 5, 6, 7)
 
 /* Whether the compiler makes code for whole registers of loops that read, under a condition, where data say. */
 #if defined(__x86_64__) && !defined(__AVX512VL__)
@@ -348,7 +384,7 @@ LW_TOINT(float, float32)
   ({                                                                                               \
     const type lw_number = (expression);                                                           \
     int64_t lw_whole_part = lw_toint_##suffix(lw_number);                                      \
-    if (LW_RARE(lw_whole_part == INT64_MIN) && lw_number != (type)-0x1p63) {                       \
+    if (LW_SELDOM(lw_whole_part == INT64_MIN) && lw_number != (type)-0x1p63) {                       \
       lw_fail(failure, site, lw_bits((double)lw_number), 3);                                       \
       goto lw_leave;                                                                               \
     }                                                                                              \
@@ -497,7 +533,7 @@ LW_PURE int64_t lw_nothing(void) {
     if (__builtin_constant_p(by) && by == 1)                                   \
       return copysign##f(of - trunc##f(of), a);                                \
     const type q = trunc##f(of / by);                                          \
-    if (LW_RARE(!(q < (type)most && by < INFINITY))) return fmod##f(a, b);     \
+    if (LW_SELDOM(!(q < (type)most && by < INFINITY))) return fmod##f(a, b);     \
     const type rest = fma##f(-q, by, of);                                      \
     return copysign##f(rest < 0 ? rest + by : rest, a);                        \
   }
@@ -525,7 +561,7 @@ LW_FMOD(float, float32, f, 0x1p24)
     return m != 0 ? r : copysign##f(0, b);                                                             \
   }                                                                                                    \
   LW_PURE type lw_floordiv_##suffix(type a, type b) {                                                  \
-    if (LW_RARE(b == 0)) return a / b;                                                                 \
+    if (LW_SELDOM(b == 0)) return a / b;                                                                 \
     type m = lw_fmod_##suffix(a, b), q = (a - m) / b;                                                  \
     if (m != 0 && (b < 0) != (m < 0)) q -= 1;                                                          \
     if (q == 0) return copysign##f(0, a / b);                                                          \

@@ -2,8 +2,11 @@
 for elements that are widened. For a strip of iterations that is short enough, nothing overflows in 32 bits, or in 16;
 sums of strips go into the wide one. Masks that are counted are such sums.
 
+A sum of floats to which narrow integers are added is one of integers for as long: each is exact.
+
 Conditions become parts of what is added: the iterations that fill no whole register run one by one, and there each jump
-that the data decide costs more than the rest.
+that the data decide costs more than the rest. So registers have 32 bytes also where there are longer ones: with 64
+iterations at once, twice as many are left over, and no more elements are read in the same time.
 """
 
 from __future__ import annotations
@@ -22,9 +25,10 @@ from loopwright.ir.code import Lanes
 from loopwright.ir.nodes import Assign, Binary, Body, Cast, Const, Expr, For, If, Load, Logical, Select, Unary, Var
 from loopwright.ir.queries import arrays_stored
 from loopwright.ir.types import BOOL, INT16, INT32, Scalar
-from loopwright.ir.walk import children, expressions, own_expressions, statements
+from loopwright.ir.walk import children, expressions, own_expressions, statements, subexpressions
 
 LONGEST = 4096  # iterations of a strip
+REGISTER = 32  # bytes
 
 
 def narrow_sums(given: CodegenInput, lowering: LoopLowering) -> LoopLowering:
@@ -51,22 +55,41 @@ def _width(loop: For, lanes: VectorLanes) -> Scalar | None:
     if any(_range(stmt) is None for stmt in statements(loop.body, Assign)):
         return None
     bits = [part.type.bits if part.type.kind != "bool" else 8 for part in expressions(loop.body, Load)]
-    if not bits or max(bits) > 16 or any(part.type.is_float for part in expressions(loop.body)):
+    if not bits or max(bits) > 16 or any(part.type.is_float for part in _narrow_parts(loop.body)):
         return None
     return INT16 if max(bits) == 8 else INT32
 
 
+def _narrow_parts(body: Body) -> Iterator[Expr]:
+    """All expressions but the sums themselves, whose type is wide."""
+    for stmt in statements(body):
+        for expr in own_expressions(stmt):
+            added = _added(stmt) if isinstance(stmt, Assign) else expr
+            yield from subexpressions(expr if added is None else _narrow(added))
+
+
+def _narrow(added: Expr) -> Expr:
+    """What is added, before it is made as wide as the sum."""
+    match added:
+        case Const(value=value):
+            return Const(int(value), INT16)
+        case Cast(operand=operand):
+            return operand
+    return added
+
+
 def _range(stmt: Assign) -> tuple[int, int] | None:
-    """The least and the greatest number that a statement adds to a wide integer; None for any other statement."""
-    if not stmt.value.type.is_integer or stmt.value.type.bits != 64 or _added(stmt) is None:
+    """The least and the greatest number that a statement adds to a wide sum; None for any other statement."""
+    kind = stmt.value.type
+    if kind.bits != 64 or not (kind.is_integer or kind.is_float):
         return None
     match _added(stmt):
-        case Const(value=int() as value) if abs(value) < 128:
-            return value, value
+        case Const(value=value) if 0 < abs(value) < 128 and int(value) == value:  # -0.0 is no integer, nor is NaN
+            return int(value), int(value)
         case Cast(operand=operand) if operand.type.kind == "bool":
             return 0, 1
-        case Cast(operand=Load(type=kind)) if kind.is_integer and kind.bits <= 16:
-            return kind.minimum, kind.maximum
+        case Cast(operand=operand) if operand.type.is_integer and operand.type.bits <= 16:
+            return operand.type.minimum, operand.type.maximum
     return None
 
 
@@ -122,7 +145,8 @@ def write_narrow(
     targets = [one.reduction.target for one in w.decided.lanes[loop.name].partials]
     wide = {name: w.function.renamed[name] for name in targets}
     narrow = {name: w.names.fresh(f"{w.names.of(name)}part") for name in targets}
-    before, in_strip = w.function.renamed, replace(lanes, sums=tuple(("+", narrow[name]) for name in targets))
+    sums = tuple(("+", narrow[name]) for name in targets)
+    before, in_strip = w.function.renamed, replace(lanes, sums=sums, length=2 * REGISTER // found.width.size_bytes)
     with w.block():
         w.line(f"const int64_t lw_all = {end};")
         with w.loop(f"int64_t {LOW} = {begin}, lw_then; {LOW} < lw_all; {LOW} = lw_then"):
@@ -137,7 +161,7 @@ def write_narrow(
                     _without_jumps(loop, in_strip, VALUE_TYPE[found.width.name], w)
                 with w.otherwise():
                     write(LOW, "lw_then", in_strip)
-            elif found.tests is None or next(statements(loop.body, If), None) is None:
+            elif found.tests is None:
                 write(LOW, "lw_then", in_strip)
             else:
                 _without_jumps(loop, in_strip, VALUE_TYPE[found.width.name], w)
@@ -171,7 +195,7 @@ class _WithoutJumps:
             assert isinstance(stmt, Assign)
             added = _added(stmt)
             assert added is not None
-            target, value = self.w.function.renamed[stmt.name], f"({self.ctype}){self.w.text(eager(added))}"
+            target, value = self.w.function.renamed[stmt.name], f"({self.ctype}){self.w.text(eager(_narrow(added)))}"
             chosen = value if path is None else f"({self.w.text(path)} ? {value} : ({self.ctype})0)"
             self.w.line(f"{target} = {target} + {chosen};")
 

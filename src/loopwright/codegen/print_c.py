@@ -82,6 +82,7 @@ def _lanes(lanes: ir.Lanes) -> str:
     clauses = [f"reduction({operator}:{variable})" for operator, variable in lanes.sums]
     clauses += [f"private({', '.join(lanes.private)})"] if lanes.private else []
     clauses += [f"lastprivate({', '.join(lanes.last)})"] if lanes.last else []
+    clauses += [f"simdlen({lanes.length})"] if lanes.length else []
     return f"#pragma omp simd {' '.join(clauses)}"
 
 

@@ -3,6 +3,7 @@
 #define LW_KEEP_LEAST (INT64_C(1) << 16) /* bytes: smaller ones malloc keeps */
 #define LW_KEEP_MOST (INT64_C(2) << 20)
 #define LW_ROOMS 4
+#define LW_SPARE 64 /* bytes behind the elements: what a compaction stores where it ends, and does not keep (compaction.py) */
 
 typedef struct { int64_t bytes, unused[7]; } lw_room_head; /* what stands before the elements */
 
@@ -36,7 +37,7 @@ LW_PART void *lw_room(void *old, int64_t *capacity, int64_t bytes) {
   void *block = bytes >= LW_KEEP_LEAST && bytes <= LW_KEEP_MOST ? lw_kept_room(bytes) : NULL;
   if (block) return (lw_room_head *)block + 1;
   if (bytes > INT64_MAX - LW_HUGE) return NULL;
-  size_t whole = (size_t)bytes + sizeof(lw_room_head);
+  size_t whole = (size_t)bytes + sizeof(lw_room_head) + LW_SPARE;
 #ifdef MADV_HUGEPAGE
   if (bytes >= LW_LARGE) {
     if (posix_memalign(&block, LW_HUGE, whole)) return NULL;

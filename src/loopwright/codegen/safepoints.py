@@ -243,7 +243,7 @@ def _write_device_strips(loop: For, first: str, down: bool, w: Writer, write: Ca
     with breaking_out_of(loop, w), w.loop(f"int64_t lw_strip = {first};;"):
         w.line(f"const int64_t lw_upper = lw_asks ? {ahead}(lw_strip, lw_whole, {strip}) : lw_whole;")
         write("lw_strip", "lw_upper")
-        w.only("!LW_RARE(lw_upper != lw_whole)", "break;")
+        w.only("!LW_SELDOM(lw_upper != lw_whole)", "break;")
         _ask(Question(), w)
         w.line("lw_strip = lw_upper;")
 

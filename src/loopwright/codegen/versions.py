@@ -39,7 +39,7 @@ def write_both(
     C texts of the values of the loop's variable, for a loop with iterations; without any, either version does."""
     up = isinstance(loop.step, Const) and loop.step.value > 0
     w.line(f"const int64_t {LOW} = {first if up else last}, {HIGH} = {last if up else first};")
-    with w.branch(f"!LW_RARE(!({tests}))"), freed(inside, w):
+    with w.branch(f"!LW_SELDOM(!({tests}))"), freed(inside, w):
         fast()
     with w.otherwise():
         careful()

@@ -29,6 +29,7 @@ from typing import TYPE_CHECKING, Any
 
 from loopwright.config import Tools, available_cores, current
 from loopwright.deferred import deferred
+from loopwright.devices.clocks import Clocks
 from loopwright.devices.copy_layout import copy_layout
 from loopwright.devices.cuda_launcher import address_in, cuda_launcher, raiser
 from loopwright.devices.cuda_module import ALLOCATE, DOING, FETCH, STICKY, CudaModule, size_text
@@ -227,6 +228,18 @@ class CudaGpu:
         if not self._attribute("MEMORY_POOLS_SUPPORTED"):
             return "its driver has no memory pools, as in some virtual machines"
         return ""
+
+    @property
+    def clocks(self) -> Clocks:
+        """At their highest, as the driver says; zeros for what it does not say."""
+        khz = 1000
+
+        def told(name: str) -> int:
+            with suppress(DeviceError, AttributeError):
+                return max(0, self._attribute(name))
+            return 0
+
+        return Clocks(told("CLOCK_RATE") * khz, told("MEMORY_CLOCK_RATE") * khz, told("GLOBAL_MEMORY_BUS_WIDTH"))
 
     def _attribute(self, name: str) -> int:
         kind = getattr(self._api.CUdevice_attribute, f"CU_DEVICE_ATTRIBUTE_{name}")

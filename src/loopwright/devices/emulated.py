@@ -23,6 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from loopwright.config import Tools, current
+from loopwright.devices.clocks import Clocks
 from loopwright.devices.cuda_launcher import address_in, raiser, waiting_launcher
 from loopwright.devices.emulated_build import ENTRY, build_emulated, find_cxx
 from loopwright.devices.emulated_memory import APART, FIRST_ADDRESS, EmulatedMemory
@@ -257,6 +258,11 @@ class EmulatedGpu:
         self._reports: list[list[Fault]] = []
         self._late: list[tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint8]]] = []  # of the queue `up`, not made yet
         self._promised = self._allocated = self._known = 0
+
+    @property
+    def clocks(self) -> Clocks:
+        """None: it is as fast as the CPU lets it be."""
+        return Clocks()
 
     def module(self, text: DeviceText, config: Tools) -> EmulatedModule:
         """Compile and load. Raises CompilerError."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 from loopwright.config import Tools
+from loopwright.devices.clocks import Clocks
 from loopwright.ir.gpu_target import CUDA, GpuTarget
 from loopwright.ir.program import DeviceText
 
@@ -87,6 +88,10 @@ class Gpu(Protocol):
     limits: Limits
     late_ns: int
     """The same of all its modules."""
+
+    @property
+    def clocks(self) -> Clocks:
+        """How fast it is at most; zeros for one that is not real."""
 
     def module(self, text: DeviceText, config: Tools) -> Module:
         """Compile and load. Raises CompilerError."""

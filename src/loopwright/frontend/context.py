@@ -151,7 +151,8 @@ class Context:
     variables: dict[Key, str] = field(default_factory=dict)
     flagged: dict[str, str] = field(default_factory=dict)  # locals that may be read before they are assigned: flags
     stable: set[str] = field(default_factory=set)  # scalars that keep their value for as long as they can be read
-    snapshots: list[tuple[str, str]] = field(default_factory=list)  # arrays, and copies where NumPy may have a view
+    snapshots: list[tuple[str, str, int]] = field(default_factory=list)
+    """Arrays, copies where NumPy may have a view, and how many statements make the copy."""
     natural: set[str] = field(default_factory=set)  # int64 scalars that are never negative
     arguments: dict[str, Value] = field(default_factory=dict)  # those that no parameter of the user's stands for
     parameters: dict[str, ScalarParam | ArrayParam] = field(default_factory=dict)

@@ -54,6 +54,7 @@ from loopwright.frontend.views import (
 )
 from loopwright.ir.nodes import ArrayParam, Binary, Call, Cast, Compare, Const, Expr, Select, Store, Unary
 from loopwright.ir.types import FLOAT64, INT64, UINT64, Scalar
+from loopwright.ir.walk import statements
 
 Handler = Callable[[Context, Arguments], Value]
 
@@ -204,7 +205,8 @@ def is_dense(cx: Context, array: Array | View) -> bool:
 def snapshot(cx: Context, source: ArrayLike, copy: Array) -> Array:
     """A copy of what is an array or a view: NumPy may give a view here."""
     if not isinstance(source, Elementwise):
-        cx.snapshots += [(name, copy.name) for name in reads_of(source)]
+        stores = sum(one.array == copy.name for one in statements(tuple(cx.body), Store))
+        cx.snapshots += [(name, copy.name, stores) for name in reads_of(source)]
     return copy
 
 

@@ -194,14 +194,16 @@ def check(cx: Context, condition: Expr, kind: str, node: ast.AST) -> None:
 
 
 def nest(cx: Context, shape: Sequence[Size], body: Callable[[list[Expr]], None], node: ast.AST) -> None:
-    """Loops over all elements of a shape; `body` writes what is done for an index."""
-    names = [cx.new_name(_INDICES[k % len(_INDICES)]) for k in range(len(shape))]
+    """Loops over all elements of a shape, none over an axis of size 1; `body` writes what is done for an index."""
+    long = [size for size in shape if size != Literal(1)]
+    names = [cx.new_name(_INDICES[k % len(_INDICES)]) for k in range(len(long))]
     cx.stable.update(names)
     cx.natural.update(names)
     with cx.inner_body(nested=bool(names)) as inner:
-        body([Var(name, INT64) for name in names])
+        rest = iter(names)
+        body([ZERO if size == Literal(1) else Var(next(rest), INT64) for size in shape])
     statements: list[Stmt] = inner
-    for name, size in zip(reversed(names), reversed(shape), strict=True):
+    for name, size in zip(reversed(names), reversed(long), strict=True):
         statements = [For(name, ZERO, size_of(size), ONE, tuple(statements), at=cx.at(node))]
     cx.body += statements
 

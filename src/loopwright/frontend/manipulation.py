@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,11 +18,9 @@ from loopwright.frontend.creation import as_array, common_element, is_dense, sna
 from loopwright.frontend.elementwise import (
     assign_elements,
     check,
-    made,
     materialised,
     nest,
     new_array,
-    reads_of,
     require_same,
     store_element,
 )
@@ -36,7 +34,6 @@ from loopwright.frontend.values import (
     Items,
     ListValue,
     Literal,
-    Number,
     Value,
     View,
 )
@@ -57,7 +54,7 @@ from loopwright.frontend.views import (
     transposed,
     unravelled,
 )
-from loopwright.ir.nodes import Binary, Compare, Const, Expr
+from loopwright.ir.nodes import Binary, Compare, Const, Expr, If, Logical
 from loopwright.ir.types import INT64
 
 Handler = Callable[[Context, Arguments], Value]
@@ -127,6 +124,8 @@ def reshaped(
     total = number_of([size_of(clipped(cx, size)) for size in array.shape])
     known = number_of([size for size in sizes if size is not None])
     if None in sizes:
+        if not isinstance(known, Const):
+            check(cx, Compare("ne", known, ZERO), "shape", node)
         rest = total if known == ONE else cx.once(Binary("floordiv", total, Binary("max", known, ONE)), cx.at(node))
         sizes = [rest if size is None else size for size in sizes]
         known = number_of([size for size in sizes if size is not None])
@@ -134,10 +133,6 @@ def reshaped(
         check(cx, Compare("eq", known, total), "shape", node)
     shape_now = tuple(as_size(size) for size in sizes if size is not None)
     source = array
-
-    def at(cx: Context, index: Sequence[Expr]) -> Literal | Number:
-        return element_at(cx, source, unravelled(_ravelled(index, shape_now), source.shape), node)
-
     if [size_of(size) for size in source.shape] == [size_of(size) for size in shape_now]:
         return materialised(cx, source, node) if copies else value
     if (
@@ -150,10 +145,7 @@ def reshaped(
         shown = reshaped_view(cx, as_view(whole) if isinstance(whole, Array) else whole, shape_now)
         if shown is not None:
             return shown
-    if len(shape_now) == 1:
-        copy = _in_a_row(cx, source, shape_now[0], node)
-    else:
-        copy = materialised(cx, made(cx, shape_now, at, reads_of(source)), node)
+    copy = _in_axes(cx, source, shape_now, node)
     return copy if copies else snapshot(cx, source, copy)
 
 
@@ -162,18 +154,99 @@ def _is_linear(source: ArrayLike, shape: Sequence[Size]) -> bool:
     return len(source.shape) == 1 and all(isinstance(size, Literal) for size in shape[1:])
 
 
-def _in_a_row(cx: Context, source: ArrayLike, size: Size, node: ast.AST) -> Array:
-    """The elements of an array one after another: by loops over its own axes, as the numbers of elements need no
-    division there."""
+def _in_axes(cx: Context, source: ArrayLike, shape: Sequence[Size], node: ast.AST) -> Array:
+    """The elements of an array in other axes. Where all of these but one are its own, or come together in one, places
+    are found without divisions; mostly that is known only when the program runs."""
     source = steady(cx, source, node)
-    result = new_array(cx, (size,), source.element, node)
+    result = new_array(cx, shape, source.element, node)
     target = as_view(result)
 
-    def write(index: list[Expr]) -> None:
-        store_element(cx, target, [_ravelled(index, source.shape)], element_at(cx, source, index, node), node, node)
+    def copy(into: Sequence[Expr], place: Sequence[Expr]) -> None:
+        store_element(cx, target, into, element_at(cx, source, place, node), node, node)
 
-    nest(cx, source.shape, write, node)
+    def anyhow() -> None:
+        nest(cx, shape, lambda index: copy(index, unravelled(_ravelled(index, shape), source.shape)), node)
+
+    def by_axes(axes: _Axes) -> None:
+        if len(axes.old) > len(axes.new):
+            nest(cx, source.shape, lambda index: copy(axes.of_new(index, source.shape, shape), index), node)
+        else:
+            nest(cx, shape, lambda index: copy(index, axes.of_old(index, source.shape, shape)), node)
+
+    axes = _axes(source.shape, shape)
+    pairs = [(size_of(source.shape[old]), size_of(shape[new])) for old, new in axes.pairs]
+    tests = [Compare("eq", old, new) for old, new in pairs if old != new]
+    if not tests:
+        by_axes(axes)
+        return result
+    if axes.old or axes.new:  # what several axes make together is proven to be inside for equal sizes only
+        anyhow()
+        return result
+    condition: Expr = tests[0]
+    for test in tests[1:]:
+        condition = Logical("and", condition, test)
+    with cx.inner_body() as then:
+        by_axes(axes)
+    with cx.inner_body() as otherwise:
+        anyhow()
+    cx.emit(If(cx.once(condition, cx.at(node)), tuple(then), tuple(otherwise), at=cx.at(node)))
     return result
+
+
+@dataclass(frozen=True, slots=True)
+class _Axes:
+    """How axes of an old and of a new shape may belong together. pairs: those of the same size; old, new: those between
+    them, of which one side has one at most. Axes of size 1 are in neither."""
+
+    pairs: tuple[tuple[int, int], ...]
+    old: tuple[int, ...]
+    new: tuple[int, ...]
+
+    def of_old(self, index: Sequence[Expr], old: Sequence[Size], new: Sequence[Size]) -> list[Expr]:
+        """The old index of what is at a new one."""
+        return _place([(a, b) for b, a in self.pairs], self.new, self.old, index, new, len(old))
+
+    def of_new(self, index: Sequence[Expr], old: Sequence[Size], new: Sequence[Size]) -> list[Expr]:
+        """The new index of what is at an old one."""
+        return _place(self.pairs, self.old, self.new, index, old, len(new))
+
+
+def _place(
+    pairs: Sequence[tuple[int, int]],
+    several: Sequence[int],
+    one: Sequence[int],
+    index: Sequence[Expr],
+    shape: Sequence[Size],
+    axes: int,
+) -> list[Expr]:
+    """The index among so many axes: one along each pair, one along what several axes make together, else 0."""
+    place: list[Expr] = [ZERO] * axes
+    for given, found in pairs:
+        place[found] = index[given]
+    for axis in one:
+        place[axis] = _ravelled([index[k] for k in several], [shape[k] for k in several])
+    return place
+
+
+def _axes(old: Sequence[Size], new: Sequence[Size]) -> _Axes:
+    """The pairing in which most sizes are known to be equal; of several, the one whose axis that is left alone has a
+    computed size, or is the first."""
+    olds, news = ([k for k, size in enumerate(shape) if size != Literal(1)] for shape in (old, new))
+    if len(olds) == len(news):
+        return _Axes(tuple(zip(olds, news, strict=True)), (), ())
+
+    def paired(first: int) -> _Axes:
+        last = min(len(olds), len(news)) - 1 - first
+        inner_old, inner_new = (found[first : len(found) - last] for found in (olds, news))
+        outer = (found[:first] + found[len(found) - last :] for found in (olds, news))
+        return _Axes(tuple(zip(*outer, strict=True)), tuple(inner_old), tuple(inner_new))
+
+    def promise(axes: _Axes) -> tuple[int, bool]:
+        alone = [size_of(old[k]) for k in axes.old] if len(axes.old) == 1 else [size_of(new[k]) for k in axes.new]
+        equal = sum(old[a] == new[b] for a, b in axes.pairs)
+        return equal, len(alone) == 1 and isinstance(alone[0], Binary)
+
+    return max((paired(first) for first in range(max(1, min(len(olds), len(news))))), key=promise)
 
 
 def number_of(sizes: Sequence[Expr]) -> Expr:

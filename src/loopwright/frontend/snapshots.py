@@ -34,12 +34,13 @@ def check_snapshots(cx: Context, body: Sequence[Stmt], returned: frozenset[str])
         return
     events: list[_Event] = []
     _collect(body, frozenset(), events)
-    for base, copy in cx.snapshots:
-        made = next((event for event in events if event.writes(copy)), None)
-        if made is None:
+    for base, copy, stores in cx.snapshots:
+        making = [event for event in events if event.writes(copy)][:stores]
+        if not making:
             continue
+        made = making[-1]
         for event in events:
-            if event is made or not (event.writes(copy) or event.writes(base)) or not _after(made, event, made):
+            if event in making or not (event.writes(copy) or event.writes(base)) or not _after(made, event, made):
                 continue
             other = base if event.writes(copy) else copy
             if other in returned or any(other in later.reads and _after(event, later, made) for later in events):

@@ -203,12 +203,14 @@ class Launch:
 class Lanes:
     """Lanes of vector registers may do iterations of a loop at once. sums: variables of which each lane has a partial
     result of its own, with OpenMP's operators. private: those that each has for itself; last: of which the one of the
-    last iteration counts. vector_functions: see `decisions.VectorLanes`."""
+    last iteration counts. vector_functions: see `decisions.VectorLanes`. length: how many iterations at once would be
+    best, where the compiler is not to choose; 0 where it is."""
 
     sums: tuple[tuple[str, str], ...] = ()
     private: tuple[str, ...] = ()
     last: tuple[str, ...] = ()
     vector_functions: bool = False
+    length: int = 0
 
 
 # ---- blocks

@@ -15,7 +15,8 @@ from loopwright.toolchain.library import load_library, made_and_loaded
 from loopwright.toolchain.machine import vector_registers
 
 ARITHMETIC = "arithmetic"
-"""The name of the table about it: {"flop_per_s": ..., "threads": ...}, of float64; float32 has twice as many."""
+"""The name of the table about it: {"flop_per_s": ..., "threads": ...}, of float64; float32 has twice as many, or
+"float32_flop_per_s", as gpu_peak.py finds it for a GPU."""
 
 CHAINS = 12
 """As in peak.c."""

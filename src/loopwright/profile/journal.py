@@ -30,6 +30,10 @@ FLUSH_MEASUREMENTS = 512
 MOST_WAITING = 1 << 16
 """So many may wait to be written; the oldest are dropped first."""
 
+MOST_LAST = 256
+"""For so many keys what is to be made of the last call waits for the thread that writes; the oldest are dropped
+first."""
+
 MOST_KEPT = 1 << 14
 """So many records are kept in memory where they cannot be written; the oldest are dropped first."""
 
@@ -54,6 +58,7 @@ class Journal:
 
     def _begin(self) -> None:
         self._waiting: deque[Measurement | Record] = deque(maxlen=MOST_WAITING)
+        self._last: dict[Hashable, Callable[[], Iterable[Record]]] = {}
         self._unsaved: Kept = {}  # to be written
         self._memory: Kept = {}  # never to be written
         self._lent: set[Hashable] = set()
@@ -110,6 +115,18 @@ class Journal:
         if machine.fingerprint:
             self._put((MachineName(machine.fingerprint, machine),))
 
+    def put_last(self, key: Hashable, make: Callable[[], Iterable[Record]]) -> None:
+        """Keep the records that `make` gives. The thread that writes asks it, when it comes to that, and only the last
+        one of each key: what changes with every call is written now and then, and once more at the end. A journal
+        without a file drops it."""
+        if self._writer is None:
+            return
+        with self._state:
+            self._last[key] = make
+            while len(self._last) > MOST_LAST:
+                del self._last[next(iter(self._last))]
+        self._put(())
+
     def lend(self, key: Hashable, records: Iterable[Record]) -> None:
         """Know these too, and never write them. key: stands for all of them."""
         with self._state:
@@ -126,6 +143,7 @@ class Journal:
         """Write now what waits, and say whether it is in the file. It takes as long as other processes lock the file,
         some seconds at most."""
         with self._flushing:
+            self._make_last()
             self._gather()
             records = dict(self._unsaved)
             if self._writer is None or not records:
@@ -217,6 +235,15 @@ class Journal:
             for keep in (self._unsaved, self._memory):
                 while len(keep) > MOST_KEPT:
                     del keep[next(iter(keep))]
+
+    def _make_last(self) -> None:
+        with self._state:
+            made, self._last = self._last, {}
+        for make in made.values():
+            try:
+                self._waiting.extend(make())
+            except Exception as error:  # whatever it is: no call fails because of the store
+                self._troubles.append(ValueError(f"a table of the last call: {error!r}"))
 
     def _cells(self, taken: Iterable[Measurement | Record]) -> Iterable[Cell]:
         for one in pooled(one for one in taken if isinstance(one, Measurement)):

@@ -14,7 +14,11 @@ LIMITS = "limits"
 """The kind of tables that say what a machine can do at most."""
 
 MEMORY = "memory"
-"""The name of the one about memory: {"bytes_per_s": ..., "threads": ...}."""
+"""The name of the one about memory: {"bytes_per_s": ..., "threads": ...}, measured; of a GPU without threads, as
+gpu_peak.py finds it."""
+
+GPU_CACHE = "l2_bytes"
+"""What the last cache of a GPU is called among the limits of a machine."""
 
 LEAST_BYTES, MOST_BYTES = 1 << 26, 1 << 27
 ROUNDS = 3
@@ -38,4 +42,5 @@ def measured_rate(threads: int, cache_bytes: int) -> float:
 
 def last_cache(limits: tuple[tuple[str, int], ...]) -> int:
     """Bytes of the last level of caches, of a machine's limits; 0 where they do not say."""
-    return max((size for name, size in limits if name.startswith("L") and name.endswith(" bytes")), default=0)
+    sizes = [size for name, size in limits if name == GPU_CACHE or (name.startswith("L") and name.endswith(" bytes"))]
+    return max(sizes, default=0)

@@ -23,6 +23,12 @@ TREE = "tree"
 REMAP = "remap"
 """The kind of those that say by what factor predictions for iterations in the order of their keys were too short."""
 
+TIMELINE = "timeline"
+"""The kind of those that say who did what and when in the last call that several devices shared; see timeline_name."""
+
+MOST_TIMELINES = 16
+"""So many of a kernel on a machine are kept, those of the shapes that were shared last."""
+
 ANY = "any"
 """In place of a machine, for what holds on any."""
 
@@ -87,6 +93,11 @@ def key_of(record: Record) -> Hashable:
             return ChoiceRecord, record.kernel, record.machine, record.shape
         case Cell():
             return Cell, record.kernel, record.machine, record.variant, record.shape, record.cache, record.source
+
+
+def timeline_name(kernel: str, shape: Shape) -> str:
+    """What the table of the last shared call of a kernel (its fingerprint) and a shape is called."""
+    return f"{kernel}: {sizes_text(shape)}"
 
 
 def sizes_text(shape: Shape) -> str:

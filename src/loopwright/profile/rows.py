@@ -13,6 +13,8 @@ from loopwright.profile.history import Batch, Cell, concluded, merged
 from loopwright.profile.machine import machine_text, parse_machine
 from loopwright.profile.measurement import Measurement, Work
 from loopwright.profile.records import (
+    MOST_TIMELINES,
+    TIMELINE,
     ChoiceRecord,
     FittedTable,
     KernelName,
@@ -142,6 +144,17 @@ def _put_table(connection: Connection, machine: int, table: FittedTable) -> None
         "WHERE (excluded.made_at, excluded.content) > (made_at, content)",
         (table.kind, machine, table.name, content, float(table.made_at)),
     )
+    if table.kind == TIMELINE:
+        _trim(connection, machine, table.name.partition(":")[0])
+
+
+def _trim(connection: Connection, machine: int, kernel: str) -> None:
+    """Of the last shared calls of a kernel on a machine, remove all but the newest; ";" comes next after ":"."""
+    mine = "kind = ? AND machine = ? AND name >= ? AND name < ?"
+    values = (TIMELINE, machine, f"{kernel}:", f"{kernel};")
+    newest = f"SELECT name FROM tables WHERE {mine} ORDER BY made_at DESC, name LIMIT ?"
+    deletion = f"DELETE FROM tables WHERE {mine} AND name NOT IN ({newest})"
+    connection.execute(deletion, (*values, *values, MOST_TIMELINES))
 
 
 def _put_choice(connection: Connection, numbers: tuple[int, int], choice: ChoiceRecord) -> None:

@@ -8,7 +8,7 @@ import math
 import statistics
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import groupby, pairwise
 
 from loopwright.ir.signature import Shape
 from loopwright.ir.variant import Variant
@@ -35,13 +35,14 @@ class Sizes:
 @dataclass(frozen=True, slots=True)
 class ChosenRange:
     """Sizes from `first` to `last`, both measured, for which one variant is chosen. low, high: where the regions beside
-    it begin."""
+    it begin. predicted_ns: of a call at `first` and at `last`."""
 
     variant: Variant
     first: float
     last: float
     low: float
     high: float
+    predicted_ns: tuple[float, float]
 
 
 def sizes_of(works: Mapping[Shape, Work]) -> Sizes:
@@ -117,25 +118,23 @@ def regions_of(models: Models, works: Mapping[Shape, Work], sizes: Sizes) -> tup
     picked = thinned(tuple((x, 0.0) for x in sorted(of_x)))
     order = sorted(range(len(models.variants)), key=lambda place: -models.variants[place].threads)
     variants = [models.variants[place] for place in order]  # the default that calls know is that of all threads
-    found: list[tuple[float, Variant]] = []
+    found: list[tuple[float, Variant, float]] = []
     for x, _ in picked:
         predictions = models.predict(of_x[x], works[of_x[x]])
-        found.append((x, variants[choose(variants, [predictions[place] for place in order]).index]))
+        mine = [predictions[place] for place in order]
+        index = choose(variants, mine).index
+        found.append((x, variants[index], mine[index].time_ns))
     return _joined(found)
 
 
-def _joined(found: Sequence[tuple[float, Variant]]) -> tuple[ChosenRange, ...]:
-    groups: list[tuple[Variant, float, float]] = []
-    for x, variant in found:
-        if groups and groups[-1][0] == variant:
-            groups[-1] = variant, groups[-1][1], x
-        else:
-            groups.append((variant, x, x))
+def _joined(found: Sequence[tuple[float, Variant, float]]) -> tuple[ChosenRange, ...]:
+    groups = [list(group) for _, group in groupby(found, key=lambda one: one[1])]
     made: list[ChosenRange] = []
-    for number, (variant, first, last) in enumerate(groups):
+    for number, group in enumerate(groups):
+        (first, variant, first_ns), (last, _, last_ns) = group[0], group[-1]
         low = made[-1].high if made else first
-        high = between(last, groups[number + 1][1]) if number + 1 < len(groups) else last
-        made.append(ChosenRange(variant, first, last, low, high))
+        high = between(last, groups[number + 1][0][0]) if number + 1 < len(groups) else last
+        made.append(ChosenRange(variant, first, last, low, high, (first_ns, last_ns)))
     return tuple(made)
 
 

@@ -54,7 +54,7 @@ def devices_report(
         predicted_ns=None if decision is None else decision.predicted_ns,
         unshared=unshared,
         alternatives=() if failed or division is None else tuple(_alternatives(division)),
-        last=None if timeline is None else _last(timeline, kind),
+        last=None if timeline is None else last_report(timeline, kind),
     )
     return report, plan
 
@@ -151,7 +151,8 @@ def _alternatives(division: Division) -> Iterable[AlternativeReport]:
 # ---- the last call --------------------------------------------------------------------------------------------------
 
 
-def _last(timeline: Timeline, shared: SharedKind) -> SharedCallReport:
+def last_report(timeline: Timeline, shared: SharedKind, most: int | None = MOST_SPANS) -> SharedCallReport:
+    """Of the last call that was shared. most: so many spans are told, the first ones; None for all."""
     decision, spans = timeline.decision, _spans(timeline)
     kind = decision.kind if decision is not None else "planned" if timeline.plan not in PLANS else "guided"
     given = list(map(len, decision.parts)) if decision is not None and decision.kind == "split" else []
@@ -169,7 +170,7 @@ def _last(timeline: Timeline, shared: SharedKind) -> SharedCallReport:
         imbalance=1 - min(busy) / max(busy) if len(busy) > 1 else 0.0,
         members=members,
         moved=tuple(_moved(spans)),
-        spans=tuple(spans[:MOST_SPANS]),
+        spans=tuple(spans[:most]),
         calls=timeline.calls,
         ended_early=not total or total < sum(given),
     )

@@ -276,7 +276,8 @@ class Explanation:
     None where nothing was compiled, or called, yet; notes: what is unusual about this specialisation; choices: which
     variants serve its calls, for each shape that is asked for or was called with; plan: what a call with just these
     arguments does, as the text of an `ir.plan.Plan`, '' where it is about all calls; served_by: what runs such
-    calls; devices: which ones may share them, and what they did in the last one, None where only one may run them."""
+    calls; devices: which ones may share them, and what they did in the last one, None where only one may run them;
+    shared_calls: so many calls of this kind, beside those of `ran`, several devices have shared in this process."""
 
     kernel: str
     file: str
@@ -294,6 +295,7 @@ class Explanation:
     plan: str = ""
     served_by: ServedBy = UNKNOWN
     devices: DevicesReport | None = None
+    shared_calls: int = 0
 
     def __repr__(self) -> str:
         return as_text(self)

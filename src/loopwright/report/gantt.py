@@ -13,12 +13,15 @@ from loopwright.report.shared_report import MemberReport, SharedCallReport, Span
 from loopwright.report.words import duration, percent
 
 WIDTH = 760
-LEFT, RIGHT, TOP, ROW, BOTTOM = 92, 14, 8, 46, 44
+LEFT, RIGHT, TOP, ROW, BOTTOM = 92, 30, 8, 46, 44
 COMPUTES, COPIES = (4, 18), (24, 12)
 """Where in the row of a device a bar is, and how high."""
 
 MOST_BARS = 400
 """Of more bars than this, neighbours that cannot be told apart are one."""
+
+LEAST_WIDE = 1.4
+"""What took shorter than can be seen is drawn so wide."""
 
 _STYLES = {"computes": "computes", "copies": "copies", "fails": "fails"}
 
@@ -30,7 +33,7 @@ def gantt(last: SharedCallReport) -> Element | None:
         return None
     whole = max(1, last.total_ns, *ends)
     height = TOP + ROW * len(last.members) + BOTTOM
-    title = f"who computed, copied and waited in the last shared call, {duration(last.total_ns)}"
+    title = f"Who computed, copied and waited in the last shared call, {duration(last.total_ns)}"
     svg = element("svg", viewBox=f"0 0 {WIDTH} {height}", role="img", aria_label=f"{title}: {described(last)}")
     _draw_axis(svg, whole, height)
     for row, member in enumerate(last.members):
@@ -72,9 +75,9 @@ def _merged(spans: Sequence[SpanReport], whole: int) -> Iterator[tuple[str, int,
 
 def _words(some: Sequence[SpanReport]) -> str:
     first = some[0]
-    if len(some) > 1:
+    if (times := sum(one.times for one in some)) > 1:
         moved = sum(one.size_bytes for one in some)
-        return f"{first.device} {first.what} {len(some)} times" + (f", {bytes_text(moved)}" if moved else "")
+        return f"{first.device} {first.what} {times} times" + (f", {bytes_text(moved)}" if moved else "")
     took = duration(first.end_ns - first.start_ns)
     match first.what:
         case "computes":
@@ -89,7 +92,7 @@ def _bar(span: tuple[str, int, int, str], whole: int, top: int) -> Element:
     what, start, end, words = span
     room = WIDTH - LEFT - RIGHT
     above, high = COPIES if what == "copies" else COMPUTES
-    place = {"x": _number(LEFT + room * start / whole), "width": _number(max(0.7, room * (end - start) / whole))}
+    place = {"x": _number(LEFT + room * start / whole), "width": _number(max(LEAST_WIDE, room * (end - start) / whole))}
     style = f"span {_STYLES.get(what, 'other')}"
     return element("rect", element("title", words), class_=style, y=str(top + above), height=str(high), **place)
 

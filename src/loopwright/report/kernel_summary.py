@@ -18,19 +18,23 @@ MOST_KINDS = 3
 """So many kinds of calls are named in a line."""
 
 
-def kernel_line(name: str, parameters: str, compiled: Sequence[Compilation], runs: Sequence[Run]) -> str:
+def kernel_line(
+    name: str, parameters: str, compiled: Sequence[Compilation], runs: Sequence[Run], shared: int = 0
+) -> str:
     """`<loopwright kernel smooth(a, b): compiled for (float64[:, :], float64[:, :]); 3 calls>`. parameters: with their
-    parentheses."""
+    parentheses. shared: so many calls several devices have shared, beside those of runs."""
     kinds = list(dict.fromkeys(kind_text(one.signature) for one in compiled))
     if not kinds:
         return f"<loopwright kernel {name}{parameters}: nothing compiled yet>"
     shown = ", ".join(kinds[:MOST_KINDS])
     more = f" and {count(len(kinds) - MOST_KINDS, 'other kind')} of calls" if len(kinds) > MOST_KINDS else ""
-    calls = count(sum(run.calls for run in runs), "call")
+    calls = count(sum(run.calls for run in runs) + shared, "call")
     return visible(f"<loopwright kernel {name}{parameters}: compiled for {shown}{more}; {calls}>")
 
 
-def kernel_html(name: str, parameters: str, compiled: Sequence[Compilation], runs: Sequence[Run]) -> str:
+def kernel_html(
+    name: str, parameters: str, compiled: Sequence[Compilation], runs: Sequence[Run], shared: int = 0
+) -> str:
     """A line for each code that there is."""
     head = element("p", element("b", "loopwright kernel "), element("code", visible(f"{name}{parameters}")))
     if not compiled:
@@ -44,7 +48,8 @@ def kernel_html(name: str, parameters: str, compiled: Sequence[Compilation], run
         kind = element("code", visible(kind_text(one.signature)))
         rows.append((kind, element("code", visible(how)), str(calls), *(times if calls else ("", ""))))
     heads = ("calls with", "compiled for", "calls", "fastest", "in all")
-    return fragment(head, table(heads, rows, (2, 3, 4)))
+    more = [element("p", f"and {count(shared, 'call')} that several devices shared")] if shared else []
+    return fragment(head, table(heads, rows, (2, 3, 4)), *more)
 
 
 def kind_text(signature: Signature) -> str:

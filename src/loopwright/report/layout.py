@@ -334,8 +334,8 @@ def generated_text(generated: Generated | None) -> str:
 
 def shared_calls_text(explanation: Explanation) -> str:
     """`3 calls that several devices shared`; '' for none."""
-    last = None if explanation.devices is None else explanation.devices.last
-    return "" if last is None else f"{count(last.calls, 'call')} that several devices shared"
+    many = explanation.shared_calls
+    return f"{count(many, 'call')} that several devices shared" if many else ""
 
 
 def _ran(ran: Ran | None, shared: str) -> Iterator[str]:

@@ -8,7 +8,7 @@ from xml.etree.ElementTree import Element
 
 from loopwright.profile.records import KernelName, MachineName
 from loopwright.report.element import Child, element, table
-from loopwright.report.rates import rate_text
+from loopwright.report.rates import rate_cell
 from loopwright.report.section_view import TIE, Gain, SectionView, gain_of
 from loopwright.report.sortable import keyed
 from loopwright.report.words import duration, percent
@@ -36,7 +36,7 @@ def _row(view: SectionView, gain: Gain | None, anchors: Mapping[tuple[str, str],
     if gain is None:
         return name, "", next_step(view, gain), "", "", "", *last
     row = view.here(gain.variant)
-    rate = "" if row is None else rate_text(row.work, row.time_ns, view.subject)
+    rate = "" if row is None else rate_cell(row.work, row.time_ns, view.subject)
     times = keyed(duration(gain.default_ns), gain.default_ns), keyed(duration(gain.time_ns), gain.time_ns)
     return name, keyed(gain_text(gain), gain.ratio), next_step(view, gain), *times, rate, *last
 
@@ -88,4 +88,4 @@ def short_machine(machine: MachineName) -> str:
     if identity is None:
         return f"machine {machine.fingerprint[:12]}"
     kind = {"cpu": "CPU", "cuda": "GPU"}.get(identity.kind, identity.kind)
-    return f"{kind} {identity.name}"
+    return f"{identity.name} GPU" if identity.name.startswith(kind) else f"{kind} {identity.name}"

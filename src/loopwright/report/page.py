@@ -5,7 +5,7 @@ give the same page, byte for byte.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path, PurePath
 from xml.etree.ElementTree import Element
 
@@ -17,7 +17,9 @@ from loopwright.report.section_view import view_of
 from loopwright.report.sections import beside, section
 from loopwright.report.shapes import types_in
 from loopwright.report.sortable import SCRIPT, keyed, policy
+from loopwright.report.stored_timelines import StoredCall
 from loopwright.report.subjects import MOST_SUBJECTS, Contents, key_of, pairs, subjects
+from loopwright.report.timelines import called, shared_overview, timelines
 from loopwright.report.words import age, count
 
 STYLE = Path(__file__).with_name("page.css")
@@ -30,7 +32,12 @@ def page(store: ProfileStore, found: Contents, now: float) -> str:
     anchors = _anchors(found)
     views = {kernel: [view_of(one) for one in told] for kernel, told in subjects(store, found.told)}
     body = element("main", element("h1", "Loopwright: what was gained, and what to do next"), _about(store, found, now))
-    append(body, overview([one for told in views.values() for one in told], anchors))
+    if views:
+        append(body, overview([one for told in views.values() for one in told], anchors))
+    shared = _by_kernel(found.shared)
+    if shared:
+        append(body, element("h2", "Calls that several devices shared"))
+        append(body, shared_overview(found.shared, _shared_anchors(shared), now))
     for kernel, told in views.items():
         append(body, element("h2", name_of(kernel)))
         append(body, element("p", *_signature(kernel), class_="quiet"))
@@ -41,6 +48,14 @@ def page(store: ProfileStore, found: Contents, now: float) -> str:
         for cpu, gpu in pairs([view.subject for view in told]):
             append(body, element("h3", f"CPU against GPU: {machine_text(cpu.machine)}, {machine_text(gpu.machine)}"))
             append(body, beside(cpu, gpu))
+        if kernel.fingerprint in shared:
+            append(body, element("h3", "Several devices", id=_shared_anchors(shared)[kernel.fingerprint]))
+            append(body, timelines(shared[kernel.fingerprint], now))
+    for fingerprint, calls in shared.items():
+        if fingerprint not in {kernel.fingerprint for kernel in views}:
+            append(body, element("h2", called(calls[0]), id=_shared_anchors(shared)[fingerprint]))
+            append(body, element("p", f"{calls[0].file}: ", element("code", calls[0].types), class_="quiet"))
+            append(body, timelines(calls, now))
     append(body, element("h2", "All that was measured"))
     append(body, _everything(found, now))
     head = element(
@@ -80,6 +95,19 @@ def _everything(found: Contents, now: float) -> Element:
     made = table(heads, rows, (2, 3, 4), "all that was measured")
     beyond = len(found.tallies) - len(rows)
     return element("div", made, element("p", f"and {beyond} more", class_="quiet")) if beyond else made
+
+
+def _by_kernel(calls: Sequence[StoredCall]) -> dict[str, list[StoredCall]]:
+    """By fingerprint: some kernels, those that were shared last."""
+    found: dict[str, list[StoredCall]] = {}
+    for one in calls:
+        if one.kernel in found or len(found) < MOST_SUBJECTS:
+            found.setdefault(one.kernel, []).append(one)
+    return found
+
+
+def _shared_anchors(shared: Iterable[str]) -> dict[str, str]:
+    return {kernel: f"shared{number}" for number, kernel in enumerate(shared, 1)}
 
 
 def _signature(kernel: KernelName) -> Sequence[Element | str]:

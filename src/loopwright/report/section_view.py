@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from loopwright.choice.predictors import promising
 from loopwright.ir.signature import Shape
 from loopwright.ir.variant import Variant
 from loopwright.predict.model import Models, models_of
@@ -99,7 +100,8 @@ def view_of(subject: Subject) -> SectionView:
     ranked = tuple(sorted(curves, key=lambda variant: _rank(variant, found, reference, curves)))
     some = set(_contenders(curves, ranked))
     models = models_of([row for row in subject.rows if row.variant in some])
-    regions = regions_of(models, works, sizes)
+    default = default_of(curves)
+    regions = regions_of(models_of(_candidates(subject.rows, default)), works, sizes)
     here = None if reference is None else sizes.of[reference]
     chosen = next((one.variant for one in regions if here is not None and one.first <= here <= one.last), None)
     if chosen is not None:
@@ -119,9 +121,14 @@ def view_of(subject: Subject) -> SectionView:
         names=variant_names(ranked, failed),
         models=models,
         regions=regions,
-        default=default_of(curves),
+        default=default,
         chosen=chosen,
     )
+
+
+def _candidates(rows: Sequence[Measurement], default: Variant | None) -> Sequence[Measurement]:
+    """What a call chooses by: of variants that were near the fastest somewhere."""
+    return rows if default is None else promising(rows, default)
 
 
 def _contenders(curves: Mapping[Variant, Curve], ranked: Sequence[Variant]) -> list[Variant]:

@@ -8,7 +8,9 @@ from collections.abc import Sequence
 from xml.etree.ElementTree import Element
 
 from loopwright.cost.front import JudgedCandidates
+from loopwright.ir.signature import Shape
 from loopwright.ir.variant import Variant
+from loopwright.profile.history import Batch
 from loopwright.report.chart import SERIES, Band, Bar, ChartSeries, Mark, bars, chart
 from loopwright.report.choice_layout import within
 from loopwright.report.curves import Curve, Sizes, crossings, curves_of, fastest, latest, sizes_of, works_of
@@ -27,6 +29,8 @@ MOST_BARS = 12
 MOST_CHOICES = 12
 MOST_POINTS = 400
 """What of more would make the page large and nothing clearer."""
+
+_UNITS = (("days", 86400.0), ("hours", 3600.0), ("minutes", 60.0), ("seconds", 1.0))
 
 FEWEST_BATCHES = 3
 """Of times of calls, to be drawn over time."""
@@ -117,7 +121,12 @@ def _region_table(view: SectionView) -> Element | None:
     for region in view.regions[:MOST_REGIONS]:
         span = write(region.first) if region.first == region.last else f"{write(region.first)} to {write(region.last)}"
         curve = dict(view.curves[region.variant])
-        times = " to ".join(dict.fromkeys(duration(curve[x]) for x in (region.first, region.last) if x in curve))
+        ends = zip((region.first, region.last), region.predicted_ns, strict=True)
+        times = " to ".join(
+            dict.fromkeys(
+                duration(curve[x]) if x in curve else f"{duration(time_ns)} (predicted)" for x, time_ns in ends
+            )
+        )
         rows.append((span, times, view.names[region.variant]))
     if not rows:
         return None
@@ -149,17 +158,30 @@ def _choices(view: SectionView, now: float) -> Element:
 
 
 def _drift(view: SectionView, now: float) -> Element | None:
-    """Times of real calls of the reference shape, batch by batch, where there are enough to see a change."""
-    series: list[ChartSeries] = []
+    """Times of real calls, batch by batch, where there are enough to see a change: of the reference shape, or of the
+    one that has the most."""
+    found: dict[Shape, list[tuple[Variant, list[Batch]]]] = {}
     for cell in view.subject.cells:
         batches = [one for one in cell.batches if one.outcome == "ok" and one.time_ns > 0]
-        if cell.source == "call" and cell.shape == view.reference and len(batches) >= FEWEST_BATCHES:
-            points = tuple(((one.made_at - now) / 3600, one.time_ns) for one in batches)
-            series.append(ChartSeries(view.names.get(cell.variant, str(cell.variant)), points, len(series) % SERIES))
-    if not series:
+        if cell.source == "call" and len(batches) >= FEWEST_BATCHES:
+            found.setdefault(cell.shape, []).append((cell.variant, batches))
+    if not found:
         return None
-    hours = Axis("hours before this report", False, number_text)
-    return chart("Times of real calls, one after the other: is the machine as fast as it was?", hours, TIME, series)
+    shape = max(found, key=lambda one: (one == view.reference, sum(len(some) for _, some in found[one]), one.sizes))
+    first, last = (pick(one.made_at for _, some in found[shape] for one in some) for pick in (min, max))
+    unit, unit_s = next(((unit, size) for unit, size in _UNITS if last - first >= size), _UNITS[-1])
+    series = [
+        ChartSeries(
+            view.names.get(variant, str(variant)),
+            tuple(((one.made_at - first) / unit_s, one.time_ns) for one in batches),
+            place if place < SERIES else None,
+        )
+        for place, (variant, batches) in enumerate(found[shape])
+    ]
+    at = f" at {sizes_words(shape.sizes, view.axes)}" if shape.sizes else ""
+    title = f"Times of real calls{at}, one after the other: is the machine as fast as it was?"
+    since = Axis(f"{unit} after the first of them, which was {age(now - first)}", False, number_text)
+    return chart(title, since, Axis(TIME.label, False, duration), series)
 
 
 # ---- predictions ------------------------------------------------------------------------------------------------
@@ -192,15 +214,15 @@ def _front(view: SectionView, front: JudgedCandidates) -> Element | None:
     pairs = [(one, (one.values[0], one.values[1])) for one in front.points]
     most = [max((v[k] for _, v in pairs if math.isfinite(v[k])), default=0.0) for k in (0, 1)]
     log = all(value > 0 for _, point in pairs for value in point if math.isfinite(value))
-    if log and min(most) > 0:  # their units tell a reader nothing: the best is 100 %
+    if min(most) > 0:  # their units tell a reader nothing: the best is 100 %
         pairs = [(one, (a / most[0], b / most[1])) for one, (a, b) in pairs]
     measured = [values for one, values in pairs if one.kept or one.schedule in ran]
     left = [values for one, values in pairs if not (one.kept or one.schedule in ran)]
     step = -(-len(left) // MOST_POINTS) or 1
     judged = {one.schedule: values for one, values in pairs}
     best = next((variant for variant in view.ranked if variant.schedule in judged), None)
-    write = percent if log and min(most) > 0 else number_text
-    across, up = (Axis(f"{name}, of the best; more is better", log, write) for name in front.names[:2])
+    write, of = (percent, ", of the best") if min(most) > 0 else (number_text, "")
+    across, up = (Axis(f"{name}{of}; more is better", log, write) for name in front.names[:2])
     at = f", at {sizes_words(front.sizes, view.axes)}" if front.sizes else ""
     many = count(len(pairs), "variant")
     title = f"Which variants were worth running{at}: {len(measured)} of {many} ran"

@@ -29,7 +29,7 @@ class AlternativeReport:
 class SpanReport:
     """What a device did from one time to another, in nanoseconds from the start of the call. what: `computes`, `copies`
     or `fails`. first, last: the iterations from one to before the other, both 0 for none. size_bytes: of what was
-    copied, from one device to another one."""
+    copied, from one device to another one. times: so many of them, one soon after the other, are told as one."""
 
     device: str
     what: str
@@ -40,6 +40,7 @@ class SpanReport:
     size_bytes: int = 0
     source: str = ""
     target: str = ""
+    times: int = 1
 
 
 @dataclass(frozen=True, slots=True)

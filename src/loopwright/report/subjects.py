@@ -14,6 +14,7 @@ from loopwright.profile.measurement import Measurement
 from loopwright.profile.memory_rate import LIMITS, MEMORY
 from loopwright.profile.records import ANY, OPERATIONS, ChoiceRecord, FittedTable, KernelName, MachineName
 from loopwright.profile.store import ProfileStore, Tally
+from loopwright.report.stored_timelines import StoredCall, stored_calls
 
 MOST_SUBJECTS = 40
 """Kernels on machines that have a section of their own: those that were measured last."""
@@ -23,7 +24,7 @@ MOST_SUBJECTS = 40
 class Subject:
     """A kernel on a machine. fronts: what was judged without running. choices: what calls chose last, by shape. cells:
     the rows with all their batches. flop_per_iteration, float32_share of these, copy_bytes_per_s of the machine's
-    memory, and peak_flop_per_s of its cores with float64: 0 where they are not known."""
+    memory, and peak_flop_per_s of its cores with float64 and float32: 0 where they are not known."""
 
     kernel: KernelName
     machine: MachineName
@@ -35,6 +36,7 @@ class Subject:
     copy_bytes_per_s: float = 0.0
     float32_share: float = 0.0
     peak_flop_per_s: float = 0.0
+    peak_float32_per_s: float = 0.0
 
     @property
     def newest(self) -> float:
@@ -44,10 +46,12 @@ class Subject:
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """tallies: of everything, by the kernel's name. told: those that have a section."""
+    """tallies: of everything, by the kernel's name. told: those that have a section. shared: the last calls that
+    several devices shared, the last one first."""
 
     tallies: tuple[Tally, ...]
     told: tuple[Tally, ...]
+    shared: tuple[StoredCall, ...] = ()
 
 
 def contents(store: ProfileStore, kernel: str = "") -> Contents:
@@ -59,7 +63,10 @@ def contents(store: ProfileStore, kernel: str = "") -> Contents:
     )
     latest = heapq.nlargest(MOST_SUBJECTS, tallies, key=lambda one: (one.newest, one.kernel.name, key_of(one)))
     chosen = {key_of(one) for one in latest}
-    return Contents(tallies, tuple(one for one in tallies if key_of(one) in chosen))
+    shared = tuple(
+        one for one in stored_calls(store) if not kernel or one.name == kernel or one.kernel.startswith(kernel)
+    )
+    return Contents(tallies, tuple(one for one in tallies if key_of(one) in chosen), shared)
 
 
 def key_of(tally: Tally) -> tuple[str, str]:
@@ -84,8 +91,10 @@ def _subject(store: ProfileStore, kernel: str, tally: Tally) -> Subject:
     flop, float32 = (number_in(operations, name) for name in ("flop_per_iteration", "float32_share"))
     rate = number_in(store.table(LIMITS, machine, MEMORY), "bytes_per_s")
     choices, cells = store.choices(kernel, machine), store.cells(kernel, machine)
-    peak = number_in(store.table(LIMITS, machine, ARITHMETIC), "flop_per_s")
-    return Subject(tally.kernel, tally.machine, rows, fronts, choices, cells, flop, rate, float32, peak)
+    arithmetic = store.table(LIMITS, machine, ARITHMETIC)
+    peak = number_in(arithmetic, "flop_per_s")
+    peak32 = number_in(arithmetic, "float32_flop_per_s") or 2 * peak
+    return Subject(tally.kernel, tally.machine, rows, fronts, choices, cells, flop, rate, float32, peak, peak32)
 
 
 def number_in(table: FittedTable | None, name: str) -> float:

@@ -11,7 +11,7 @@ from loopwright.ir.variant import PLAIN, RECIPE, Variant
 from loopwright.profile.measurement import Measurement
 from loopwright.report.choice import OUTCOME_WORDS
 from loopwright.report.element import Child, append, element, table
-from loopwright.report.rates import rate_text
+from loopwright.report.rates import rate_cell
 from loopwright.report.schedule_words import schedule_words, variant_words
 from loopwright.report.section_view import TIE, SectionView
 from loopwright.report.sortable import keyed
@@ -74,7 +74,7 @@ def _ran_row(
     outcome = "serves" if variant == view.chosen else "ok"
     outcome += "".join(f", {OUTCOME_WORDS[word]} at {count(number, 'size')}" for word, number in failed.items())
     since_s = now - max(row.made_at for row in rows)
-    rate = "" if here is None else rate_text(here.work, here.time_ns, view.subject)
+    rate = "" if here is None else rate_cell(here.work, here.time_ns, view.subject)
     return (
         folded_variant(variant, view.names[variant]),
         outcome,

@@ -8,6 +8,7 @@ runs nothing: execute.py does. It is safe under threads, and a call that is inte
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from contextvars import copy_context
@@ -27,7 +28,7 @@ from loopwright.errors import LoopwrightError
 from loopwright.ir.captured import defaults_of
 from loopwright.ir.plan import whole
 from loopwright.ir.signature import BY_ELEMENT, Shape, Signature, shape_of
-from loopwright.ir.variant import Variant, compilation_of, default_variant, is_gpu
+from loopwright.ir.variant import Compilation, Variant, compilation_of, default_variant, is_gpu
 from loopwright.memory.arrays import refusal, refuses
 from loopwright.memory.in_pieces import InPieces, on_host
 from loopwright.memory.on_device import OnDevice
@@ -82,7 +83,7 @@ class Dispatch:
     names of parameters that it may write. compile: makes the Compiled for a Compilation. experience: what was measured
     of it, None for nothing. refused: told of errors about arguments. structured: gives, for the values of all
     parameters where some of them hold others, what makes the call, and with which arguments. meanwhile: see
-    load_launcher. failed, own: see devices.base.Dispatcher."""
+    load_launcher. failed, own: see devices.base.Dispatcher. shared: see sharing.Shared."""
 
     call: Callable[..., object]
 
@@ -100,6 +101,7 @@ class Dispatch:
         meanwhile: Callable[[], object] = int,
         failed: Failed | None = None,
         own: Own | None = None,
+        shared: sharing.Shared = lambda kind, shape, asked: None,
     ) -> None:
         self.name = name
         self.parameters = tuple(sys.intern(one) for one in parameters)  # launcher.c compares addresses
@@ -107,7 +109,7 @@ class Dispatch:
         self.written = frozenset(place for place, one in enumerate(parameters) if one in written)
         self.indices = tuple(indices) or (BY_ELEMENT,) * len(self.parameters)
         self._refused, self._structured, self._meanwhile = refused, structured, meanwhile
-        self._failed, self._own = failed, own
+        self._failed, self._own, self._shared = failed, own, shared
         self._experience = experience or NoExperience()
         self._choosers: dict[Kind, tuple[Compiled, Chooser | None]] = {}
         self._serving: dict[tuple[Kind, Shape], Serving] = {}
@@ -116,6 +118,7 @@ class Dispatch:
         self.codes = CodeTable(compile, self._locks)
         self._executor = Executor(self.codes, self._locks, self.parameters, self.written)
         self._sharing: sharing.Sharing | None = None
+        self.shared_calls: Counter[Compilation] = Counter()  # by what the CPU has for its part
         self._dispatcher: Dispatcher | None = None
         self._answers = False
         self.call = self._first_call
@@ -203,6 +206,11 @@ class Dispatch:
                 found.append(Considered(kind.config, one.plan, one.code.compiled, default, shape, *told))
         return tuple(found)
 
+    def _note_shared(self, kind: sharing.SharedKind, shape: Shape, asked: Config) -> None:
+        with self._locks.tables:
+            self.shared_calls[kind.code.compilation] += 1
+        self._shared(kind, shape, asked)
+
     def shared(self) -> list[tuple[Signature, Config, sharing.SharedKind]]:
         """The kinds of calls under the option `devices` that there were, oldest first: see Sharing.kinds."""
         return [] if self._sharing is None else self._sharing.kinds()
@@ -234,6 +242,7 @@ class Dispatch:
     def forget(self) -> None:
         """Forget everything compiled: the next call starts anew."""
         self.learn_anew()
+        self.shared_calls.clear()
         self.codes.clear()
 
     def learn_anew(self) -> None:
@@ -324,7 +333,10 @@ class Dispatch:
         """Of calls under the option `devices`."""
         if self._sharing is None:
             made = sharing.Sharing(
-                lambda signature, config: self._code(signature, config).compiled, self.parameters, self.written
+                lambda signature, config: self._code(signature, config).compiled,
+                self.parameters,
+                self.written,
+                self._note_shared,
             )
             with self._locks.tables:
                 self._sharing = self._sharing or made

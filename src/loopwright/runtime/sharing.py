@@ -290,14 +290,16 @@ class PlannedParts(FixedParts):
 
 CodeOf = Callable[[Signature, Config], Compiled]
 Alone = Callable[[Config], object]
+Shared = Callable[[SharedKind, Shape, Config], object]
+"""Told of each call that was shared, and of its options, once its Timeline is there."""
 
 
 class Sharing:
     """The calls of one kernel under the option `devices`. code_of: compiles for a signature under a Config that names
-    one device; names: of the parameters; written: positions of those that it may write."""
+    one device; names: of the parameters; written: positions of those that it may write; told: of calls."""
 
-    def __init__(self, code_of: CodeOf, names: Sequence[str], written: Collection[int]) -> None:
-        self._code_of, self._names, self._written = code_of, names, written
+    def __init__(self, code_of: CodeOf, names: Sequence[str], written: Collection[int], told: Shared) -> None:
+        self._code_of, self._names, self._written, self._told = code_of, names, written, told
         self._kinds: dict[tuple[Signature, Config, Sequence[str]], SharedKind] = {}
         self._locks = Locks()
 
@@ -479,9 +481,8 @@ class Sharing:
             total_ns = time.perf_counter_ns() - call.started_ns
             busy, done = tuple(one.busy_ns for one in members), tuple(one.done for one in members)
             names = tuple(kind.programs)
-            kind.timelines[shape] = Timeline(
-                names, decision, call.events, busy, done, call.started_ns, total_ns, 1, asked.plan
-            )
+            last = Timeline(names, decision, call.events, busy, done, call.started_ns, total_ns, plan=asked.plan)
+            self._keep_timeline(kind, shape, asked, last)
             for place, error in call.race.errors:
                 if isinstance(error, DeviceError) and not isinstance(error, DeviceMemoryError):
                     division.failed(place, str(error).split("\n")[0])
@@ -500,11 +501,9 @@ class Sharing:
         whole = max(parts.ranges, key=len, default=range(0))
         total = sum(member.done for member in members)
         busy, done = tuple(one.busy_ns for one in members), tuple(one.done for one in members)
-        told = 1 + (kind.timelines[shape].calls if shape in kind.timelines else 0), asked.plan
-        timeline = Timeline(tuple(kind.programs), decision, call.events, busy, done, call.started_ns, spent_ns, *told)
-        if len(kind.timelines) >= MOST_KINDS:
-            kind.timelines.clear()
-        kind.timelines[shape] = timeline
+        names = tuple(kind.programs)
+        last = Timeline(names, decision, call.events, busy, done, call.started_ns, spent_ns, plan=asked.plan)
+        self._keep_timeline(kind, shape, asked, last)
         if asked.plan not in PLANS or not whole or not total:
             return
         if (quiet := kind.quiet.get(shape)) is not None and quiet.is_quiet and decision is not None:
@@ -522,6 +521,13 @@ class Sharing:
         made = decision or division.decide()
         chunks = parts.chunks() if isinstance(parts, GuidedParts) else None
         division.measured(made, busy, scaled, spent_ns, chunks)
+
+    def _keep_timeline(self, kind: SharedKind, shape: Shape, asked: Config, last: Timeline) -> None:
+        calls = 1 + (kind.timelines[shape].calls if shape in kind.timelines else 0)
+        if len(kind.timelines) >= MOST_KINDS:
+            kind.timelines.clear()
+        kind.timelines[shape] = last._replace(calls=calls)
+        self._told(kind, shape, asked)
 
     def _keep(self, kind: SharedKind, shape: Shape, division: Division) -> Division:
         if len(kind.divisions) >= MOST_KINDS:

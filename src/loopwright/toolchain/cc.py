@@ -35,7 +35,10 @@ BASE_FLAGS = (
     "-O3", "-fPIC", "-fwrapv", "-fno-strict-aliasing", "-fno-math-errno", "-fno-trapping-math", "-std=gnu11", "-w",
 )  # fmt: skip
 X86 = platform.machine().lower() in ("x86_64", "amd64", "i686")
-TUNING = (("-march=native",),) if X86 else (("-march=native",), ("-mcpu=native",))
+LOOPS = "--param=ira-max-loops-num=10000"
+"""gcc shares out registers loop by loop only in functions of up to a hundred loops; in larger ones innermost loops read
+their pointers from the stack."""
+TUNING = (("-march=native", LOOPS), ("-march=native",), *(() if X86 else (("-mcpu=native",),)))
 UNKNOWN = ("-mtune=generic",)  # for a processor that the compiler takes for another one
 OPENMP = (("-fopenmp",), ("-Xpreprocessor", "-fopenmp", "-lomp"))
 PROBE_TIMEOUT_S = 30.0
@@ -151,7 +154,9 @@ def build(text: str, flags: Sequence[str], config: Tools) -> Artifact:
 
 def for_flags(compiler: Compiler, flags: Sequence[str]) -> Compiler:
     """The same, without its flags for this CPU where these ask for another one."""
-    return replace(compiler, tuning=()) if any(flag.startswith("-march=") for flag in flags) else compiler
+    if not any(flag.startswith("-march=") for flag in flags):
+        return compiler
+    return replace(compiler, tuning=tuple(flag for flag in compiler.tuning if not flag.startswith("-m")))
 
 
 def build_with(
@@ -353,7 +358,9 @@ def _probed(command: tuple[str, ...], version: str, identity: str, config: Tools
         (folder / "probe").unlink()
 
     try:
-        stored = obtain(config.cache, key_of((ABI, "probe", _PROBE, *UNKNOWN, identity, cpu_fingerprint())), make)
+        stored = obtain(
+            config.cache, key_of((ABI, "probe", _PROBE, *UNKNOWN, LOOPS, identity, cpu_fingerprint())), make
+        )
         abilities = json.loads(stored.contents["abilities.json"])
     except _Lacking as lacking:
         abilities = lacking.abilities

@@ -19,6 +19,7 @@ from statistics import median
 from loopwright.config import Config
 from loopwright.cost.flops import flops
 from loopwright.cost.prune import Pruned
+from loopwright.devices.gpu import Gpu
 from loopwright.devices.gpus import devices_for, gpu_of
 from loopwright.errors import CompilerError
 from loopwright.ir.text import print_kernel
@@ -26,6 +27,7 @@ from loopwright.ir.variant import PLAIN, Variant
 from loopwright.predict.model import trees_of
 from loopwright.profile.arithmetic_rate import ARITHMETIC, measured_peak
 from loopwright.profile.copies import known_copies
+from loopwright.profile.gpu_peak import peak_bytes_per_s, peak_flop_per_s
 from loopwright.profile.journal import Journal
 from loopwright.profile.machine import machine_of
 from loopwright.profile.memory_rate import LIMITS, MEMORY, last_cache, measured_rate
@@ -112,12 +114,23 @@ def shares(times_ns: Sequence[int]) -> list[float]:
 
 
 def _measure_copies(calls: Sequence[RecordedCall], journal: Journal) -> None:
-    """Of every GPU that some call may run on."""
+    """Of every GPU that some call may run on; and what it does at most."""
     for device in dict.fromkeys(device for call in calls for device in devices_for(call.config)):
         gpu = None if device == "cpu" else gpu_of(device)
         machine = None if gpu is None else machine_of(device, calls[0].config)
         if gpu is not None and machine is not None and machine.fingerprint:
             measured_copies(gpu, journal, machine.fingerprint)
+            keep_gpu_limits(gpu, machine.fingerprint, journal)
+
+
+def keep_gpu_limits(gpu: Gpu, machine: str, journal: Journal) -> None:
+    """What its memory moves and its multiprocessors compute at most, where its driver tells. machine: its
+    fingerprint."""
+    bytes_per_s, (float64, float32) = peak_bytes_per_s(gpu.clocks), peak_flop_per_s(gpu.limits, gpu.clocks)
+    found = {MEMORY: {"bytes_per_s": bytes_per_s}, ARITHMETIC: {"flop_per_s": float64, "float32_flop_per_s": float32}}
+    for name, content in found.items():
+        if all(content.values()) and journal.table(LIMITS, machine, name) is None:
+            journal.put(FittedTable(LIMITS, machine, name, content, time.time()))
 
 
 def _measure_limits(config: Config, journal: Journal) -> None:
