@@ -85,24 +85,24 @@ class Semantics(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class Config(Tools):
     """All options, with those of Tools. device: `cpu` runs compiled code on the CPU, `cuda` on an NVIDIA GPU, `auto` on
-    the GPU where arguments are in its memory, else on the CPU; `emulated` does on the CPU what a GPU would do, slowly,
-    and reports its faults; `interpreter` is the slow reference. threads: how many CPU threads, at least 1. strict,
-    deterministic, checks: see Semantics. narrowing: what storing a NumPy number does where the array's signed integer
-    type cannot hold it: `wrap`, or `raise` what Python raises; `auto` raises under strict and under checks=`all`.
-    recipe: `auto` restructures loops where the facts promise a gain, `plain` only says which ones run in parallel.
+    the GPU where arguments are in its memory, else on the CPU; `emulated` runs on the CPU what a GPU would run, slowly,
+    and reports its faults; `interpreter` is the slow reference. threads: the number of CPU threads, at least 1. strict,
+    deterministic, checks: see Semantics. narrowing: what storing a NumPy number does that the array's signed integer
+    type cannot hold: `wrap`, or `raise` what Python raises; `auto` raises under strict and under checks=`all`. recipe:
+    `auto` restructures loops where the facts promise a gain, `plain` only chooses which of them run in parallel.
     schedule: steps to take instead of the recipe, as text (docs/schedules.md); without effect under checks=`all`.
-    variant: the one that serves every call, as text, such as `cpu 2: recipe` (docs/tuning.md): it decides device,
-    threads and schedule. explore: whether kernels that run for long may try other variants meanwhile, in at most 5 % of
-    their time. remap: whether a GPU takes the iterations of loops in the order of what data makes them do
-    (docs/gpu.md): `auto` where that is predicted to pay and does, `off` never, or `redirect LOOP`, one or more of these
-    steps, always: schedules then begin with them. devices: those that may share one call, such as
-    `cpu, cuda:0, cuda:1`; none for one device a call, which `device` names. plan: how they do (docs/devices.md): `auto`
-    as is measured to be fastest, `single` one of them, `split` each a part of the iterations, `race` the CPU and a GPU
-    both all of it, until one of them is done; or the text of a plan. goal: what is to be least: `time`, `energy`, `edp`
-    (energy times time), or `time within 10% energy`. watts: of devices at work and idle, for goals with energy, where
-    nothing counts them: such as `cpu 150/60, cuda:0 700/100`. store: the file of measurements (docs/store.md),
-    `off` for none, None for the one in the cache folder. tuned: a file of tuned results to start from, `off` for none,
-    None for the one beside the source file, such as `heat.tuned.jsonl` for `heat.py`."""
+    variant: the variant that serves every call, as text, such as `cpu 2: recipe` (docs/tuning.md); it decides device,
+    threads and schedule. explore: whether other variants may be tried beside kernels that run for long, in at most 5 %
+    of their time. remap: whether a GPU runs similar iterations side by side (docs/gpu.md): `auto` where that is
+    predicted to pay and does, `off` never, or one or more steps `redirect LOOP`, always: schedules then begin with
+    them. devices: the devices that may share one call, such as `cpu, cuda:0, cuda:1`; by default none: each call runs
+    on the one that `device` names. plan: how they share it (docs/devices.md): `auto` whatever is measured to be
+    fastest, `single` one of them, `split` each a part of the iterations, `race` each the whole call, until one of them
+    has finished; or the text of a plan. goal: what to minimise: `time`, `energy`, `edp` (the energy-delay product), or
+    `time within 10% energy`. watts: what devices draw at work and idle, for goals with energy where no counter measures
+    it: such as `cpu 150/60, cuda:0 700/100`. store: the file of measurements (docs/store.md), `off` for none, None for
+    the one in the cache folder. tuned: a file of tuned results to start from, `off` for none, None for the one beside
+    the source file, such as `heat.tuned.jsonl` for `heat.py`."""
 
     device: str = "auto"
     threads: int = 1

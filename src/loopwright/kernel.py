@@ -311,16 +311,16 @@ class LoopKernel(_Called):
         return explanation.Explanations(own + [told for other in self._others() for told in other.explanations()])
 
     def irregular(self, *args: Any, **kwargs: Any) -> IrregularReport:
-        """What data decides about the iterations of each loop in a call with these arguments, and what that costs the
-        warps of a GPU: as they stand, and sorted by what they do. It looks at every iteration, on the CPU, with what
-        stands before the loop, and changes no argument."""
+        """How the iterations of each loop depend on data in a call with these arguments, and what that costs a GPU's
+        warps, in their present order and sorted by their paths. It examines every iteration, on the CPU, after the code
+        before the loop, and changes no argument."""
         if (other := self._serving(args, kwargs, compiles=True)) is not None:
             return other[0].irregular(*other[1])
         return _irregular(self._dispatch.prepare(args, kwargs))
 
     def layouts(self, *args: Any, **kwargs: Any) -> LayoutReport:
-        """What part of the bytes that memory moves a call with these arguments uses, of each array as it lies and in
-        other layouts (docs/layouts.md): counted in some iterations, on the CPU, and no argument changes."""
+        """The fraction of the moved bytes that a call with these arguments uses, for each array as it lies and in other
+        layouts (docs/layouts.md): counted in some iterations, on the CPU, and no argument changes."""
         if (other := self._serving(args, kwargs, compiles=True)) is not None:
             return other[0].layouts(*other[1])
         prepared = self._dispatch.prepare(args, kwargs)
@@ -335,7 +335,7 @@ class LoopKernel(_Called):
         return _own(self._dispatch.prepare(args, kwargs).compiled)
 
     def specialisations(self) -> list[Specialisation]:
-        """What is compiled so far, in the order of the first calls."""
+        """The kinds of calls that are compiled so far, in the order of their first calls."""
         own = [_own(compiled) for compiled in self._dispatch.compiled()]
         return own + [made for other in self._others() for made in other.specialisations()]
 
@@ -345,10 +345,10 @@ class LoopKernel(_Called):
         return [*self._expanded.values(), *([] if self._wider is None else [self._wider[0]])]
 
     def tune(self, *args: Any, budget: str | float = "60s", **kwargs: Any) -> TuneReport:
-        """Measure variants for calls with such arguments, which stay as they are, for about so long: seconds, or a text
-        such as `90s`, `5min`. What is found is kept in the store, and serves calls from now on, in later processes too.
-        Tuning the same again goes on where it ended. Raises what the call itself would raise before it runs, and
-        ValueError for a budget that is none, and under `deterministic=True`, where only the default variant serves."""
+        """Measure variants for calls with such arguments, which do not change. budget: about how long, in seconds or
+        as a text such as `90s`, `5min`. The results are kept in the store, and serve calls from now on, in later
+        processes too. Tuning again continues where it ended. Raises what the call itself would raise before it runs,
+        and ValueError for an invalid budget, and under `deterministic=True`, where only the default variant serves."""
         if (other := self._serving(args, kwargs)) is not None:
             return other[0].tune(*other[1], budget=budget)
         seconds = tuning.parse_budget(budget if isinstance(budget, str) else f"{budget}s")
@@ -540,11 +540,11 @@ def kernel(
     function: Callable[..., Any] | None = None, *, schedule: Ranges | None = None, **options: Any
 ) -> LoopKernel | Callable[[Callable[..., Any]], LoopKernel]:
     """Decorate a function of plain loops over arrays: from then on, calls run compiled code on every core.
-    `@lw.kernel(schedule=lw.tunable(...))` says what tuning is to choose from. All options of `lw.options` can be given
-    for the one kernel, `@lw.kernel(threads=4, strict=True)`: they hold in its calls, also where others are in force.
+    `@lw.kernel(schedule=lw.tunable(...))` gives tuning the schedules to choose from. All options of `lw.options` can be
+    set for one kernel, `@lw.kernel(threads=4, strict=True)`: in its calls they take precedence over all others.
 
-    Raises KernelError at once for what can be told without a call (a lambda, a generator, no source), and at the
-    first call for what depends on its types; TypeError for an unknown option, ValueError for a value it cannot have.
+    Raises KernelError at once for problems that show without a call (a lambda, a generator, no source), and at the
+    first call for those that depend on types; TypeError for an unknown option, ValueError for an impossible value.
 
     Examples:
         >>> import numpy as np

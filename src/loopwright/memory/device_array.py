@@ -101,7 +101,7 @@ class DeviceArray:
 
     @property
     def version(self) -> Version:
-        """Another number after each call and each `copy_from` that may have written to it, also where that has failed;
+        """A number that changes with each call and each `copy_from` that may have written to it, even one that failed;
         "unknown" for good once another library was shown its memory."""
         return "unknown" if self._is_shown else self._version
 

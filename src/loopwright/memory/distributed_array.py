@@ -25,7 +25,7 @@ else:
 
 class DistributedArray(KeptInPieces):
     """An array of which each device keeps the part that it works on. `numpy()` copies all of it to the host,
-    `copy_from` the other way; `parts()` says who has what. Made by `lw.distributed_array`.
+    `copy_from` the other way; `parts()` says which device has which part. Made by `lw.distributed_array`.
 
     shape, dtype: as of a NumPy array; its layout is C."""
 
@@ -86,9 +86,9 @@ class DistributedArray(KeptInPieces):
 
 
 def distributed_array(source: Any) -> DistributedArray:
-    """Let devices that share calls (`lw.options(devices=...)`) keep their parts of an array between calls: what a
-    device has worked on stays there, and moves only when another one needs it. Kernels take it as any array; of several
-    threads one at a time makes such a call.
+    """Let devices that share calls (`lw.options(devices=...)`) keep their parts of an array between calls: the part
+    that a device works on stays there, and moves only when another device needs it. Kernels take it like any array;
+    calls with it run one at a time, whichever threads make them.
 
     source: anything with elements that kernels know; shape and dtype stay, the layout is C. Nothing is copied before a
     call. Raises ArgumentTypeError for another kind of array.

@@ -269,15 +269,15 @@ UNKNOWN = ServedBy()
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Explanation:
-    """Everything there is to say about one kernel for one kind of call. `print` it, or take `to_dict()`.
+    """Everything that is known about one kernel for one kind of call. `print` it, or take `to_dict()`.
 
-    guard: the condition on the sizes that is tested once per call, '' where there is none; schedule: the steps that
-    were taken, as text that replays them; decisions: why those were taken that restructure loops; generated and ran:
-    None where nothing was compiled, or called, yet; notes: what is unusual about this specialisation; choices: which
-    variants serve its calls, for each shape that is asked for or was called with; plan: what a call with just these
-    arguments does, as the text of an `ir.plan.Plan`, '' where it is about all calls; served_by: what runs such
-    calls; devices: which ones may share them, and what they did in the last one, None where only one may run them;
-    shared_calls: so many calls of this kind, beside those of `ran`, several devices have shared in this process."""
+    guard: the condition on the sizes that is tested once per call, '' if there is none; schedule: the steps that were
+    taken, as text that replays them; decisions: the reasons for those that restructure loops; generated and ran: None
+    if nothing was compiled, or called, yet; notes: what is unusual about this specialisation; choices: which variants
+    serve its calls, for each shape that is asked for or was called with; plan: what a call with exactly these arguments
+    does, as the text of an `ir.plan.Plan`, '' in an explanation of all calls; served_by: what runs such calls; devices:
+    those that may share them, and what they did in the last call, None if only one may run them; shared_calls: how many
+    calls of this kind, besides those of `ran`, several devices have shared in this process."""
 
     kernel: str
     file: str

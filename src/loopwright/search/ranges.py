@@ -83,7 +83,7 @@ class Ranges:
 
 def tunable(schedule: str) -> Ranges:
     """A schedule to tune: for `@lw.kernel(schedule=lw.tunable("tile i {16,32} j {16..128 by 16}; parallelize i.o"))`.
-    Calls run as without it, until a choice is made; tuning looks at these schedules and no others. Raises
+    Calls run as they would without it until a choice is made; tuning looks at these schedules and no others. Raises
     ScheduleError.
 
     Examples:

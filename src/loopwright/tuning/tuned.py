@@ -38,11 +38,11 @@ class Silent:
 
 @dataclass(slots=True)
 class Tuned:
-    """What came of tuning one call. default, best: None where nothing ran; best is the default where no other one is
-    faster for sure. counts: trials by outcome. known: how many variants had been measured before. dropped: members that
-    were not run, and why. why_not: why it was not tuned. compared: the default and its fastest rival, by turns; None
-    where there is no rival. stage: how far it came within share_s, its part of the budget in seconds.
-    measured: every variant for these sizes."""
+    """The result of tuning one call. default, best: None if nothing ran; best is the default if no other variant is
+    certainly faster. counts: trials by outcome. known: how many variants had been measured before. dropped: variants
+    that were not run, and why. why_not: why it was not tuned. compared: the default and its fastest rival in
+    alternating runs; None if there is no rival. stage: how far it came within share_s, its part of the budget in
+    seconds. measured: every variant for these sizes."""
 
     call: RecordedCall
     default: Measurement | None = None
@@ -58,13 +58,13 @@ class Tuned:
 
     @property
     def gain(self) -> float:
-        """How many times as fast as the default the best one is, as measured by turns; 1 where no other one is faster
-        for sure, or nothing can be said."""
+        """How many times as fast as the default the best variant is, in alternating runs; 1 if no other variant is
+        certainly faster, or nothing can be said."""
         if self.default is None or self.best is None or self.default.outcome != "ok" or self.best == self.default:
             return 1.0
         return self.default.time_ns / self.best.time_ns if self.compared is None else self.compared.gain
 
     @property
     def is_reached(self) -> bool:
-        """Whether its share of the budget was enough to look at the space."""
+        """Whether its part of the budget was enough for a search."""
         return self.stage == "space" or bool(self.why_not)
