@@ -37,16 +37,16 @@ def test_what_is_decided_is_said() -> None:
     assert list(LoopLowering().notes_of("i")) == []
     assert notes(ROWS) == []
     assert notes(ROWS, "j") == [
-        "asks: whether to stop, between strips of iterations, if there are many, which the loop around counts"
+        "interrupts: tested between strips of iterations, if there are many, which the loop around counts"
     ]
-    assert [note.partition(":")[0] for note in notes(COUNT)] == ["updates"] * 3 + ["asks"]
+    assert [note.partition(":")[0] for note in notes(COUNT)] == ["updates"] * 3 + ["interrupts"]
     assert notes(UNEVEN) == ["shares: pieces of equal work, as p tells, for the next free thread"]
     assert notes(UNEVEN, "j")[0] == "tests: indices of a at once, before the first iteration"
 
 
 def test_lanes_are_told() -> None:
     steps = "parallelize i; vectorize j"
-    assert notes(ROWS, "j", steps)[0] == "lanes: do iterations in any order"
+    assert notes(ROWS, "j", steps)[0] == "lanes: run iterations in any order"
     assert notes(UNEVEN, "j", steps)[1] == "lanes: each has a partial result of s"
 
 

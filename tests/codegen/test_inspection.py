@@ -113,7 +113,7 @@ def test_as_in_the_interpreter(function: Callable[..., None]) -> None:
             spoilt = copy.deepcopy(arguments)
             spoilt[1][rng.integers(0, size)] = wrong
             check(run, judge, spoilt)
-    assert "of a strip of iterations at once" in str(run.explain(*given(function, 600, 1)))
+    assert "for a strip of iterations at once" in str(run.explain(*given(function, 600, 1)))
 
 
 @pytest.mark.parametrize("function", PROGRAMS)
@@ -171,7 +171,7 @@ def test_none_where_nothing_is_won(function: Callable[..., None], kind: type) ->
     ]
     run = lw.kernel(function)
     run(*arguments)
-    assert "of a strip of iterations at once" not in str(run.explain(*arguments))
+    assert "for a strip of iterations at once" not in str(run.explain(*arguments))
 
 
 def converted(x: Any, gain: Any) -> Any:

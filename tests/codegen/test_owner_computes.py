@@ -130,4 +130,4 @@ def test_notes_say_what_is_done_when(tmp_path: Path) -> None:
     notes = compiled(scheduled, tmp_path, facts, check_all=False).payload.program.notes
     assert {name for name, _ in notes} == {"i"}
     copied, owned, alone = (text for _, text in notes if text.startswith("updates"))
-    assert "a copy of h" in copied and "its part of it" in owned and "1 thread" in alone
+    assert "a copy of h" in copied and "its own part" in owned and "1 thread" in alone

@@ -142,7 +142,7 @@ class Inspection:
     def text(self) -> str:
         """It in words."""
         when = "together with them" if self.at_once else "before the first of them"
-        return f"checks: of a strip of iterations at once, {when}"
+        return f"checks: made for a strip of iterations at once, {when}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +171,7 @@ class VectorLanes:
     def text(self) -> str:
         """It in words."""
         names = " and ".join(user_name(partial.reduction.target) for partial in self.partials)
-        return f"lanes: each has a partial result of {names}" if names else "lanes: do iterations in any order"
+        return f"lanes: each has a partial result of {names}" if names else "lanes: run iterations in any order"
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,16 +215,16 @@ class ParallelRegion:
         if self.sums:
             names = " and ".join(user_name(reduction.target) for reduction in self.sums)
             most = int(NEAR if self.owned is not None else COPIED) >> 20
-            until = f"up to {most} MB where that is little beside the work"
+            until = f"up to {most} MB if that is little compared with the work"
             yield f"updates: into a copy of {names} for each thread, {until}"
         if self.owned is not None:
             name, least = user_name(self.owned.array), int(OWNED) >> 20
             large = f"large ({least} MB on 2 threads)"
-            yield f"updates: else, if {name} is {large}, by each thread to its part of it, in order"
+            yield f"updates: otherwise, if {name} is {large}, each thread updates its own part, in order"
         if self.sums:
-            yield "updates: else on 1 thread"
+            yield "updates: otherwise on 1 thread"
         if self.collapsed is not None:
-            yield f"collapsed: with '{user_name(self.collapsed.inner.name)}', whose iterations are shared out too"
+            yield f"collapsed: with '{user_name(self.collapsed.inner.name)}', whose iterations are shared too"
         if self.shares == "pieces":
             what = "of equal length" if self.rows is None else f"of equal work, as {user_name(self.rows.pointer)} tells"
             fixed = bool(self.partials or self.sums)
@@ -289,12 +289,12 @@ class LoopLowering:
         if loop in self.interleaved:
             yield "accumulators: four for each partial result, so that additions need not wait for one another"
         if loop in self.masked:
-            yield "short: of few iterations, the last ones are done together, in a masked register"
+            yield "short: with few iterations, the last ones run together in a masked register"
         if loop in self.skipped:
-            yield "blocks: passed over, 64 iterations at once, where nothing happens in them"
+            yield "blocks: 64 iterations are skipped at once if nothing happens in them"
         if loop in self.alone:
-            yield "alone: one thread, without more ado, where there are few iterations"
+            yield "alone: one thread runs the loop if there are few iterations"
         if loop in self.strips:
             many = ", if there are many" if loop in self.twice else ""
             counted = ", which the loop around counts" if loop in self.counted else ""
-            yield f"asks: whether to stop, between strips of iterations{many}{counted}"
+            yield f"interrupts: tested between strips of iterations{many}{counted}"
