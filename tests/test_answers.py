@@ -134,7 +134,7 @@ def test_code_for_other_values_of_globals_counts(monkeypatch: pytest.MonkeyPatch
         explanation = scaled.explain(a)
     ran = explanation.ran
     assert ran is not None and ran.calls == 8 and sum(one.calls for one in ran.parts if not one.kept) == 4
-    assert "by code for other values of what it finds outside itself" in str(explanation)
+    assert "by code for other values from outside the function" in str(explanation)
 
 
 def test_other_kinds_of_calls_are_counted_apart(twice: lw.LoopKernel) -> None:

@@ -1,5 +1,6 @@
 """`python -m benchmarks.field out.json`: each loop of the field as a call beside numba.njit, in one process, by turns:
-Loopwright's default on one thread and on all, and whether its loops are parallel and are vectorised.
+Loopwright's default on one thread and on all, and whether its loops are parallel and are vectorised. With `--programs`
+the programs instead of the loops of TSVC-2.
 
 A loop counts as vectorised where the C compiler says that it has made vector code of a loop of ours, or where we wrote
 vectors ourselves; as parallel where all threads share it. Arguments are restored before each call, off the clock."""
@@ -25,12 +26,14 @@ from rich.table import Table
 
 import loopwright as lw
 from benchmarks.breadth import jitted
-from benchmarks.field import LARGE, LOOPS, FieldLoop
+from benchmarks.field import LARGE, LOOPS, PROGRAMS, FieldLoop, FieldProgram
 from benchmarks.gpu.rows import geometric_mean
 from benchmarks.machine import cpu_name
 from benchmarks.table import console
 
 ROUNDS, CALLS = 9, 7
+LONG, FEW_ROUNDS = 0.005, 3
+"""Seconds: loops whose calls take longer are measured in fewer rounds, of fewer calls."""
 BEHIND = 0.9
 OURS, ALL, NUMBA = "loopwright", "loopwright, all threads", "numba"
 HEADER_ENDS = "#pragma omp declare reduction"
@@ -59,36 +62,41 @@ class Row:
 def main(
     output: Annotated[Path, typer.Argument(help="The JSON file.")],
     only: Annotated[str, typer.Option(help="Loops whose names or categories hold one of these words.")] = "",
+    programs: Annotated[bool, typer.Option("--programs", help="The programs instead of TSVC-2.")] = False,
 ) -> None:
     """Times of each loop, what is vectorised, and the geometric means of the ratios."""
     import numba
 
     words = only.split(",")
     rows = []
-    for one in LOOPS:
+    for one in PROGRAMS if programs else LOOPS:
         if any(word in one.name or word in one.category for word in words):
             rows.append(measured(one, numba))
     told = summary(rows) | {"cpu": cpu_name(), "numba": numba.__version__, "numpy": np.__version__}
-    told |= {"date": f"{datetime.now():%Y-%m-%d %H:%M}", "compiler": compiler_name(), "sizes": LARGE}
+    told |= {
+        "date": f"{datetime.now():%Y-%m-%d %H:%M}",
+        "compiler": compiler_name(),
+        "sizes": "large" if programs else LARGE,
+    }
     output.write_text(json.dumps(told | {"rows": [asdict(row) for row in rows]}, indent=1) + "\n")
     console().print(table(rows))
     print(json.dumps(told, indent=1))
 
 
-def measured(one: FieldLoop, numba: ModuleType) -> Row:
+def measured(one: FieldLoop | FieldProgram, numba: ModuleType) -> Row:
     """One loop with both compilers."""
     row, runs = Row(one.name, one.category), dict[str, Callable[..., object]]()
     kernel = lw.kernel(one.function)
-    arguments = one.arguments(LARGE)
+    arguments, first = one.arguments(LARGE), dict[str, float]()
     for name, run in ((OURS, kernel), (ALL, kernel), (NUMBA, jitted(one.function, numba, {}))):
         try:
-            seconds(name, run, arguments)
+            first[name] = seconds(name, run, arguments)
         except Exception as error:
             row.note += f"{name}: {type(error).__name__}; "
         else:
             runs[name] = run
     found: dict[str, list[float]] = {name: [] for name in runs}
-    for _ in range(ROUNDS):
+    for _ in range(ROUNDS if max(first.values(), default=0.0) < LONG else FEW_ROUNDS):
         for name, run in runs.items():
             found[name].append(seconds(name, run, arguments))
     row.seconds = {name: statistics.median(times) for name, times in found.items()}
@@ -105,15 +113,17 @@ def seconds(who: str, run: Callable[..., object], arguments: tuple[Any, ...]) ->
     """Of the shortest of some calls on copies."""
     shortest = float("inf")
     with lw.options(threads=1) if who == OURS else nullcontext():
-        for _ in range(CALLS):
+        for call in range(CALLS):
             given = [copied(value) for value in arguments]
             begun = time.perf_counter()
             run(*given)
             shortest = min(shortest, time.perf_counter() - begun)
+            if call and shortest > LONG:
+                break
     return shortest
 
 
-def what_became(one: FieldLoop) -> tuple[bool, bool]:
+def what_became(one: FieldLoop | FieldProgram) -> tuple[bool, bool]:
     """Whether threads share a loop of it, and whether one is in vectors: as the C compiler reports, which compiles the
     default variant once more for that."""
     with tempfile.TemporaryDirectory() as folder:

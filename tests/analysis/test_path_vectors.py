@@ -187,7 +187,7 @@ def test_what_data_decides(text: str, entries: list[str]) -> None:
         (
             "with block:\n    for k in range(n):\n        if q[k] > i:\n            leave(block)\n"
             "    if a[i] > 0.0:\n        b[i] = 1.0",
-            "only running what stands before it tells whether control comes there",
+            "whether control reaches it is known only by running the code before it",
         ),
         ("for k in range(0, 9, q[i]):\n    b[i] = 1.0", "its step is not constant"),
     ],

@@ -204,7 +204,7 @@ def test_a_loss_that_was_not_predicted_is_noticed_within_three_calls() -> None:
     calls.until(IN_ORDER)
     calls.call(100)
     assert calls.served.count(IN_ORDER) == 3
-    assert calls.why.startswith("measured to be no gain: ")
+    assert calls.why.startswith("measured to give no gain: ")
     assert calls.factors[-1] > 3.0, "predictions of this kernel are corrected from now on"
 
 
@@ -237,7 +237,7 @@ def test_keys_that_begin_to_change_are_noticed() -> None:
     assert calls.until(PLAIN) <= 400, "three times eight stretches of calls tell"
     calls.call(10)
     calls.call(10)
-    assert "become no gain" in calls.why
+    assert "stopped being a gain" in calls.why
 
 
 def test_where_calls_in_order_get_slower_they_are_compared_again() -> None:
@@ -247,7 +247,7 @@ def test_where_calls_in_order_get_slower_they_are_compared_again() -> None:
     )
     calls.until(IN_ORDER)
     calls.call(10_000)
-    assert calls.served[-1] == PLAIN and "become no gain" in calls.why
+    assert calls.served[-1] == PLAIN and "stopped being a gain" in calls.why
     both = Calls(
         lambda number: 400_000.0 if number < 10_000 else 700_000.0,
         lambda number: 110_000.0 if number < 10_000 else 200_000.0,

@@ -164,8 +164,8 @@ def test_prune(path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "what"),
     [
-        (["prune"], "nothing to say what to remove"),
-        (["prune", "--older-than", "soon"], "'soon' is no length of time"),
+        (["prune"], "nothing says what to remove"),
+        (["prune", "--older-than", "soon"], "'soon' is not a length of time"),
         (["prune", "--machine", "xyz"], "no machine's fingerprint begins with 'xyz'"),
         (["prune", "--keep", "-1"], "'--keep'"),
         (["import", "no.jsonl"], "no.jsonl cannot be read"),

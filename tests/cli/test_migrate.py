@@ -46,7 +46,7 @@ def test_a_file_that_is_no_python_is_refused(tmp_path: Path, capsys: pytest.Capt
     (tmp_path / "wrong.py").write_text("def f(:\n")
     with pytest.raises(typer.Exit):
         migrate(tmp_path / "wrong.py", write=False)
-    assert "wrong.py is no Python: " in capsys.readouterr().err
+    assert "wrong.py is not Python: " in capsys.readouterr().err
 
 
 def test_imports_that_stay(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

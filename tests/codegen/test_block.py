@@ -199,7 +199,7 @@ def test_what_a_block_cannot_do() -> None:
                 a[q, t] = s[999 - t] + 1
 
     refused(deciding, np.arange(4), np.zeros((4, 32)), schedule="bind q block.x; bind t thread.x",
-            why="data decides how often the threads of a block meet")  # fmt: skip
+            why="the number of barriers of a block depends on data")  # fmt: skip
     refused(large, RANDOM.random((2, 1000)), schedule=REVERSE,
             why="'s' does not fit into the shared memory of a block")  # fmt: skip
 

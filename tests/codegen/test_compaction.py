@@ -131,6 +131,36 @@ def test_no_room() -> None:
         kernel(x, chosen - 1)
 
 
+def rows_of_the_chosen(x: Any, limit: Any) -> Any:
+    """The arrays are as large as what is chosen, and have less than a strip."""
+    total, count = 0.0, 0
+    for r in range(x.shape[0]):
+        found = x[r][x[r] > limit]
+        total += found.sum()
+        count += found.size
+    return total, count
+
+
+@pytest.mark.parametrize("columns", [0, 1, 50, 128, 200, 1000])
+def test_rows_that_are_chosen_from(columns: int) -> None:
+    x = np.round(np.random.default_rng(columns).normal(size=(7, columns)), 1)
+    kernel = lw.kernel(rows_of_the_chosen)
+    for limit in (-9.0, 0.0, 1.5, 9.0):
+        np.testing.assert_allclose(kernel(x, limit), rows_of_the_chosen(x, limit))
+    assert "lw_chosen" in kernel.specialise(x, 0.0).c_text
+
+
+def test_a_condition_that_may_fail_is_not_counted_ahead() -> None:
+    def of_a_set(x: Any) -> Any:
+        found = set()
+        for i in range(x.size):
+            found.add(int(x[i]) // 3)
+        return sorted([2 * value for value in found]), len(found)
+
+    for size in (1, 50, 400):
+        assert lw.kernel(of_a_set)(np.arange(float(size))) == of_a_set(np.arange(float(size)))
+
+
 HEAD = "kernel f(a: float64[1] C, out: float64[1] C) -> python int64:\n    var k: int64\n"
 LOOP = "    for i in 0 .. size(a, 0):\n        if a[i] > 0.0:\n            b[k] = a[i]\n            k = k + 1\n"
 MADE = "    allocate b: float64[size(a, 0)]\n"

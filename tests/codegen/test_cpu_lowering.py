@@ -102,6 +102,13 @@ kernel turns(a: float64[1] C, b: float64[1] C):
         b[i] = a[i] * a[i] - b[i - 1]
 """
 
+ROWS = """
+kernel rows(a: float64[2] C, s: float64[1] C):
+    for i in 0 .. size(a, 0):
+        for j in 0 .. size(a, 1):
+            s[i] = s[i] + a[i, j]
+"""
+
 
 @dataclass(frozen=True)
 class Case:
@@ -127,6 +134,7 @@ class Case:
             COUNTED: [np.full(N, -128, "int8")],
             SUMS: [small(N), np.zeros(N)],
             TURNS: [small(N), np.zeros(N)],
+            ROWS: [small(N, 21), np.zeros(N)],
         }
         return calls[self.kernel]
 
@@ -151,6 +159,7 @@ CASES = {
     "counting ahead": Case(ADD, "parallelize i", "+ lw_trip(0L, a_n1_, 1L) *"),
     "vector code": Case(ADD, "tile i 4 j 8; specialize i j full; vectorize j", "LW_ROW("),
     "accumulators": Case(TOTAL, "parallelize i", "lw_piece"),
+    "tail masking": Case(ROWS, "vectorize j", "lw_masked_float64("),
     "skipped blocks": Case(FOUND, "", "lw_block"),
     "unrolling": Case(ADD, "tile i 4 j 8; specialize i j full", "#pragma GCC unroll"),
 }

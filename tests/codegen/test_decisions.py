@@ -40,7 +40,7 @@ def test_what_is_decided_is_said() -> None:
         "asks: whether to stop, between strips of iterations, if there are many, which the loop around counts"
     ]
     assert [note.partition(":")[0] for note in notes(COUNT)] == ["updates"] * 3 + ["asks"]
-    assert notes(UNEVEN) == ["shares: pieces of equal work, as p tells, for whoever is free"]
+    assert notes(UNEVEN) == ["shares: pieces of equal work, as p tells, for the next free thread"]
     assert notes(UNEVEN, "j")[0] == "tests: indices of a at once, before the first iteration"
 
 

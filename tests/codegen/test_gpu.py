@@ -68,7 +68,8 @@ def test_while_on_an_element_runs_on_the_cpu() -> None:
                 b[i] += 1
             a[0] -= 1
 
-    agree(kernel, np.array([3]), np.zeros(5), why_not="data decides how often a loop around others runs")
+    why_not = "the number of iterations of a loop around others depends on data"
+    agree(kernel, np.array([3]), np.zeros(5), why_not=why_not)
 
 
 def test_a_return_that_data_decides_in_a_loop_runs_on_the_cpu() -> None:
@@ -80,7 +81,7 @@ def test_a_return_that_data_decides_in_a_loop_runs_on_the_cpu() -> None:
                 return t
         return -1
 
-    agree(kernel, np.ones(9), np.zeros(9), why_not="data decides how a loop around others is left")
+    agree(kernel, np.ones(9), np.zeros(9), why_not="how a loop around others is left depends on data")
 
 
 def test_break_continue_and_return_on_the_host() -> None:

@@ -108,10 +108,17 @@ def test_which_loops(element: str, statement: str, width: str) -> None:
         ("s = s + float64(a[i] * a[i])", True),
         ("s = s + float64(a[i]) * 0.5", False),
         ("s = s + x[i]", False),
+        ("s = s + float64(a[i]); s = s + 1.0", False),
+        ("if a[i] > int8(2): s = s + 1.0", True),
+        ("if a[i] > int8(2): s = s + 0.5", False),
+        ("if a[i] > int8(2): s = s + -0.0", False),
+        ("if a[i] > int8(2): s = s + float64('nan')", False),
+        ("if a[i] > int8(2): s = s + float64('inf')", False),
     ],
 )
 def test_which_loops_with_sums_of_floats(statement: str, is_narrow: bool) -> None:
     head = (
         HEAD.format("int8").replace("python int64", "float64").replace("s: int64\n    s = 0", "s: float64\n    s = 0.0")
     )
-    assert ("int16_t s_part = 0;" in host_text(head + LOOP.format(statement), "vectorize i")) == is_narrow
+    lines = statement.replace(": s", ":\n            s").replace("; ", "\n        ")
+    assert ("int16_t s_part = 0;" in host_text(head + LOOP.format(lines), "vectorize i")) == is_narrow

@@ -158,7 +158,7 @@ def in_loops(a, y):
 
 def test_columns_that_meet_in_loops_of_their_own_are_refused() -> None:
     refused(in_loops, whole(3, 9, 16), whole(16), schedule="bind j thread.x; bind i thread.y 4", strict=False,
-            why="threads along y meet in a loop of each column")  # fmt: skip
+            why="a loop of each column holds a barrier for threads along y")  # fmt: skip
 
 
 def spmv(pointer, column, value, x, y):
@@ -364,6 +364,6 @@ def test_the_place_of_the_greatest_element(size: int, schedule: str) -> None:
 def test_which_iteration_it_was_is_kept_by_lanes_only() -> None:
     with (
         lw.options(device="emulated", schedule="bind i thread.x 32"),
-        pytest.raises(lw.ScheduleError, match="which of its iterations sets 'best' is not kept: `reduce` does that"),
+        pytest.raises(lw.ScheduleError, match="which iteration sets 'best' would be lost: `reduce` keeps track of it"),
     ):
         lw.kernel(place)(np.zeros(9))

@@ -1,4 +1,5 @@
-"""The loops of benchmarks/field as CPython runs them, and under strict to the last bit where they add up."""
+"""The loops of benchmarks/field as CPython runs them, and under strict to the last bit where they add up; and the
+programs."""
 
 from __future__ import annotations
 
@@ -8,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from benchmarks.field import LOOPS, FieldLoop
+from benchmarks.field import LOOPS, PROGRAMS, FieldLoop, FieldProgram
 
 import loopwright as lw
 
@@ -49,3 +50,23 @@ def test_as_cpython_on_a_gpu(name: str) -> None:
 
 def test_the_suite_is_complete() -> None:
     assert len(BY_NAME) == len(LOOPS) == 151
+    assert len({one.name for one in PROGRAMS}) == len(PROGRAMS) == 136
+
+
+@pytest.mark.parametrize("one", PROGRAMS, ids=[one.name for one in PROGRAMS])
+def test_programs_as_cpython(one: FieldProgram) -> None:
+    arguments = one.arguments()
+    expected, found = run(one.function, arguments), run(lw.kernel(one.function), arguments)
+    for right, mine in zip(expected, found, strict=True):
+        if right is not None:
+            np.testing.assert_allclose(mine, right, rtol=1e-9, atol=1e-11)
+
+
+@pytest.mark.parametrize("name", ["lj_half_pairs", "pagerank", "conv_nhwc", "ising"])
+def test_programs_as_cpython_on_a_gpu(name: str) -> None:
+    one = next(program for program in PROGRAMS if program.name == name)
+    with lw.options(device="emulated"):
+        found = run(lw.kernel(one.function), one.arguments())
+    for right, mine in zip(run(one.function, one.arguments()), found, strict=True):
+        if right is not None:
+            np.testing.assert_allclose(mine, right, rtol=1e-9, atol=1e-11)

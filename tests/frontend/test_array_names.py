@@ -76,9 +76,9 @@ REFUSED = {
     "if n > 2:\n    x = x.copy()\nx[0] = 3\nreturn x": "'x' is an argument that is written in place",
     "t = 0.0\nfor row in x:\n    x = x * 2\n    t += row\nreturn t": "'x' is assigned again while a loop goes over it",
     "y = x if n else x * 2\ny[0] = 1\nreturn y": "'y' is another name for 'x' here",
-    "y = either(x, n)\ny[0] = 1\nreturn y": "one of several results is an array of the caller's",
-    "y = either(x, n)\nx[0] = 1\nreturn y": "one of several results is an array of the caller's",
-    "return overwritten(x, n)": "'x' is an array of the caller's, and another one later",
+    "y = either(x, n)\ny[0] = 1\nreturn y": "one of several results is the caller's array",
+    "y = either(x, n)\nx[0] = 1\nreturn y": "one of several results is the caller's array",
+    "return overwritten(x, n)": "'x' is the caller's array, and stands for another one later",
 }
 HELPERS = """
     def total(a):

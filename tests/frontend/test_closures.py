@@ -33,6 +33,6 @@ def test_a_lambda_reads_its_names_when_it_is_called():
 
 def test_refused():
     told = refusal(define("def f(n):\n    f, g = lambda x: x, 1\n    return g\n"), 3)
-    assert "a lambda cannot stand here" in told
+    assert "a lambda cannot be used here" in told
     text = "def f(n):\n    x = [twice(lambda v: v * q, 1.0) for q in range(n)]\n    return x[0]\n"
     assert "'q' belongs to a comprehension" in refusal(define(text, twice=twice), 3)

@@ -92,11 +92,11 @@ def test_lists_begun_anew():
 
 REFUSED = {
     "x = [1]; y = [2]\n    for i in range(n):\n        y.append(i)\n        x = y\n        y.append(7)\n    return len(x)":
-        "'x' is given a list that something else goes on standing for",
+        "'x' is assigned a list that another name still refers to",
     "x = [1]\n    for i in range(n):\n        z = x\n        x = [i, 3]\n        z.append(3)\n    return len(x)":
         "'z' is another name for a list that is assigned again",
     "x = [n]\n    x.append(2)\n    y = [1]\n    for i in range(n):\n        y.append(i)\n        y = given(x)\n    return len(y)":
-        "'y' is given a list that something else goes on standing for",
+        "'y' is assigned a list that another name still refers to",
     "if n > 3:\n        x = [1]\n        x.append(2)\n    return len(x)": "'x' may be used where it has no value",
     "x = [n]\n    emptied(x)\n    return len(x)": "'x' is a list of the caller, and assigned again here",
 }  # fmt: skip

@@ -223,5 +223,5 @@ def named_zip(a, b):
 
 
 def test_a_zip_that_could_be_gone_over_twice_is_refused():
-    with pytest.raises(lw.KernelError, match="a zip has no name here"):
+    with pytest.raises(lw.KernelError, match="a zip cannot be assigned to a name"):
         lw.kernel(named_zip)(A, A)

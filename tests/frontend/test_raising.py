@@ -127,7 +127,7 @@ def test_own_classes_are_raised_by_compiled_code():
 
 @pytest.mark.parametrize(("statement", "message"), [
     ("raise", "'raise' alone"), ("raise Pair(1)", "'Pair' cannot be raised here"),
-    ("raise ValueError('x', 1)", "takes one message"), ("raise a", "this is no class of exceptions"),
+    ("raise ValueError('x', 1)", "takes one message"), ("raise a", "this is not an exception class"),
 ])  # fmt: skip
 def test_refused(statement, message):
     assert message in refusal(define(f"def f(a):\n    {statement}\n", Pair=Pair), np.zeros(1))

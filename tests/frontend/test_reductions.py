@@ -95,7 +95,7 @@ def test_small_floats_are_added_up_in_64_bits():
 
 @pytest.mark.parametrize(("text", "message"), [
     ("np.sum(m, axis=2)", "axis 2 is out of bounds for an array of 2 axes"),
-    ("np.sum(m, axis=n)", "an axis must be known when code is made"),
+    ("np.sum(m, axis=n)", "an axis must be known at compile time"),
     ("np.sum(m, axis=(0, 0))", "an axis is named twice"),
     ("np.max(np.zeros(0))", "zero-size array to reduction operation"),
     ("sum(m)", "sum() takes an array of one axis"),

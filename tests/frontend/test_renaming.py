@@ -57,4 +57,5 @@ def test_nothing_is_copied_in_the_loop():
 
 def test_written_after_the_loop():
     function = define("def f(a, b):\n    for t in range(3):\n        b[0] = a[0]\n        a, b = b, a\n    a[0] = 1\n")
-    assert "which argument that is depends on the number of iterations" in refusal(function, np.zeros(2), np.zeros(2))
+    said = refusal(function, np.zeros(2), np.zeros(2))
+    assert "which argument is written depends on the number of iterations" in said

@@ -45,7 +45,7 @@ def test_a_choice_that_is_not_taken_is_read_anyway():
 
 @pytest.mark.parametrize(("text", "message"), [
     ("np.sqrt(a, out=1)", "'out' must be an array"), ("np.where(a, 1)", "a condition and two choices"),
-    ("np.round(a, n)", "must be known when code is made"),
+    ("np.round(a, n)", "must be known at compile time"),
 ])  # fmt: skip
 def test_refused(text, message):
     assert message in refusal(define(f"def f(a, n):\n    return {text}\n"), np.zeros(3), 2)

@@ -65,9 +65,9 @@ def test_goals_read_back(text: str, goal: Goal) -> None:
     [
         ("", "begins with none of time, energy, edp"),
         ("speed", "begins with none of"),
-        ("time in 10% energy", "is not understood behind 'time'"),
-        ("time within 10 energy", "is not understood behind 'time'"),
-        ("time within ten% energy", "'ten' is not a number of per cent"),
+        ("time in 10% energy", "is not understood after 'time'"),
+        ("time within 10 energy", "is not understood after 'time'"),
+        ("time within ten% energy", "'ten' is not a percentage"),
         ("time within -5% energy", "must be 0 or more"),
         ("time within nan% energy", "must be 0 or more"),
         ("time within 5% time", "time is bounded by one of energy, edp, not by 'time'"),

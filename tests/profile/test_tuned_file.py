@@ -260,4 +260,4 @@ def test_there_is_nothing_to_write(script: Path, tmp_path: Path, capsys: pytest.
             with pytest.raises((typer.Exit, SystemExit)):
                 export(wrong)
     told = capsys.readouterr().err
-    assert "nothing was measured on this machine of kernels in other.py" in told and "there is no file" in told
+    assert "this machine has no measurements of kernels in other.py" in told and "there is no file" in told

@@ -230,7 +230,7 @@ kernel two_grids(a: float64[2] C, b: float64[2] C, c: float64[2] C):
             c[i, j.2] = a[i, j.2] - b[i, j.2]
 """
 
-NEIGHBOURS = "iterations need no order, and neighbours of 'j' touch neighbouring elements"
+NEIGHBOURS = "iterations are independent, and neighbours of 'j' touch neighbouring elements"
 
 
 def written(text: str) -> tuple[Kernel, Facts]:
@@ -372,7 +372,7 @@ def test_overlapping_arguments_keep_their_order() -> None:
     ("text", "reasons"),
     [
         (TRIANGLE, ["blocks need bounds that do not depend on 'i'", NEIGHBOURS]),
-        (CSR, ["iterations of 'i' need no order"]),
+        (CSR, ["iterations of 'i' are independent"]),
     ],
 )
 def test_the_reasons(text: str, reasons: list[str]) -> None:
@@ -417,7 +417,7 @@ IN_ARRAYS = CSR.replace("s = 0.0\n", "s = 0.0\n        allocate t: float64[4] = 
 def test_rows_are_shared_where_sums_may_be_in_any_order(text: str, schedule: str, tmp_path: Path) -> None:
     kernel, found = decided(text, strict=False)
     assert print_schedule(found.schedule) == schedule
-    assert all("only data tells how long a row of 'i' is" in decision.why for decision in found.decisions)
+    assert all("the length of a row of 'i' depends on data" in decision.why for decision in found.decisions)
     entries = compiled(kernel, tmp_path), on_emulated(found.kernel, found.facts, False, tmp_path, seed=1)
     random = np.random.default_rng(0)
     start = np.concatenate([[0], np.cumsum(random.integers(0, 90, 100))])
@@ -517,7 +517,7 @@ kernel sums(a: float64[2] C, b: float64[1] C):
 """
 DEEP = "for k in 0 .. n:\n            c[j, k] = c[j, k] + 2.0"
 FLAT = "c[j, 0] = c[j, 0] + 2.0"
-DECIDES = "data decides how often a loop around others runs"
+DECIDES = "the number of iterations of a loop around others depends on data"
 
 
 def test_one_nest_that_is_no_grid_leaves_the_others_theirs(tmp_path: Path) -> None:

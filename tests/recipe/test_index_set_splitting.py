@@ -28,7 +28,7 @@ NEST_SHAPES = {"p": "nm", "q": "nm"}
 
 
 def because(loop: str, point: str) -> str:
-    return f"'{loop}' meets itself only at {point}: before and after it no order is needed"
+    return f"'{loop}' has dependences only at {point}: before and after it iterations are independent"
 
 
 @pytest.mark.parametrize(

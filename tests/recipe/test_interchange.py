@@ -71,7 +71,7 @@ def because(best: str, inner: str, element: str) -> str:
     return f"'{best}' innermost walks along rows: with '{inner}' innermost each {element} is another cache line"
 
 
-STRETCHES = "only '{}' needs no order: threads take stretches of it, 128 elements each"
+STRETCHES = "only '{}' can be split: threads take pieces of it, 128 elements each"
 
 
 @pytest.mark.parametrize(

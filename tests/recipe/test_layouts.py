@@ -50,7 +50,7 @@ def test_one_field_of_sixteen() -> None:
     found = choice(HOT)
     assert found.before.efficiency == 0.125 and found.after.efficiency == 1.0
     assert found.conversion == 1000 * (64 + 24 + 128 + 8)
-    assert "12 % of what is moved of 'p' in a pass of 'k' is used, and 100 %" in str(found)
+    assert "a pass of 'k' uses 12 % of the moved bytes of 'p', and 100 %" in str(found)
 
 
 def test_from_how_many_passes_on_follows_from_the_record() -> None:
@@ -173,15 +173,15 @@ def notes(text: str, record: int = 128) -> list[str]:
 
 
 def test_what_is_said_of_arrays_that_stay() -> None:
-    assert notes(HOT) == ["12 % of what is moved of 'p' is used in a pass of 'k'; 100 % with 'relayout p in k soa', "
-                          "which comes back in 2 passes"]  # fmt: skip
+    assert notes(HOT) == ["12 % of the moved bytes of 'p' are used in a pass of 'k'; 100 % with 'relayout p in k soa', "
+                          "which pays off in 2 passes"]  # fmt: skip
     (data,) = notes(HOT.replace("p.x[i]", "p.x[b[i]]"))
-    assert data.endswith("data decides which records, and so it stays")
+    assert data.endswith("data decides which records, so its layout stays")
     (fails,) = notes(HOT.replace("p.x[j] = p.x[j] * 0.5 + m", "p.x[j] = p.x[j] * 0.5 + c[b[j]]"))
     assert "'relayout p in k soa' is not legal: an error may end 'k' in the middle" in fails
     once = HOT.replace("    for k in 0 .. t:\n", "").replace("\n    ", "\n").replace("\nvar", "\n    var")
     once = once.replace("\nm =", "\n    m =").replace("\nfor", "\n    for")
-    assert notes(once)[0] == "12 % of what is moved of 'p' is used in 'i'; lw.array keeps each field apart"
+    assert notes(once)[0] == "12 % of the moved bytes of 'p' are used in 'i'; lw.array keeps each field apart"
     dense = HOT.replace("* 0.5 + m", "* 0.5 + p.v[j]").replace("m + p.x[i]", "m + p.x[i] * p.v[i]")
     assert notes(dense.replace("offset 64", "offset 8"), 16) == []
 
@@ -192,6 +192,6 @@ def test_explain_says_it() -> None:
         told = str(kernel.explain(np.zeros(9, SIXTEEN), 2))
     words = " ".join(told.split())
     assert (
-        "17 % of what is moved of 'p' is used in a pass of 'k'; " in words
+        "17 % of the moved bytes of 'p' are used in a pass of 'k'; " in words
         and "with 'relayout p in k soa', which" in words
     )

@@ -33,7 +33,7 @@ def test_what_needs_no_order_goes_upwards(name: str) -> None:
     text, wanted = REVERSED[name]
     partial = planned(upwards, HEAD + text + END, False)
     assert steps(partial) == wanted
-    assert reasons(partial)[0].endswith("needs no order, and vectors go upwards")
+    assert reasons(partial)[0].endswith("has independent iterations, and vectors go upwards")
     check_same(partial.written, partial.kernel, SHAPES)
 
 

@@ -118,7 +118,7 @@ def test_the_option_has_the_recipe_begin_with_a_step() -> None:
 def test_a_step_of_the_option_that_is_not_legal_is_refused() -> None:
     with (
         lw.options(device="emulated", remap="redirect i"),
-        pytest.raises(lw.ScheduleError, match="data decides neither a branch nor how long"),
+        pytest.raises(lw.ScheduleError, match="neither a branch nor a trip count"),
     ):
         lw.kernel(regular)(*call(5))
 

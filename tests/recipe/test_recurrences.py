@@ -55,7 +55,7 @@ def test_recurrences_go_side_by_side(strict: bool) -> None:
     partial = planned(side_by_side, SWEEP, strict)
     assert steps(partial).startswith("split i 16; ") and steps(partial).count("reorder ") == 2
     assert set(reasons(partial)) == {
-        "each step of 'j' and 'k' waits for the one before: 16 neighbouring 'i' go through them side by side"
+        "each step of 'j' and 'k' waits for the one before: 16 iterations of 'i' go through them side by side"
     }
     check_same(partial.written, partial.kernel, {"p": "nm", "q": "nm"})
 

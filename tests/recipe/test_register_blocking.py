@@ -27,7 +27,7 @@ def because(target: str, depth: str, rows: int, columns: int) -> list[str]:
         "stay in registers meanwhile",
         "all columns use the same rows of 'a': a copy of those of 84 blocks lies in the order in which they are read",
         "all rows use the same columns of 'b': a copy of them lies in one piece",
-        f"a whole block of {rows} x {columns} is written out without tests",
+        f"a whole block of {rows} x {columns} is unrolled, without tests",
         f"where fewer columns of '{target}' are left, a whole block is computed, and part of it kept",
         f"a row of '{target}' that is in no whole block stays in registers by itself",
     ]

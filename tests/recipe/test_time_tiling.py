@@ -28,7 +28,7 @@ LARGE: tuple[Sizes, ...] = ((21, 37, 17),)
 SWEEPS = (
     "every iteration of 't' sweeps over the same arrays: several of them are done on a tile while it is in the cache"
 )
-DIAGONAL = "every loop needs its order, but tiles on a diagonal do not need one among them"
+DIAGONAL = "every loop must run in order, but tiles on a diagonal are independent"
 BUFFERS = SWEEPS + ", and so is the copy of 'b' into 'a' for the next one"
 TWICE = JACOBI.replace("= b[i.2, j.2]", "= b[i.2 - 1, j.2] + b[i.2, j.2]")
 TAKEN = [

@@ -41,7 +41,7 @@ def test_rows_share_a_vector(name: str, strict: bool) -> None:
     text, wanted = JOINED[name]
     partial = planned(rows_side_by_side, text, strict)
     assert steps(partial) == wanted
-    assert set(reasons(partial)) == {"4 neighbouring 'i' go along 'j' together: they share what is there"}
+    assert set(reasons(partial)) == {"4 iterations of 'i' go along 'j' together: they share loads"}
     check_same(partial.written, partial.kernel, SHAPES)
 
 

@@ -42,7 +42,12 @@ def spread(a, col, hist, n):
 """
 
 GENERATED = Generated(
-    120, "/cache/spread.c", 0.0625, False, "gcc 12.2.0", (("k", "shares: pieces of equal length, for whoever is free"),)
+    120,
+    "/cache/spread.c",
+    0.0625,
+    False,
+    "gcc 12.2.0",
+    (("k", "shares: pieces of equal length, for the next free thread"),),
 )
 TIMES = (3, 1_500_000, 1_250_000, 4_000_000)
 RAN = Ran("cpu", *TIMES, 2, (CodeRan("", "cpu", 2, *TIMES),))

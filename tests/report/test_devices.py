@@ -68,7 +68,7 @@ def test_before_the_first_call() -> None:
     assert found.devices.sharing == ("cpu", "emulated")
     text = str(found)
     assert "devices       cpu, emulated can share such a call\n" in text
-    assert "next call: chunks for whoever is free: nothing was measured yet" in text
+    assert "next call: chunks for each free device: nothing was measured yet" in text
     assert "plan  " not in text and "note: loops and code are told as the CPU runs them" in text
     assert text.endswith("ran           not yet, in this process")
 

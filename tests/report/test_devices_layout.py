@@ -51,7 +51,7 @@ def test_a_device_that_did_other_than_it_was_given_and_one_that_failed() -> None
     told = list(devices_lines(replace(SHARED, last=last)))
     assert "1000 of 600" in told[8] and told[9].startswith("  cuda, failed  0 of 400")
     assert told[10] == "  copied nothing"
-    assert "1 call of these sizes was shared" in told[6] and "it did not come to its end" in told[6]
+    assert "1 call of these sizes was shared" in told[6] and "it did not finish" in told[6]
 
 
 def test_the_notebook_says_all_that_the_text_says() -> None:

@@ -105,7 +105,7 @@ def test_the_text() -> None:
 def test_what_stands_before_the_loop_is_done_on_copies() -> None:
     t, out = np.arange(1, 8), np.zeros(7)
     first, second = prepared.irregular(t, 7, out).loops
-    assert first.reason == "data decides nothing about its iterations"
+    assert first.reason == "its iterations do not depend on data"
     assert second.iterations == 4 and second.entries[0].most == 14
     assert second.entries[0].mean == 8.0
     assert list(t) == [1, 2, 3, 4, 5, 6, 7] and not out.any()
@@ -114,9 +114,7 @@ def test_what_stands_before_the_loop_is_done_on_copies() -> None:
 def test_reasons_for_saying_nothing() -> None:
     inside = only(in_time.irregular(np.arange(4), np.zeros(4)).loops)
     assert inside.reason == "'i' stands inside of others, which decide as well"
-    assert str(plain.irregular(np.zeros(4), np.zeros(4))) == (
-        "loop i (line 44): data decides nothing about its iterations"
-    )
+    assert str(plain.irregular(np.zeros(4), np.zeros(4))) == ("loop i (line 44): its iterations do not depend on data")
     assert work.irregular(*call(0)).loops[0].iterations == 0
 
 

@@ -28,7 +28,7 @@ def test_what_is_counted() -> None:
     assert set(rows) == {"", "soa", "aos", "aosoa 8"} and set(loop.of("a")) == {"", "order 1 0"}
     assert not p["x"].any() and not a.any(), "arguments stay as they are"
     text = str(report)
-    assert "move: what part of the moved bytes is used\n  loop s (line" in text
+    assert "move: the fraction of the moved bytes that is used\n  loop s (line" in text
     assert "p  as it is       19 %\n" in text and "       soa           " in text
 
 

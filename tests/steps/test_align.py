@@ -33,7 +33,7 @@ def test_where_the_first_stretch_begins(start: str, more: int, first: int | None
     split, facts = apply_schedule(kernel, facts, parse_schedule("split i 8"), strict=True)
     rejection = Align("i", more).illegal(split, facts, strict=True)
     if first is None:
-        assert rejection is not None and "begin there already" in rejection.reason
+        assert rejection is not None and "already begin there" in rejection.reason
         return
     outer = loops(Align("i", more).apply(split))["i.o"]
     assert rejection is None and isinstance(outer, For) and isinstance(outer.lower, Const)
@@ -55,7 +55,7 @@ def test_refusals_say_why() -> None:
     kernel, facts = known(MATMUL)
     for loop, schedule, word in (
         ("x", "", "no loop 'x'"),
-        ("i", "", "no loop over a stretch"),
+        ("i", "", "not the inner loop of a `split`"),
         ("i", "split i 8; split j 8; reorder i.o j.o i j", "holds more than 'i'"),
         ("i", "split i 8; parallelize i.o", "marks come last"),
     ):

@@ -96,12 +96,12 @@ def test_the_condition_stays_outside_of_bounds_that_are_read() -> None:
     ("text", "before", "step", "word"),
     [
         (WHILE, "", "complete w", "while"),
-        (ROWS, "", "complete i", "'i' is no loop over a stretch"),
+        (ROWS, "", "complete i", "'i' is not the inner loop of a `split`"),
         (APART, "split i 4; split j 4", "complete i j", "'i' and 'j' are no perfect nest"),
         (ROWS, "split i 4", "complete k", "no loop 'k'"),
         (ROWS, "split i 4; parallelize i", "complete i", "marked parallel"),
         (READ, "", "complete i", "the bounds of 'i' are read from an array"),
-        (DOWN, "", "complete i", "no loop over a stretch"),
+        (DOWN, "", "complete i", "not the inner loop of a `split`"),
     ],
 )
 def test_refusals_say_why(text: str, before: str, step: str, word: str) -> None:

@@ -109,8 +109,8 @@ def test_nan_and_what_is_not_written_come_back_as_they_were() -> None:
 @pytest.mark.parametrize(
     ("body", "word"),
     [
-        ("for j in 0 .. m:\n            a[i, j] = t[j]\n            t[j] = 1.0", "what it has not written itself"),
-        ("for j in 0 .. m:\n            t[j] = t[j] + a[i, j]", "what it has not written itself"),
+        ("for j in 0 .. m:\n            a[i, j] = t[j]\n            t[j] = 1.0", "that it has not written itself"),
+        ("for j in 0 .. m:\n            t[j] = t[j] + a[i, j]", "that it has not written itself"),
         ("for j in 0 .. i:\n            t[j] = a[i, j]", "not all written by one statement"),
         ("for j in i .. m:\n            t[j] = a[i, j]", "not all written by one statement"),
         ("if a[i, 0] > 0.0:\n            t[0] = a[i, 0]", "not all written by one statement"),
@@ -144,7 +144,7 @@ TOO_LARGE = "\nkernel large(n: int64):\n    for i.o in 0 .. n step 4096:\n      
         (LATER, "expand t r q", "'t' is also used outside of 'q'"),
         (SCALAR_SIZE, "expand t r q", "not known before 'r', or might be negative"),
         (TOO_LARGE, "expand t i", "would take 32768000 bytes"),
-        (LOCAL, "expand t s", "an iteration of 's' may read of 't'"),
+        (LOCAL, "expand t s", "an iteration of 's' may read elements of 't'"),
         (LOCAL.replace("q in 0", "q in r"), "expand t r q", "'q' has no constant number of iterations"),
     ],
 )

@@ -149,15 +149,15 @@ kernel turned(a: float64[2] C, n: int64):
 AT_ONCE = {
     "threads": (PLANE, "bind i thread.y 64; bind j thread.x 17",
                 "a block would have 17 x 64 x 1 threads: 1024 are the most"),
-    "while": (WHILE, "bind i block.x", "data decides how often a loop around others runs"),
+    "while": (WHILE, "bind i block.x", "the number of iterations of a loop around others depends on data"),
     "several ends": (BLOCK, "bind i block.x", "a function with several ends holds loops of its own"),
-    "meetings": (DECIDING, "bind q block.x; bind t thread.x", "data decides how often the threads of a block meet"),
+    "meetings": (DECIDING, "bind q block.x; bind t thread.x", "the number of barriers of a block depends on data"),
     "meetings in a while loop": (WAITING, "bind q block.x; bind t thread.x",
-                                 "data decides how often the threads of a block meet"),
+                                 "the number of barriers of a block depends on data"),
     "columns that come back": (COLUMNS, "bind j thread.x 8; bind i thread.y 8",
                                "other statements stand between the threads of 'j' and those inside it"),
     "meetings of columns": (LOOPS, "bind j thread.x; bind i thread.y 4",
-                            "threads along y meet in a loop of each column"),
+                            "a loop of each column holds a barrier for threads along y"),
     "a sum of columns": (SAME, "bind j thread.x; bind i thread.y 4",
                          "the threads of 'j' and those inside it add to the same"),
     "threads along z": (COLUMNS, "bind j thread.y 8; bind i thread.z 8",
@@ -307,7 +307,7 @@ def test_what_stands_beside_a_grid_is_not_its_fault() -> None:
     kernel, facts = after(TWO, "bind i block.x; bind j thread.x 32")
     assert unrunnable(kernel, facts, ("i", "j")) is None
     found = not_on_gpu(kernel, facts)
-    assert found is not None and found.reason == "data decides how a loop around others is left"
+    assert found is not None and found.reason == "how a loop around others is left depends on data"
 
 
 def test_a_local_array_of_one_thread_alone() -> None:

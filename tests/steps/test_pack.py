@@ -223,8 +223,8 @@ def test_refusals_of_blocks_and_of_what_is_computed() -> None:
     for at, step, word in (
         ((kernel, facts), Pack("a", "j.o", blocks="q"), "'q' is no loop inside 'j.o'"),
         ((kernel, facts), Pack("a", "j.o", blocks="k"), "'k' gives 'a' no pieces in 'j.o'"),
-        ((kernel, facts), Pack("a", "j.o", blocks="i.o", computed=True), "computes nothing else of 'a'"),
-        (other, Pack("a", "j.o", blocks="i.o", computed=True), "computes nothing else of 'a'"),
+        ((kernel, facts), Pack("a", "j.o", blocks="i.o", computed=True), "computes nothing from 'a'"),
+        (other, Pack("a", "j.o", blocks="i.o", computed=True), "computes nothing from 'a'"),
     ):
         rejection = step.illegal(*at, strict=True)
         assert rejection is not None and word in rejection.reason, rejection

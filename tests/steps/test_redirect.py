@@ -135,7 +135,7 @@ def test_what_the_sorted_loop_is_about() -> None:
 @pytest.mark.parametrize(
     ("text", "loop", "reason"),
     [
-        (ROWS, "i", "data decides neither a branch nor how long an iteration of 'i' takes"),
+        (ROWS, "i", "neither a branch nor a trip count in 'i' depends on data"),
         (PREFIX, "i", "iteration i writes a[i], which iteration i+1 reads as a[i - 1]"),
         (WHILE, "w", "'w' is a while loop"),
         (TOTAL, "i", "its iterations all add to 's'"),

@@ -72,9 +72,9 @@ def test_the_picture() -> None:
     [
         (WHILE, "", "specialize w full", "while"),
         (ROWS, "", "specialize k full", "no loop 'k'"),
-        (ROWS, "", "specialize i full", "no loop over a stretch"),
+        (ROWS, "", "specialize i full", "not the inner loop of a `split`"),
         (ROWS, "split i 4; split j 4", "specialize i i full", "named twice"),
-        (ROWS, "split j 4", "specialize i j full", "'i' is no loop over a stretch"),
+        (ROWS, "split j 4", "specialize i j full", "'i' is not the inner loop of a `split`"),
         (TRIANGLE, "split j 4; split i 4", "specialize i j full", "depends on 'j.o'"),
         (ROWS, "split i 4; parallelize i", "specialize i full", "marked parallel"),
         (SCALARS, "", "specialize x 1", "no argument that is a whole number"),
@@ -184,7 +184,7 @@ kernel made(a: float64[1] C, n: int64):
     assert step.illegal(kernel, facts, strict=True) is None
     after_it = Assign("x", Load("t", (Const(0, INT64),), FLOAT64))
     rejection = step.illegal(replace(kernel, body=(*kernel.body, after_it)), facts, strict=True)
-    assert rejection is not None and "'t' is made in what would be copied" in rejection.reason
+    assert rejection is not None and "'t' is made inside the loops that would be copied" in rejection.reason
 
 
 def test_a_copy_that_would_be_too_large() -> None:

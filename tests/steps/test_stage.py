@@ -125,7 +125,7 @@ def test_refusals(before: str, step: str, words: str) -> None:
 
 FRAME = "kernel some(a: float64[2] C, b: float64[2] C, n: int64):\n"
 AROUND = {
-    "no loop stands around 'i'": """
+    "'i' is inside no loop": """
     for i in 0 .. 8:
         b[0, i] = b[0, i] + a[0, i]
 """,

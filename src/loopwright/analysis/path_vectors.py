@@ -50,7 +50,7 @@ from loopwright.ir.walk import bodies, children, own_expressions, statements, su
 AGAIN = "it is decided anew in each iteration of '{}'"
 ALONE = "only running '{}' tells"
 JUMPS = Leave | Continue
-BEHIND = "only running what stands before it tells whether control comes there"
+BEHIND = "whether control reaches it is known only by running the code before it"
 
 
 @dataclass(frozen=True, slots=True)

@@ -413,7 +413,7 @@ class Division:
             return self._single(unknown, "not measured yet, and there are too few iterations to give out chunks")
         if unknown is not None and learned.guided_calls < PROVEN:
             names = ", ".join(self.devices[device] for device in alive if device not in usable)
-            return self._all_of("guided", alive, f"nothing is known of {names}: whoever is free takes the next chunk")
+            return self._all_of("guided", alive, f"nothing is known of {names}: each free device takes the next chunk")
         usable = usable or list(alive)
         new, why = self._partition(usable)
         for device in usable:
@@ -422,7 +422,7 @@ class Division:
                 if larger is not None:
                     return larger
                 if learned.curves[device].calls == 1 and learned.guided_calls < PROVEN:
-                    return self._all_of("guided", alive, f"one call says too little of {self.devices[device]}")
+                    return self._all_of("guided", alive, f"one call says too little about {self.devices[device]}")
         if learned.idle >= learned.again and self.plan != "split":
             look = self._look_again(usable, new)
             if look is not None:
@@ -476,7 +476,7 @@ class Division:
         if sizes is None:
             return None
         learned.grown[device] = learned.grown.get(device, 0) + 1
-        return self._assignment(sizes, f"{self.devices[device]} is not to be left out for the fixed part of its time")
+        return self._assignment(sizes, f"{self.devices[device]} gets a larger part, to tell its fixed time")
 
     def _partition(
         self, usable: Sequence[int], times: Sequence[Time] | None = None, least: float = LEAST
@@ -511,7 +511,7 @@ class Division:
         if known is None or new_ns * (1 + learned.margin) < known_ns:
             return self._tried(new, known_ns, why)
         if learned.guided_calls > 1 and learned.guided and median(learned.guided) * (1 + MARGIN) < known_ns:
-            return self._all_of("guided", usable, "chunks for whoever is free were faster than any division")
+            return self._all_of("guided", usable, "chunks for each free device were faster than any division")
         learned.calm += 1
         learned.rest = min(MOST_REST, max(learned.calm, learned.calls // RESTS))
         return self._assignment(known, "the best that was measured")

@@ -208,7 +208,7 @@ class RemapChooser:
         """See Chooser."""
         state = self._state(shape)
         if not self._remapping.steps:
-            self._is_over, state.why = True, "no loop has iterations whose order data decides, as far as can be told"
+            self._is_over, state.why = True, "no loop has iterations whose work is known to depend on data"
             return
         found = self._remapping.inspect(arguments)
         if found is None:
@@ -314,7 +314,7 @@ class RemapChooser:
         loss_ns = state.plain_ns - state.mapped_ns if was_in_order else state.mapped_ns - state.plain_ns
         state.trials_ns += max(0.0, calls * loss_ns)
         if ratio > 1.0 - LEAST_GAIN:
-            found = "it has become no gain" if was_in_order else "measured to be no gain"
+            found = "it has stopped being a gain" if was_in_order else "measured to give no gain"
             self._drop(state, f"{found}: {_us(state.mapped_ns)} a call in order")
             return
         figures = f"measured {_us(state.mapped_ns)} instead of {_us(state.plain_ns)}"

@@ -31,7 +31,7 @@ def show(config: Config) -> None:
     console.print(f"limit         {size_limit(config.cache_size)} ({variable_of('cache_size')})")
     console.print(f"trusted       {_trust(why, missing)}")
     if missing:
-        console.print("nothing is in it: it is made when the first kernel is compiled")
+        console.print("empty: it is made when the first kernel is compiled")
         return
     found = items(root)
     if config.store_path is not None and config.store is None and config.store_path.is_file():
@@ -54,7 +54,7 @@ def clear(config: Config) -> None:
 
 
 def prune(config: Config, size: str) -> None:
-    """Remove what was not used for longest, until there is room."""
+    """Remove what was not used for the longest time, until the rest fits."""
     root = _root(config)
     try:
         most = parse_size("--size", size) if size else config.cache_size
@@ -77,8 +77,8 @@ def _root(config: Config) -> Path:
 
 def _trust(why: str, missing: bool) -> str:
     if why:
-        return f"no: {why}. Compiled code is kept in temporary folders until that is mended"
-    return "yes" if not missing else "yes: what leads there belongs to you or root, and nobody else may write to it"
+        return f"no: {why}. Until that is fixed, compiled code is kept in temporary folders"
+    return "yes" if not missing else "yes: each folder on the way is yours or root's, and nobody else may write to it"
 
 
 @contextmanager

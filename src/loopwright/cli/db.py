@@ -67,7 +67,7 @@ def export_for(config: Config, scripts: Sequence[Path], file: Path | None, path:
         mine = selected(records, scripts, here)
     if not any(isinstance(record, Cell) for record in mine):
         names = ", ".join(script.name for script in scripts)
-        refuse(f"nothing was measured on this machine of kernels in {names}", f"loopwright tune {scripts[0]}")
+        refuse(f"this machine has no measurements of kernels in {names}", f"loopwright tune {scripts[0]}")
     there: list[Record] = []
     if out.exists():
         with _faults(), out.open("rb") as lines:
@@ -113,7 +113,7 @@ def prune(
 ) -> None:
     """Remove what has all of the properties that are given; refuses where none is."""
     if not (older_than or failed or machine or keep is not None):
-        refuse("there is nothing to say what to remove", "--older-than 90d, --failed, --machine, --keep 100")
+        refuse("nothing says what to remove", "--older-than 90d, --failed, --machine, --keep 100")
     before = time.time() - seconds_of(older_than) if older_than else None
     with existing(config, path) as store:
         fingerprint = _machine_named(machine, store) if machine else None
@@ -131,7 +131,7 @@ def seconds_of(text: str) -> float:
     """`90d` in seconds; refuses what is no time."""
     found = re.fullmatch(r"(\d+(?:\.\d+)?)([smhdw])", text)
     if not found:
-        refuse(f"{text!r} is no length of time", "90d, say, or 12h, 2w")
+        refuse(f"{text!r} is not a length of time", "90d, say, or 12h, 2w")
     return float(found[1]) * UNITS_S[found[2]]
 
 

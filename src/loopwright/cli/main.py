@@ -43,9 +43,9 @@ Rest = Annotated[list[str] | None, typer.Argument(help="Passed on to the script.
 def _run(
     script: Script,
     arguments: Rest = None,
-    summary: Annotated[bool, typer.Option(help="Say for each kernel what ran, on stderr.")] = False,
+    summary: Annotated[bool, typer.Option(help="Print for each kernel what ran, on stderr.")] = False,
 ) -> None:
-    """Run a script as `python SCRIPT` would. Options of ours come before SCRIPT."""
+    """Run a script as `python SCRIPT` would. Options of loopwright come before SCRIPT."""
     raise typer.Exit(run_and_sum_up(existing_script(script), arguments or [], summary))
 
 
@@ -105,15 +105,15 @@ def _show(
     target: Annotated[str, typer.Argument(help="SCRIPT:KERNEL, or SCRIPT for all kernels.", metavar="SCRIPT:KERNEL")],
     arguments: Rest = None,
     ir: Annotated[bool, typer.Option("--ir", help="The kernel as it runs, as IR text (the default).")] = False,
-    facts: Annotated[bool, typer.Option("--facts", help="What was proven of it.")] = False,
-    c: Annotated[bool, typer.Option("--c", help="The C that was generated.")] = False,
-    space: Annotated[bool, typer.Option("--space", help="What tuning may choose from: numbers and values.")] = False,
+    facts: Annotated[bool, typer.Option("--facts", help="What was proven about it.")] = False,
+    c: Annotated[bool, typer.Option("--c", help="The generated C.")] = False,
+    space: Annotated[bool, typer.Option("--space", help="The search space of tuning: tunables and values.")] = False,
     irregular: Annotated[
-        bool, typer.Option("--irregular", help="What data decides in each call, and what that costs a GPU's warps.")
+        bool, typer.Option("--irregular", help="How iterations depend on data, and what that costs a GPU's warps.")
     ] = False,
     args: Annotated[str | None, typer.Option(help="Types of a call, such as 'float64[:, :], int'.")] = None,
     steps: Annotated[
-        str | None, typer.Option(help="A schedule instead of ours: 'tile i 32 j 32; vectorize j'.")
+        str | None, typer.Option(help="A schedule instead of the default: 'tile i 32 j 32; vectorize j'.")
     ] = None,
 ) -> None:
     """Print what became of a kernel, for each kind of call that the script makes, or for the types in --args; with
@@ -127,8 +127,8 @@ def _show(
 def _migrate(
     file: Annotated[Path, typer.Argument(help="A Python file that imports numba.", metavar="FILE")],
     arguments: Rest = None,
-    write: Annotated[bool, typer.Option("--write", help="Change the imports in the file; else show how.")] = False,
-    run: Annotated[bool, typer.Option("--run", help="Run it as a script, and tell what its calls did.")] = False,
+    write: Annotated[bool, typer.Option("--write", help="Change the imports in the file, not only show how.")] = False,
+    run: Annotated[bool, typer.Option("--run", help="Run it as a script, and report its calls.")] = False,
 ) -> None:
     """List each function that numba compiles: whether it runs here, as far as its text tells, and why not; and let the
     file import loopwright.numba instead of numba."""
@@ -137,7 +137,7 @@ def _migrate(
 
 @app.command("devices")
 def _devices() -> None:
-    """What there is to run on, how code gets there, and what is missing."""
+    """Show the CPU, compiler and GPUs, and what is missing."""
     terminal().print(device_table(device_rows(current())))
 
 
@@ -149,7 +149,7 @@ def _config() -> None:
 
 # ---- loopwright cache -------------------------------------------------------------------------------------------
 
-_cache = typer.Typer(rich_markup_mode=None, help="What is in the cache of compiled code; its upkeep.")
+_cache = typer.Typer(rich_markup_mode=None, help="Look at the cache of compiled code, and clean it up.")
 app.add_typer(_cache, name="cache")
 
 
@@ -169,15 +169,17 @@ def _cache_clear() -> None:
 
 @_cache.command("prune")
 def _cache_prune(
-    size: Annotated[str, typer.Option(help="How large it may be, instead of the option cache_size: 100MB.")] = "",
+    size: Annotated[str, typer.Option(help="The limit, such as 100MB, instead of the option cache_size.")] = "",
 ) -> None:
-    """Remove what was not used for longest, until there is room."""
+    """Remove what was not used for the longest time, until the rest fits."""
     cache.prune(current(), size)
 
 
 # ---- loopwright db ----------------------------------------------------------------------------------------------
 
-_db = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="What is in the store of measurements; its upkeep.")
+_db = typer.Typer(
+    no_args_is_help=True, rich_markup_mode=None, help="Look at the store of measurements, and clean it up."
+)
 app.add_typer(_db, name="db")
 File = Annotated[Path, typer.Argument(help="A file of JSON lines (docs/store.md).", metavar="FILE")]
 
@@ -192,7 +194,7 @@ def _db_store(
 
 @_db.command("stats")
 def _db_stats(context: typer.Context) -> None:
-    """How much there is of each kernel on each machine."""
+    """Count the measurements of each kernel on each machine."""
     db.stats(current(), context.obj)
 
 
@@ -202,7 +204,7 @@ def _db_export(
     file: Annotated[Path | None, typer.Argument(help="A file of JSON lines (docs/store.md).", metavar="[FILE]")] = None,
     for_: Annotated[
         list[Path] | None,
-        typer.Option("--for", help="Only what was tuned of this script's kernels, to commit beside it.", metavar="PY"),
+        typer.Option("--for", help="Only tuned results of this script, to commit beside it.", metavar="PY"),
     ] = None,
 ) -> None:
     """Write everything to a file, to carry it to another machine or to keep it; with --for, what was tuned of the
@@ -217,7 +219,7 @@ def _db_export(
 
 @_db.command("import")
 def _db_import(context: typer.Context, file: File) -> None:
-    """Take in what was exported: all of it or, where a line is wrong, nothing."""
+    """Import an exported file: all of it or, if a line is wrong, nothing."""
     db.import_(current(), file, context.obj)
 
 
@@ -225,18 +227,18 @@ def _db_import(context: typer.Context, file: File) -> None:
 def _db_merge(
     context: typer.Context, file: Annotated[Path, typer.Argument(help="Another store.", metavar="FILE")]
 ) -> None:
-    """Take in what another store holds."""
+    """Add the contents of another store."""
     db.merge(current(), file, context.obj)
 
 
 @_db.command("prune")
 def _db_prune(
     context: typer.Context,
-    older_than: Annotated[str, typer.Option(help="What was measured longer ago: 90d, 12h.", metavar="TIME")] = "",
-    failed: Annotated[bool, typer.Option("--failed", help="What did not run, or gave a wrong result.")] = False,
-    machine: Annotated[str, typer.Option(help="What belongs to the machine whose fingerprint begins so.")] = "",
+    older_than: Annotated[str, typer.Option(help="Measurements older than this: 90d, 12h.", metavar="TIME")] = "",
+    failed: Annotated[bool, typer.Option("--failed", help="Variants that failed, or gave a wrong result.")] = False,
+    machine: Annotated[str, typer.Option(help="Machines whose fingerprint begins with this.")] = "",
     keep: Annotated[int | None, typer.Option(min=0, help="All but the last N of a kernel on a machine.")] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say how much that is.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only print how much would be removed.")] = False,
 ) -> None:
     """Remove what has all of these properties."""
     db.prune(current(), older_than, failed, machine, keep, dry_run, context.obj)

@@ -21,7 +21,7 @@ def migrate(path: Path, write: bool, run: bool = False, arguments: Sequence[str]
     try:
         source = read_source(path.read_bytes())
     except (SyntaxError, UnicodeDecodeError) as error:
-        refuse(f"{path} is no Python: {error}")
+        refuse(f"{path} is not Python: {error}")
     except OSError as error:
         refuse(f"{path} cannot be read: {error.strerror}")
     found, changed = source.decorated(), source.with_our_imports()
@@ -32,7 +32,7 @@ def migrate(path: Path, write: bool, run: bool = False, arguments: Sequence[str]
     tried, status = tried_kernels(path, arguments) if run else ([], 0)
     console.print(_table(path, found, tried) if found else f"{path} has no function that numba compiles")
     if not run and any(not one.refusals for one in found):
-        console.print("'runs': nothing in its text speaks against it; what depends on types is told by the first call")
+        console.print("'runs': nothing in its text prevents it; the first call reports problems with types")
     for line, says in source.notes():
         console.print(f"line {line}: {says}")
     if changed == source.text:

@@ -26,7 +26,7 @@ def write_report(config: Config, out: Path, kernel: str, path: Path | None) -> N
             known = [*(tally.kernel.name for tally in there.tallies), *(one.name for one in there.shared)]
             names = sorted(set(filter(None, known)))
             some = ", ".join(names[:MOST_NAMES]) + (", ..." if len(names) > MOST_NAMES else "")
-            refuse(f"nothing was measured of a kernel {kernel!r}", f"one of {some}" if some else "")
+            refuse(f"there are no measurements of a kernel {kernel!r}", f"one of {some}" if some else "")
         if not (found.tallies or found.shared):
             refuse(f"there are no measurements in {store.path}", "loopwright tune SCRIPT")
         written(out, [page(store, found, time.time())])

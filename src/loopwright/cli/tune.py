@@ -44,14 +44,14 @@ def tune_script(path: Path, arguments: Sequence[str], budget_s: float) -> int:
         if ended.status == INTERRUPTED:
             return ended.status
         if not recording.calls:
-            console.print("the script made no call of a kernel that ended well: there is nothing to tune")
+            console.print("no kernel call of the script succeeded: there is nothing to tune")
             return ended.status
         console.print(f"{_many(len(recording.calls), 'kind')} of calls to tune, {duration(budget_s * 1e9)} to do it in")
         with TerminalBar(console, budget_s) as bar:
             try:
                 found = tune(recording.calls, journal_of(config), Budget(budget_s), folder, bar)
             except KeyboardInterrupt:
-                console.print("ended; what was measured is kept, and the same command goes on from there")
+                console.print("stopped; the measurements are kept, and the same command continues from there")
                 return INTERRUPTED
     out = terminal()
     out.print(_table(found))

@@ -227,11 +227,13 @@ def write_streams(loop: For, begin: str, end: str, w: Writer, write: Callable[[s
 
 
 def _can_be_counted(stmt: Stmt, loop: For, w: Writer) -> bool:
-    """Whether the condition is the same before the strip, and there is memory behind the last element."""
+    """Whether the condition is the same before the strip and cannot fail, and there is memory behind the last
+    element."""
     found = compaction_of(stmt)
     assert found is not None and isinstance(stmt, If)
     stored, assigned = arrays_stored(loop.body), names_assigned(loop.body)
-    if any(load.array in stored for load in subexpressions(stmt.condition, Load)):
+    parts = list(subexpressions(eager(stmt.condition), Load, Checked))
+    if any(isinstance(one, Checked) or one.array in stored or w.given.is_checked(one, w.inside) for one in parts):
         return False
     if any(one.name in assigned for one in subexpressions(stmt.condition, Var)):
         return False

@@ -26,6 +26,7 @@ from loopwright.codegen.parallel_regions import (
 )
 from loopwright.codegen.rare_updates import skip_blocks
 from loopwright.codegen.safepoints import count_ahead, cut_strips, stand_alone, write_twice
+from loopwright.codegen.tail_masking import mask_tails
 from loopwright.codegen.unrolling import unroll_loops
 from loopwright.codegen.vector_code import write_in_vectors
 
@@ -62,6 +63,7 @@ PASSES = (
     CpuPass("counting ahead", count_ahead, "of loops in strips, those that the loop around them counts"),
     CpuPass("vector code", write_in_vectors, "of loops in lanes, those that nothing else is done with"),
     CpuPass("accumulators", interleave_reductions, "of loops in lanes, reductions that nothing else is done with"),
+    CpuPass("tail masking", mask_tails, "of loops in lanes, those that add up rows and have no text of their own"),
     CpuPass("skipped blocks", skip_blocks, "of loops without lanes, those that nothing else is done with"),
     CpuPass("unrolling", unroll_loops, "last: of loops that nothing else is done with"),
 )

@@ -228,7 +228,7 @@ class ParallelRegion:
         if self.shares == "pieces":
             what = "of equal length" if self.rows is None else f"of equal work, as {user_name(self.rows.pointer)} tells"
             fixed = bool(self.partials or self.sums)
-            yield f"shares: pieces {what}, {'the same ones in every run' if fixed else 'for whoever is free'}"
+            yield f"shares: pieces {what}, {'the same ones in every run' if fixed else 'for the next free thread'}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,7 +253,8 @@ class LoopLowering:
     iterations of a loop a compiler is asked to write out. narrow: how loops in lanes sum up strips in narrow types.
     interleaved: loops in lanes with several accumulators for each reduction. skipped: loops that pass over blocks of
     iterations in which nothing happens. looked_up: loops that are kept out of lanes, as they only look things up.
-    apart: products (by their identity) that no multiply-add takes in."""
+    apart: products (by their identity) that no multiply-add takes in. masked: loops in lanes that end in a masked
+    register where they are short."""
 
     regions: Mapping[str, ParallelRegion] = field(default_factory=dict)
     versions: Mapping[str, EntryTest] = field(default_factory=dict)
@@ -272,6 +273,7 @@ class LoopLowering:
     skipped: frozenset[str] = frozenset()
     looked_up: frozenset[str] = frozenset()
     apart: frozenset[int] = frozenset()
+    masked: frozenset[str] = frozenset()
 
     def lanes_of(self, loop: str) -> tuple[Way, ...]:
         """Whether lanes do the iterations of a loop."""
@@ -286,6 +288,8 @@ class LoopLowering:
                 yield decided.text
         if loop in self.interleaved:
             yield "accumulators: four for each partial result, so that additions need not wait for one another"
+        if loop in self.masked:
+            yield "short: of few iterations, the last ones are done together, in a masked register"
         if loop in self.skipped:
             yield "blocks: passed over, 64 iterations at once, where nothing happens in them"
         if loop in self.alone:

@@ -18,6 +18,7 @@ from loopwright.codegen.rare_updates import skipping
 from loopwright.codegen.reduce import simd_operator
 from loopwright.codegen.safepoints import in_strips, write_iteration, write_range
 from loopwright.codegen.statements import write_body
+from loopwright.codegen.tail_masking import FEW, write_masked
 from loopwright.codegen.vector_code import write_vector_rows
 from loopwright.ir.code import Lanes
 from loopwright.ir.nodes import Const, For
@@ -124,14 +125,24 @@ def write_vector(loop: For, w: Writer) -> None:
     # Setting up lanes and adding them together costs more than a short loop does.
     trip = f"lw_trip({w.text(loop.lower)}, {w.text(loop.upper)}, {w.text(loop.step)})"
     with w.branch(f"{trip} >= {FEWEST}"):
-        declare(partials, loop, w)
-        lanes = lanes_of(found, partials, w)
-        with standing_in(partials, w), accumulating(loop, partials, lanes, w) as several:
-            write_sequential(loop, w, lanes, several=several)
-        for one in partials:
-            put_into(target_of(one, w), one, w)
+        if loop.name in w.decided.masked and not w.function.on_device:
+            with w.branch(f"LW_MASKS && {trip} < {FEW}"):
+                write_masked(loop, partials, w)
+            with w.otherwise():
+                _write_lanes(loop, found, partials, w)
+        else:
+            _write_lanes(loop, found, partials, w)
     with w.otherwise():
         write_sequential(loop, w, short=True, first=one_by_one(partials, w))
+
+
+def _write_lanes(loop: For, found: VectorLanes, partials: tuple[PartialResult, ...], w: Writer) -> None:
+    declare(partials, loop, w)
+    lanes = lanes_of(found, partials, w)
+    with standing_in(partials, w), accumulating(loop, partials, lanes, w) as several:
+        write_sequential(loop, w, lanes, several=several)
+    for one in partials:
+        put_into(target_of(one, w), one, w)
 
 
 def lanes_of(found: VectorLanes | None, partials: tuple[PartialResult, ...], w: Writer) -> Lanes | None:

@@ -167,6 +167,39 @@ LW_PURE float lw_vector_hypotf(float x, float y) {
 #define LW_ROW(type, bytes) \
   typedef type lw_row __attribute__((vector_size(LW_FILLED(bytes)), aligned(sizeof(type)), may_alias))
 
+/* Registers of floats of which a mask leaves out the last ones (tail_masking.py): loads of the first `count` elements,
+   with 0 in place of others; a register with nothing to be added in place of others; and the sum of all lanes. They
+   have 32 bytes also where there are wider ones, whose masks and whose sum of all lanes take longer. */
+#if defined(__x86_64__) && defined(__AVX2__) && !defined(__clang__)
+#define LW_MASKS 1
+#define LW_MASKED(load, from, mask) load((const void *)(from), mask)
+#else
+#define LW_MASKS 0
+#define LW_MASKED(load, from, mask) {0}
+#endif
+#define LW_ROWS(type, suffix, number, load, ...)                                                                    \
+  typedef type lw_row_##suffix __attribute__((vector_size(32), aligned(sizeof(type)), may_alias));                  \
+  typedef number lw_mask_##suffix __attribute__((vector_size(32)));                                                 \
+  static const lw_mask_##suffix lw_places_##suffix = {__VA_ARGS__};                                                 \
+  LW_PURE lw_row_##suffix lw_masked_##suffix(const type *from, int64_t count) {                                     \
+    const lw_row_##suffix row = LW_MASKED(load, from, lw_places_##suffix < (number)count);                          \
+    return row;                                                                                                     \
+  }                                                                                                                 \
+  LW_PURE lw_row_##suffix lw_first_##suffix(lw_row_##suffix row, int64_t count) {                                   \
+    const lw_mask_##suffix mask = lw_places_##suffix < (number)count;                                               \
+    return (lw_row_##suffix)(((lw_mask_##suffix)row & mask) | ((lw_mask_##suffix)(-(lw_row_##suffix){0}) & ~mask)); \
+  }                                                                                                                 \
+  LW_PURE type lw_total_##suffix(lw_row_##suffix row) {                                                             \
+    enum { lw_half = sizeof row / sizeof(type) / 2 };                                                               \
+    type part[lw_half];                                                                                             \
+    for (int k = 0; k < lw_half; ++k) part[k] = row[k] + row[k + lw_half];                                          \
+    for (int n = lw_half / 2; n; n /= 2)                                                                            \
+      for (int k = 0; k < n; ++k) part[k] = part[k] + part[k + n];                                                  \
+    return part[0];                                                                                                 \
+  }
+LW_ROWS(double, float64, long long, (lw_row_float64)__builtin_ia32_maskloadpd256, 0, 1, 2, 3)
+LW_ROWS(float, float32, int, (lw_row_float32)__builtin_ia32_maskloadps256, 0, 1, 2, 3, 4, 5, 6, 7)
+
 /* Whether the compiler makes code for whole registers of loops that read, under a condition, where data say. */
 #if defined(__x86_64__) && !defined(__AVX512VL__)
 #define LW_MASKED_GATHERS 0

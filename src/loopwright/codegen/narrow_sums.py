@@ -84,7 +84,7 @@ def _range(stmt: Assign) -> tuple[int, int] | None:
     if kind.bits != 64 or not (kind.is_integer or kind.is_float):
         return None
     match _added(stmt):
-        case Const(value=value) if int(value) == value and abs(value) < 128:
+        case Const(value=value) if 0 < abs(value) < 128 and int(value) == value:  # -0.0 is no integer, nor is NaN
             return int(value), int(value)
         case Cast(operand=operand) if operand.type.kind == "bool":
             return 0, 1

@@ -54,7 +54,7 @@ def _row_bytes(loop: For, given: CodegenInput) -> int | None:
 def _is_store_of(stmt: object, variable: str, kind: Scalar, given: CodegenInput) -> bool:
     return (
         isinstance(stmt, Store)
-        and _is_row(stmt, variable, kind, given)
+        and is_row(stmt, variable, kind, given)
         and _is_arithmetic(stmt.value, variable, kind, given)
     )
 
@@ -64,7 +64,7 @@ def _is_arithmetic(expr: Expr, variable: str, kind: Scalar, given: CodegenInput)
         return expr.type == kind
     match expr:
         case Load():
-            return _is_row(expr, variable, kind, given)
+            return is_row(expr, variable, kind, given)
         case Unary(op="neg", operand=operand):
             return _is_arithmetic(operand, variable, kind, given)
         case Binary(op="sub", left=Const(value=0)):
@@ -75,7 +75,7 @@ def _is_arithmetic(expr: Expr, variable: str, kind: Scalar, given: CodegenInput)
             return False
 
 
-def _is_row(node: Load | Store, variable: str, kind: Scalar, given: CodegenInput) -> bool:
+def is_row(node: Load | Store, variable: str, kind: Scalar, given: CodegenInput) -> bool:
     """Whether its elements are neighbours in memory, in the order of the iterations."""
     array = given.arrays[node.array]
     if array.element != kind or array.bytes or not array.aligned or array.layout not in ("C", "last") or not node.index:

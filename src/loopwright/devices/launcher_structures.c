@@ -1,6 +1,6 @@
 /* Part of the launcher: arguments that hold others, which go to another callable that has a parameter for each of them
    (frontend/structured.py). A structure is None for an argument as any other, (value,) for this very object, which is
-   known when code is made, or (kind, names, structures) for an object of that class: a tuple where `names` is None. */
+   known at compile time, or (kind, names, structures) for an object of that class: a tuple where `names` is None. */
 
 enum { MOST_EXPANSIONS = 8 };
 

@@ -28,7 +28,7 @@ def store_array(cx: Context, key: Key, name: str, value: ArrayLike, node: ast.AS
     if not isinstance(kind, ArrayKind):
         what = f"{len(value.shape)}-dimensional array of {value.element}"
         raise cx.error(node, f"'{name}' is a {what} here and something else elsewhere",
-                       "a name has one type of elements, and as many axes, wherever it is assigned",
+                       "a name has the same element type and number of axes wherever it is assigned",
                        "use another name, or convert the elements: .astype(...)")  # fmt: skip
     known = cx.array_variables.get(key)
     is_itself = isinstance(value, Array) and value == known
@@ -50,10 +50,11 @@ def store_array(cx: Context, key: Key, name: str, value: ArrayLike, node: ast.AS
         a, b = size_of(clipped(cx, old)), size_of(clipped(cx, new))
         if isinstance(a, Const) and isinstance(b, Const) and a != b:
             raise cx.error(node, f"'{name}' has {b.value} elements here and {a.value} elsewhere",
-                           "a name of several arrays has the memory of the first", "use another name")  # fmt: skip
+                           "a name that stands for several arrays uses the memory of the first",
+                           "use another name")  # fmt: skip
         if a != b and a in subexpressions(b):
-            raise cx.error(node, f"'{name}' is given an array of another size, made of its own",
-                           "a name of several arrays has the memory of the first",
+            raise cx.error(node, f"'{name}' is assigned an array of another size, which depends on its own size",
+                           "a name that stands for several arrays uses the memory of the first",
                            "make an array that is large enough, and count how much of it is used")  # fmt: skip
         if a != b:
             check(cx, Compare("eq", a, b), "resized", node)
@@ -103,8 +104,8 @@ def refuse_out_of_scope(cx: Context, key: Key, array: Array, name: str, node: as
             raise NotYet(f"the size of '{name}' is not known", cx.at(node))
         raise cx.error(
             node,
-            f"'{name}' has its memory from a branch or a loop that ends before this",
-            "a name that stands for several arrays has the memory of the first, and its size is computed there",
+            f"'{name}' uses memory from a branch or a loop that ends before this line",
+            "a name that stands for several arrays uses the memory of the first, and its size is computed there",
             f"assign '{name}' before the branch or the loop, with the size it has there, or use another name",
         )
 

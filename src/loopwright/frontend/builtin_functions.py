@@ -146,7 +146,7 @@ def _isinstance(cx: Context, call: Arguments) -> Value:
     call.expect(cx, 2)
     known = is_instance(*call.values)
     if known is None:
-        raise cx.error(call.node, "what this is an instance of is not known when code is made",
+        raise cx.error(call.node, "the class of this value is not known at compile time",
                        f"isinstance() of {describe(call.values[0])} and {describe(call.values[1])}",
                        "ask whether a number, a tuple, a list or an array is of one or more classes")  # fmt: skip
     return Literal(known)

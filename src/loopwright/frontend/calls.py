@@ -204,7 +204,7 @@ def _written_items(cx: Context, value: Value, node: ast.Starred) -> tuple[Value,
         raise cx.error(
             node,
             f"'*' before an argument needs a tuple, and this is {describe(value)}",
-            "how many arguments a call has must be known when code is made",
+            "how many arguments a call has must be known at compile time",
             "write the arguments out",
         )
     return value.items
@@ -308,7 +308,7 @@ def _call_fixed(cx: Context, function: object, call: Arguments) -> Value:
     if function is slice:
         return _slice(cx, call)
     if is_prange(function):
-        raise cx.error(call.node, f"'{call.name}' stands only in a 'for' statement",
+        raise cx.error(call.node, f"'{call.name}' can only be used in a 'for' statement",
                        remedy="write: for i in range(n)")  # fmt: skip
     if isinstance(function, FunctionType) and not _is_of(function, "numpy"):
         return inline_function(cx, function, call)

@@ -89,8 +89,8 @@ def _changed(cx: Context, frame: Frame, web: Web, value: Value, call: Arguments)
         cx.session.recursive[frame.tree].add(web.name)
         raise Restart
     raise cx.error(call.node, f"'{web.name}' is something else in a call of '{call.name}' inside itself",
-                   "numbers may change from call to call, and which part of an array is meant",
-                   "make the array outside, and pass it and the numbers of the part that is meant")  # fmt: skip
+                   "in a call of itself, only numbers and the part of an array that is passed may differ",
+                   "make the array outside, and pass it with the bounds of the part")  # fmt: skip
 
 
 def _returned(cx: Context, frame: Frame, call: Arguments) -> Value:
@@ -102,8 +102,8 @@ def _returned(cx: Context, frame: Frame, call: Arguments) -> Value:
     key = (*frame.path, "return")
     if cx.session.types.of(key) is None:
         raise NotYet(f"what '{call.name}' returns is not known", cx.at(call.node),
-                     "every way to it goes through another call of itself",
-                     "begin with what ends it: if n == 0: return 0")  # fmt: skip
+                     "every path to a return goes through another call of the function itself",
+                     "begin with the case that ends it: if n == 0: return 0")  # fmt: skip
     return freeze(cx, read_variable(cx, key, call.node, "result"), cx.at(call.node))
 
 

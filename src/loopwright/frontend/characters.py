@@ -1,6 +1,6 @@
 """Texts as sequences of characters: `len(text)`, `text[i]`, `for c in text`, `c in "ACGT"`, `ord(c)`.
 
-A text is known when code is made. A character that the run finds is its code, out of a table; what is asked of it is
+A text is known at compile time. A character that the run finds is its code, out of a table; what is asked of it is
 whether it is another one, and which code it has. It is no text for anything else.
 """
 
@@ -121,7 +121,7 @@ def method_of_text(cx: Context, text: str, call: Arguments) -> Value:
     given: list[object] = []
     for value in call.values:
         if not isinstance(value, Literal) and text_of(value) is None:
-            raise cx.error(call.node, f"'.{call.name}' of a text takes what is known when code is made",
+            raise cx.error(call.node, f"'.{call.name}' of a text takes what is known at compile time",
                            f"this is {describe(value)}")  # fmt: skip
         given.append(value.value if isinstance(value, Literal) else text_of(value))
     if call.named:

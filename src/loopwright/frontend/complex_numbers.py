@@ -137,7 +137,7 @@ def conjugate(cx: Context, number: Number, node: ast.AST) -> Number:
 def comparison(cx: Context, op: CompareOp, a: Literal | Number, b: Literal | Number, node: ast.AST) -> Literal | Number:
     """`a == b`, `a != b`. Raises KernelError for an order."""
     if op not in ("eq", "ne"):
-        raise cx.error(node, f"an order between {describe(a)} and {describe(b)}", "complex numbers have none",
+        raise cx.error(node, f"an order between {describe(a)} and {describe(b)}", "complex numbers have no order",
                        "compare abs(z), z.real or z.imag")  # fmt: skip
     (ar, ai), (br, bi) = (_sides(cx, one, node) for one in (a, b))
     real = operators.comparison(cx, op, ar, br, node)

@@ -103,7 +103,7 @@ def literal(cx: Context, value: bool | int | float, to: Scalar, node: ast.AST) -
         raise cx.error(
             node,
             f"{_short(whole)} does not fit {to}",
-            "a Python int takes on the type of the NumPy value it meets: OverflowError",
+            "a Python int adapts to the type of the NumPy value beside it: OverflowError",
             "convert the NumPy value first, such as np.int64(x)",
         )
     return Const(whole, to)

@@ -278,7 +278,7 @@ def _linspace(cx: Context, call: Arguments) -> Value:
     check(cx, Compare("ge", count, ZERO), "negative_size", call.node)
     endpoint = call.get(3, "endpoint") or Literal(True)
     if not isinstance(endpoint, Literal):
-        raise cx.error(call.node, "'endpoint' must be known when code is made")
+        raise cx.error(call.node, "'endpoint' must be known at compile time")
     parts = subtract(count, ONE) if endpoint.value else count
     gaps = Cast(Binary("max", parts, ONE), FLOAT64)
     step = cx.temporary(Binary("truediv", Binary("sub", last, first), gaps), at_node)

@@ -130,7 +130,7 @@ def _binary(cx: Context, node: ast.BinOp) -> Value:
     if isinstance(left, Items) and isinstance(right, Items) and isinstance(node.op, ast.Add):
         if bool(left.is_list) is bool(right.is_list):
             return Items(left.items + right.items, is_list=left.is_list)
-        raise cx.error(node, "a list and a tuple are not added", "Python raises TypeError")
+        raise cx.error(node, "a list and a tuple cannot be added", "Python raises TypeError")
     if (made := list_by_operator(cx, left, node.op, right, node)) is not None:
         return made
     if isinstance(left, TableValue) and isinstance(right, TableValue):

@@ -67,7 +67,7 @@ def _ends(cx: Context, array: View, axis: int, given: Value | None, is_even: boo
     if isinstance(given, Items):
         return [cx.once(as_index(cx, one, node, "a place to split at"), cx.at(node)) for one in given.items]
     if not isinstance(given, Literal) or not 0 < int(given.value) <= 64:
-        raise cx.error(node, f"np.{call.name}() takes a number of parts that is known when code is made, or a list",
+        raise cx.error(node, f"np.{call.name}() takes a number of parts that is known at compile time, or a list",
                        remedy="write slices in a loop: a[k * m : (k + 1) * m]")  # fmt: skip
     count, parts = int(given.value), Const(int(given.value), INT64)
     each = cx.temporary(Binary("floordiv", size, parts), cx.at(node))

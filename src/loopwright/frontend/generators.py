@@ -38,7 +38,7 @@ def made(cx: Context, call: Arguments) -> Value:
     if isinstance(seed, Items) and seed.names == STATE:
         return seed
     if seed is None or (isinstance(seed, Fixed) and seed.value is None):
-        raise cx.error(call.node, "a generator without a seed is another one in each call",
+        raise cx.error(call.node, "a generator without a seed gives other numbers in each call",
                        remedy="give it a seed, or pass a generator as an argument")  # fmt: skip
     number = cx.once(as_index(cx, seed, call.node, "a seed"), cx.at(call.node))
     state = run_written(cx, generator_functions.seeded, [Number(number, weak=True)], call.node)

@@ -22,9 +22,9 @@ def given_list(source: Source, known: Packed, parts: Sequence[Value]) -> Value:
     if arrays[0].name in source.written:
         what = "dict" if known.holds == "keys" else "list"
         raise KernelError(
-            f"'{arrays[0].name.rpartition('.')[0]}' is a {what} of the caller's, and changed here",
+            f"'{arrays[0].name.rpartition('.')[0]}' is a {what} of the caller, and is changed here",
             source.definition.at_name(),
-            "it is put into arrays for the call: no change would show",
+            "it is copied for the call, and the caller would not see the change",
             "pass an array, or make a new one and return it",
         )
     key = ("given", arrays[0].name)

@@ -76,7 +76,7 @@ def _axis(cx: Context, index: Value, node: ast.expr) -> Elementwise:
     gap = Binary("sub", last, first)
     if isinstance(step, Number) and step.type.is_complex:
         if not isinstance(step.expr, Const):
-            raise cx.error(node, "a number of points must be known when code is made", remedy="np.linspace(a, b, n)")
+            raise cx.error(node, "a number of points must be known at compile time", remedy="np.linspace(a, b, n)")
         points = int(abs(complex(step.expr.value)))
         count: Expr = Const(points, INT64)
         by = cx.once(Binary("truediv", gap, Const(float(max(points - 1, 1)), FLOAT64)), at_node)

@@ -120,7 +120,7 @@ def _inline(
     if around is not None:
         return calls_again.call_again(cx, around, given, call)
     if len(cx.active) > _DEEPEST:
-        raise cx.error(call.node, f"'{call.name}' is the {_DEEPEST}th function in one another", "helpers are inlined")
+        raise cx.error(call.node, f"'{call.name}' is nested {_DEEPEST} calls deep", "helpers are inlined")
     is_recursive = tree in cx.session.recursive
     if is_recursive:
         given = calls_again.opened(cx, tree, given, call.node)
@@ -157,7 +157,7 @@ def _inline(
 
 def _refuse_generator(cx: Context, tree: ast.FunctionDef, call: Arguments) -> None:
     if any(isinstance(one, ast.Yield | ast.YieldFrom) for one in own_nodes(tree)):
-        raise cx.error(call.node, f"'{call.name}' is a generator", "its values are taken one by one, while it waits",
+        raise cx.error(call.node, f"'{call.name}' is a generator", "a generator can only be read by a loop",
                        f"take them in a loop: for x in {ast.unparse(call.node)}")  # fmt: skip
 
 
@@ -254,8 +254,8 @@ def _bind(cx: Context, frame: Frame, web: Web, value: Value, node: ast.AST) -> N
     value = kept_array(cx, value, node)
     if not web.is_single and isinstance(value, Array | View) and value.shape:
         if copy_shows(frame, web.name, [CALLER]):
-            raise cx.error(node, f"'{web.name}' is an array of the caller's, and another one later",
-                           "it is written in place before that, or may be",
+            raise cx.error(node, f"'{web.name}' is the caller's array, and stands for another one later",
+                           "it may be written in place before that",
                            f"begin the helper with a copy: {web.name} = {web.name}.copy()")  # fmt: skip
         value = materialised(cx, value, node)
     if isinstance(value, ListValue) and not web.is_single:
@@ -379,7 +379,7 @@ def _refuse_shared(cx: Context, frame: Frame, value: Value, node: ast.Return) ->
             if name in list(cx.allocations)[frame.made_before :] or not value.shape:
                 return
             if _may_show(cx, frame.path[-1]):
-                raise cx.error(node, "one of several results is an array of the caller's",
+                raise cx.error(node, "one of several results is the caller's array",
                                "the result has memory of its own, and one of the two may be written in place",
                                "return a copy: return x.copy()")  # fmt: skip
         case Records() | ListValue() | TableValue() | Closure():

@@ -26,7 +26,7 @@ def _text(cx: Context, key: Value, node: ast.AST) -> str:
         case Fixed(value=str() as text):
             return text
         case _:
-            raise cx.error(node, f"a key of this dict is a text, and {describe(key)} is none",
+            raise cx.error(node, f"a key of this dict is a text, and {describe(key)} is not",
                            remedy="write the key out: d['name']")  # fmt: skip
 
 
@@ -64,5 +64,5 @@ def method_of_keyed(cx: Context, base: Keyed, call: Arguments) -> Value:
             return Items({"keys": keys, "values": values, "items": pairs}[call.name])
         case _:
             raise cx.error(call.node, f"'.{call.name}()' of a dict with texts as keys is outside the language",
-                           "such a dict is known when code is made, and does not change",
+                           "such a dict is fixed at compile time",
                            "there are get, keys, values and items")  # fmt: skip

@@ -146,7 +146,7 @@ def _find(cx: Context, function: Callable[..., object], value: ListValue, call: 
 def find(cx: Context, function: Callable[..., object], value: ListValue, item: Value, node: ast.AST) -> Value:
     """What one of list_functions.py says of the elements that equal an item."""
     if known(cx, value, node).rows is not None:
-        raise cx.error(node, "lists and arrays are not looked for in a list", remedy="write a loop that compares them")
+        raise cx.error(node, "a list cannot be searched for lists or arrays", remedy="write a loop that compares them")
     parts = Items(elements_of(cx, value, node))
     wanted = item if isinstance(item, Items) else Items((item,))
     if len(wanted.items) != len(parts.items) or isinstance(item, Items) != value.is_tuple:
@@ -174,7 +174,7 @@ def sort(cx: Context, value: ListValue, call: Arguments, apply: Apply) -> None:
     """`list.sort(key=..., reverse=...)`."""
     node, key, turned = call.node, call.named.get("key"), call.named.get("reverse", Literal(False))
     if not isinstance(turned, Literal):
-        raise cx.error(node, "'reverse' is True or False here, known when the code is made")
+        raise cx.error(node, "'reverse' is True or False here, known at compile time")
     value = known(cx, value, node)
     if turned.value:  # equal elements stay in their order
         _turn_around(cx, value, node)

@@ -27,9 +27,9 @@ def store_list(cx: Context, key: Key, name: str, value: ListValue, node: ast.AST
     if not is_new and not (isinstance(value_node, ast.Name) and _ends_with(cx.frame.tree, node, value_node)):
         raise cx.error(
             node,
-            f"'{name}' is given a list that something else goes on standing for",
-            "a name for several lists has a list of its own here",
-            f"write {name} = x.copy(), or make the other list anew in front of each use",
+            f"'{name}' is assigned a list that another name still refers to",
+            "a name that stands for several lists keeps its own list",
+            f"write {name} = x.copy(), or make the other list again before each use",
         )
     if key not in cx.list_variables:
         outer, cx.body, depth, cx.depth = cx.body, cx.prologue, cx.depth, 0

@@ -138,7 +138,7 @@ def new_list(cx: Context, items: Sequence[Value], node: ast.expr, times: Expr | 
             result = append(cx, result, item, node)
         return result
     if len(items) != 1:
-        raise cx.error(node, "a list that is repeated has one element here", remedy="write a loop that appends")
+        raise cx.error(node, "only a list with one element can be repeated", remedy="write a loop that appends")
     room = Compare("le", times, Const(ROOM, INT64))
     check(cx, room, "memory", node)
     result = _grown(cx, result, items[0], node)
@@ -308,7 +308,7 @@ def known(cx: Context, value: ListValue, node: ast.AST) -> ListValue:
     """The list with its arrays. Raises NotYet where nothing is known of its elements."""
     value = cx.lists.get(value.key, value) if value.home is None else value
     if not value.parts:
-        raise NotYet("nothing is appended to this list", cx.at(node), remedy="append what it is to hold")
+        raise NotYet("nothing is appended to this list", cx.at(node), remedy="append its elements")
     return value
 
 
@@ -423,7 +423,7 @@ def extend(cx: Context, value: ListValue, other: Value, node: ast.AST) -> None:
     size: Size
     item: Callable[[Expr], Value]
     if isinstance(other, ListValue) and other.rows is not None and other.rows.key != (*value.key, "row"):
-        raise cx.error(node, "a list of lists is not extended by another one", "each of them would be a copy",
+        raise cx.error(node, "a list of lists cannot be extended by another one", "its elements would be copies",
                        "append them one by one")  # fmt: skip
     if isinstance(other, ListValue) and other.rows is not None:
         numbers = replace(value, rows=None)

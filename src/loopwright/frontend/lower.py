@@ -123,7 +123,7 @@ def _refuse_unseen_writes(source: Source, signature: Signature, kernel: Kernel) 
     for stmt in statements(kernel.body, Store):
         if stmt.array in names:
             raise KernelError(f"'{stmt.array}' is written under another name", stmt.at,
-                              "that the name stands for a part of it could not be seen from the text",
+                              "the code would not show that this name stands for a part of it",
                               f"write to '{stmt.array}' itself, or to the name with [:]: x[:] += v")  # fmt: skip
 
 

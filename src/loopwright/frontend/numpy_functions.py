@@ -171,7 +171,7 @@ def scalar_of_dtype(cx: Context, value: Value, node: ast.AST) -> Scalar:
         dtype = None
     scalar = None if dtype is None else from_dtype(dtype)
     if scalar is None:
-        what = f"{dtype} is no type of the language" if dtype is not None else f"{describe(value)} is no dtype"
+        what = f"{dtype} is no type of the language" if dtype is not None else f"{describe(value)} is not a dtype"
         raise cx.error(node, what, remedy="use np.bool_, an integer type, np.float64 or np.complex128")
     return scalar
 

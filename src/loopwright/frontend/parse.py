@@ -82,8 +82,8 @@ def refuse_generator(function: FunctionType, definition: Definition) -> None:
         raise KernelError(
             f"'{function.__name__}' is a generator",
             definition.at_name(),
-            "its values are taken one by one, while it waits",
-            "call it in a kernel, behind 'in' of a 'for', or write each value into an element of an array argument",
+            "a generator can only be read by a loop",
+            "call it in the 'for' statement of a kernel, or write each value into an element of an array argument",
         )
 
 

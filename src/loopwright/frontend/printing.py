@@ -66,7 +66,8 @@ def _parts_of(cx: Context, node: ast.expr) -> Iterator[tuple[int, Expr | str]]:
                 raise cx.error(part, "a conversion in a text is outside the language", remedy="write {x}")
             shown = list(_shown(cx, cx.evaluate(part.value), part.value))
             if part.format_spec is not None and (len(shown) > 1 or shown[0][0] == _TEXT):
-                raise cx.error(part, "a format is for numbers of the run here", remedy="write the text as it is to be")
+                what = "a format applies only to numbers that are computed"
+                raise cx.error(part, what, remedy="write out the final text")
             if shown[0][0] != _TEXT:
                 yield _FORMAT, "" if part.format_spec is None else _constant_text(cx, part.format_spec)
             yield from shown
@@ -81,7 +82,7 @@ def _constant_text(cx: Context, node: ast.expr) -> str:
         case ast.JoinedStr(values=parts):
             return "".join(_constant_text(cx, part) for part in parts)
         case _:
-            raise cx.error(node, "the format of a number is known when the code is made")
+            raise cx.error(node, "the format of a number must be known at compile time")
 
 
 def _shown(cx: Context, value: Value, node: ast.expr) -> Iterator[tuple[int, Expr | str]]:

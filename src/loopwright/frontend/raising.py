@@ -1,4 +1,4 @@
-"""`raise` and `assert`: exceptions of Python's and the user's classes, with messages known when code is made."""
+"""`raise` and `assert`: exceptions of Python's and the user's classes, with messages known at compile time."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _fail(cx: Context, condition: Expr | bool, name: str, message: str, node: as
 
 def _class_name(cx: Context, kind: object, says: str, node: ast.expr) -> str:
     if not isinstance(kind, type) or not issubclass(kind, Exception):
-        raise cx.error(node, "this is no class of exceptions", remedy="raise ValueError, or one of your own classes")
+        raise cx.error(node, "this is not an exception class", remedy="raise ValueError, or one of your own classes")
     name = kind.__name__ if kind.__module__ == "builtins" else name_of_class(kind)
     try:
         is_found = class_named(name) is kind and isinstance(kind(*[says] * bool(says)), kind)
@@ -51,7 +51,7 @@ def _class_name(cx: Context, kind: object, says: str, node: ast.expr) -> str:
         is_found = False
     if not is_found:
         raise cx.error(node, f"'{kind.__qualname__}' cannot be raised here",
-                       "it is not found by its name in its module, or is not made of one message",
+                       "its module has no such name, or it does not take exactly one message",
                        "define it at the module's top level, with one argument")  # fmt: skip
     return name
 

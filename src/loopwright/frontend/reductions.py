@@ -137,8 +137,8 @@ def reduced(
 
 def _refuse_order(cx: Context, array: ArrayLike, node: ast.AST) -> None:
     if array.element.is_complex:
-        raise cx.error(node, "the extremes of complex numbers are outside the language",
-                       "NumPy orders them by their real parts first", "take those of abs(a), or of a.real")  # fmt: skip
+        raise cx.error(node, "minima and maxima of complex numbers are outside the language",
+                       "NumPy orders them by their real parts first", "use abs(a) or a.real")  # fmt: skip
 
 
 def _converted(expr: Expr, to: Scalar) -> Expr:
@@ -198,7 +198,7 @@ def axes_of(cx: Context, value: Value | None, rank: int, node: ast.AST) -> list[
                 raise cx.error(node, f"axis {axis} is out of bounds for an array of {rank} axes")
             return [axis % rank]
         case _:
-            raise cx.error(node, "an axis must be known when code is made", f"this is {describe(value)}",
+            raise cx.error(node, "an axis must be known at compile time", f"this is {describe(value)}",
                            "write the number, or one call for each axis")  # fmt: skip
     if len(set(chosen)) != len(chosen):
         raise cx.error(node, "an axis is named twice")
@@ -206,14 +206,14 @@ def axes_of(cx: Context, value: Value | None, rank: int, node: ast.AST) -> list[
 
 
 def flag_of(cx: Context, value: Value | None, node: ast.AST) -> bool:
-    """An argument that is True or False when code is made."""
+    """An argument that is True or False at compile time."""
     match value:
         case None | Fixed(value=None):
             return False
         case Literal(value=known):
             return bool(known)
         case _:
-            raise cx.error(node, "this must be True or False when code is made")
+            raise cx.error(node, "this must be True or False at compile time")
 
 
 def _call(how: Folding) -> Callable[[Context, Arguments], Value]:

@@ -43,7 +43,7 @@ EXPRESSIONS: dict[type[ast.expr], tuple[str, str, str]] = {
         "make an array with np.empty(n) and fill it in a loop",
     ),
     ast.GeneratorExp: ("a generator is outside the language", "", "write a list: [x for x in a]"),
-    ast.Lambda: ("a lambda cannot stand here", "", "give it a name: f = lambda x: ...; or pass it to a function"),
+    ast.Lambda: ("a lambda cannot be used here", "", "give it a name: f = lambda x: ...; or pass it to a function"),
     ast.Yield: (
         "'yield' is outside the language",
         "values cannot be yielded from compiled code",
@@ -66,10 +66,10 @@ WHEREVER_IT_STANDS: dict[type[ast.AST], tuple[str, str, str]] = {
 """What no types and no place make legal: it can be told from the text of a function alone."""
 
 FUNCTIONS: dict[str, tuple[str, str]] = {
-    "enumerate": ("it stands only behind 'in'", "write: for i, x in enumerate(a)"),
-    "zip": ("it stands only behind 'in'", "write: for x, y in zip(a, b)"),
-    "reversed": ("it stands only behind 'in'", "write: for x in reversed(a), or use a[::-1]"),
-    "map": ("its items are used once, where it stands", "write: for x in map(f, a), or list(map(f, a))"),
+    "enumerate": ("it can only be used after 'in'", "write: for i, x in enumerate(a)"),
+    "zip": ("it can only be used after 'in'", "write: for x, y in zip(a, b)"),
+    "reversed": ("it can only be used after 'in'", "write: for x in reversed(a), or use a[::-1]"),
+    "map": ("its items can be used only once, where it is called", "write: for x in map(f, a), or list(map(f, a))"),
     "filter": ("", "write a loop with an 'if'"),
     "str": ("there are no strings in compiled code", "make the text where the function is called"),
     "open": ("", "read the file before the call, and pass an array"),

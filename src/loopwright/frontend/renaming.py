@@ -193,8 +193,8 @@ def _settle(cx: Context, node: ast.For, renaming: Renaming, arrays: Sequence[Arr
     if place_of_error is not None:
         raise cx.error(
             place_of_error,
-            f"{' and '.join(repr(name) for name in renaming.names)} change names, and are written afterwards",
-            "which argument that is depends on the number of iterations",
+            f"{' and '.join(repr(name) for name in renaming.names)} are swapped, and written afterwards",
+            "which argument is written depends on the number of iterations",
             f"begin with copies: {renaming.names[0]} = {renaming.names[0]}.copy()",
         )
     copies: list[Array] = []

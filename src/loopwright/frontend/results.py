@@ -248,7 +248,7 @@ def _flatten_rows(
     assert table is not None
     place = node.value or node
     if not table.parts:
-        raise NotYet("nothing is put into the lists in this list", cx.at(node), remedy="append what they are to hold")
+        raise NotYet("nothing is put into the lists in this list", cx.at(node), remedy="append their elements")
     used, count = table.parts[0].shape[0], table.starts.shape[0]
     if table.head is not None:
         found = [Load(table.head.name, (Const(k, INT64),), INT64, at=cx.at(place)) for k in range(2)]

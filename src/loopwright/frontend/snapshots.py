@@ -45,10 +45,10 @@ def check_snapshots(cx: Context, body: Sequence[Stmt], returned: frozenset[str])
             other = base if event.writes(copy) else copy
             if other in returned or any(other in later.reads and _after(event, later, made) for later in events):
                 raise KernelError(
-                    "an array is written that another name may be a view of",
+                    "an array is written of which another name may be a view",
                     event.stmt.at,
-                    "reshape(), ravel() and np.ascontiguousarray() give a view or a copy, as the array lies in memory",
-                    "write .copy() behind it, or use the array itself",
+                    "reshape(), ravel() and np.ascontiguousarray() give a view or a copy, by the memory layout",
+                    "append .copy(), or use the array itself",
                 )
 
 

@@ -340,7 +340,7 @@ def _assign_shape(cx: Context, target: ast.Attribute, value: Value, value_node: 
     name, old = target.value.id, cx.evaluate(target.value)
     base = old.name if isinstance(old, Array) else old.array.name if isinstance(old, View) else ""
     if base not in cx.allocations or has_aliases(cx.frame, name):
-        what, why = f"the shape of '{name}' cannot be assigned here", "others that have the array would see it, too"
+        what, why = f"the shape of '{name}' cannot be assigned here", "other names of the array would show it"
         raise cx.error(target, what, why, f"write: {name} = {name}.reshape(...)")
     assign_web(cx, cx.frame.webs.stores[id(target)], reshaped(cx, old, value, target), target, value_node)
 
@@ -447,7 +447,7 @@ def _grow(cx: Context, old: TableValue | ListValue, op: BinaryOp, value: Value, 
     elif isinstance(old, TableValue) and not old.is_dict and isinstance(value, TableValue) and op == "or":
         update(cx, old, node.value, value, node)
     else:
-        raise cx.error(node, f"this operator changes no {describe(old)[2:]} here",
+        raise cx.error(node, f"this operator cannot change {describe(old)} here",
                        remedy="use += for lists, and |= for sets")  # fmt: skip
 
 

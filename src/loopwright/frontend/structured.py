@@ -2,7 +2,7 @@
 functions.
 
 A call with such arguments is one of a function with a parameter for each array and number in them; in the function,
-they are put together again. Functions are known when code is made.
+they are put together again. Functions are known at compile time.
 """
 
 from __future__ import annotations

@@ -216,7 +216,7 @@ def _found_or(cx: Context, table: TableValue, given: list[Value], call: Argument
     """The place of a key, or a number below 0; and its value, or what is given instead."""
     node = call.node
     if len(given) < 2 or (isinstance(given[1], Fixed) and given[1].value is None):
-        raise cx.error(node, f"'.{call.name}()' may give None here", remedy="give a number for keys that are not there")
+        raise cx.error(node, f"'.{call.name}()' may give None here", remedy="give a number as default for missing keys")
     number = as_number(cx, written(cx, table_functions.entry_of, table, given[0], node), node)
     assert isinstance(number, Number)
     place = cx.temporary(number.expr, cx.at(node))
@@ -344,8 +344,8 @@ def table_comprehension(cx: Context, node: ast.SetComp | ast.DictComp) -> TableV
 def called_table(cx: Context, is_dict: bool, node: ast.Call) -> TableValue:
     """`set()`, `set(sequence)`, `dict()`."""
     if node.keywords or len(node.args) > (0 if is_dict else 1):
-        raise cx.error(node, "this takes one sequence here" if not is_dict else "dict() takes nothing here",
-                       remedy="begin with an empty one, and put in what it is to hold")  # fmt: skip
+        raise cx.error(node, "this takes one sequence here" if not is_dict else "dict() takes no arguments here",
+                       remedy="begin with an empty dict, and add its items")  # fmt: skip
     result = new_table(cx, is_dict, node)
     if node.args:
         argument = node.args[0]

@@ -84,7 +84,7 @@ def known(cx: Context, table: TableValue, node: ast.AST) -> TableValue:
     found = cx.hash_tables.get(table.key)
     if found is None:
         raise NotYet(f"nothing is put into this {'dict' if table.is_dict else 'set'}", cx.at(node),
-                     remedy="put in what it is to hold")  # fmt: skip
+                     remedy="add its items")  # fmt: skip
     return replace(found, shows=table.shows)
 
 
@@ -238,7 +238,7 @@ def given_table(cx: Context, keys: Array, values: Array, node: ast.AST) -> Table
 
 def _refuse_given(cx: Context, table: TableValue, node: ast.AST) -> None:
     if table.key in cx.given_tables:
-        raise cx.error(node, "a dict of the caller's is changed", "what is put into it here would not show there",
+        raise cx.error(node, "a dict of the caller's is changed", "the caller would not see the change",
                        "make a dict in the kernel, and return it")  # fmt: skip
 
 

@@ -76,12 +76,12 @@ def round_elements(cx: Context, call: Arguments) -> Value:
     if decimals == Literal(0):
         return ufunc_of(cx, np.rint, replace(rint, values=(value,)))
     if not isinstance(decimals, Literal) or not isinstance(decimals.value, int):
-        raise cx.error(call.node, "a number of digits must be known when code is made")
+        raise cx.error(call.node, "a number of digits must be known at compile time")
     scale = Literal(10.0 ** abs(decimals.value))
     first, second = (np.multiply, np.true_divide) if decimals.value > 0 else (np.true_divide, np.multiply)
     scaled = ufunc_of(cx, first, replace(rint, values=(value, scale)))
     if whole:
-        raise cx.error(call.node, "integers are rounded to tens outside of the language",
+        raise cx.error(call.node, "rounding integers to tens is outside the language",
                        remedy="round x / 10, and multiply by 10")  # fmt: skip
     return ufunc_of(cx, second, replace(rint, values=(ufunc_of(cx, np.rint, replace(rint, values=(scaled,))), scale)))
 

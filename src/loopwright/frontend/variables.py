@@ -166,8 +166,8 @@ def assign_web(cx: Context, web: Web, value: Value, node: ast.AST, value_node: a
     """Give a variable of the current frame its value."""
     key = web_key(cx.frame, web)
     if isinstance(value, Zipped):
-        raise cx.error(node, "a zip has no name here", "it can be gone over once only",
-                       "write its call behind 'in'")  # fmt: skip
+        raise cx.error(node, "a zip cannot be assigned to a name", "it can be iterated only once",
+                       "write its call after 'in'")  # fmt: skip
     if web.is_single:
         value = separate(cx, web.name, kept_array(cx, value, value_node), node, value_node)
         if isinstance(value, ListValue):
@@ -295,7 +295,7 @@ def _refuse_maybe_result(cx: Context, key: Key, node: ast.AST) -> None:
     """Raise KernelError for a result of a helper that is an array on some paths, and None on others."""
     if "return" in key and isinstance(cx.session.types.of(key), ArrayKind):
         raise cx.error(node, "a result of this helper is an array on some paths, and None on others",
-                       remedy="return an empty array, and a number that tells")  # fmt: skip
+                       remedy="return an empty array, and a number that says so")  # fmt: skip
 
 
 def _optional_key(cx: Context, node: ast.expr) -> Key | None:

@@ -115,11 +115,11 @@ def parse_goal(text: str) -> Goal:
     if len(words) == 1:
         return Goal(wanted)
     if len(words) != 5 or words[1] != "within" or words[3] != "%":
-        raise ValueError(f"goal = {text!r} is not understood behind {wanted!r}\n  {forms}")
+        raise ValueError(f"goal = {text!r} is not understood after {wanted!r}\n  {forms}")
     try:
         within = float(words[2]) / 100
     except ValueError:
-        raise ValueError(f"goal = {text!r}: {words[2]!r} is not a number of per cent\n  {forms}") from None
+        raise ValueError(f"goal = {text!r}: {words[2]!r} is not a percentage\n  {forms}") from None
     if not 0 <= within < math.inf:
         raise ValueError(f"goal = {text!r}: {words[2]}% is not a bound: it must be 0 or more\n  {forms}")
     if words[4] not in get_args(Wanted) or words[4] == wanted:

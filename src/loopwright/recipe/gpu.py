@@ -158,7 +158,7 @@ def _rows_with_conditions(partial: PartialSchedule, chain: Chain, free: list[For
 
 def _each_in_a_thread(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bound]:
     names = [loop.name for loop in free]
-    return in_blocks(partial, names, f"iterations of '{user_name(names[-1])}' need no order, and hold conditions")
+    return in_blocks(partial, names, f"iterations of '{user_name(names[-1])}' are independent, and hold conditions")
 
 
 def _loops_within(partial: PartialSchedule, names: set[str]) -> set[str]:
@@ -270,7 +270,7 @@ def _row_by_row(partial: PartialSchedule, chain: Chain, free: list[For]) -> list
     bounds = [part for bound in (entry.lower, entry.upper) for part in subexpressions(bound)]
     if not any(isinstance(part, Load) or (isinstance(part, Var) and part.name in assigned) for part in bounds):
         return []
-    why = f"only data tells how long a row of '{user_name(row.name)}' is"
+    why = f"the length of a row of '{user_name(row.name)}' depends on data"
     balance = Balance(row.name, entry.name, BALANCED.default)
     facts = partial.present_facts()
     if balance.illegal(partial.kernel, facts, partial.strict) is None:
@@ -496,7 +496,7 @@ SCALES = ("mul", "floordiv", "mod")
 
 def _as_it_is(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bound]:
     """The outermost parallel loop, whatever stands in it."""
-    return in_blocks(partial, [free[0].name], f"iterations of '{user_name(free[0].name)}' need no order")
+    return in_blocks(partial, [free[0].name], f"iterations of '{user_name(free[0].name)}' are independent")
 
 
 def _in_boxes(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bound]:
@@ -559,4 +559,4 @@ def _goes_by_ones(walk: AccessStrides, loop: For) -> int:
 
 
 def _why(partial: PartialSchedule, x: For) -> str:
-    return f"iterations need no order, and neighbours of '{user_name(x.name)}' touch neighbouring elements"
+    return f"iterations are independent, and neighbours of '{user_name(x.name)}' touch neighbouring elements"

@@ -58,7 +58,7 @@ def by_key(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Boun
 
 
 def rows_by_key(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bound]:
-    """The same where each iteration adds a row to one that data tells: rows of threads share the iterations, and the
+    """The same where each iteration adds a row to one that data selects: rows of threads share the iterations, and the
     threads of each go along its row."""
     first = next((at for at, one in enumerate(chain) if one in free or partial.verdict(one) == "reduction"), 0)
     chain = chain[first:]  # the host runs what is around it, such as a loop over time
@@ -74,7 +74,7 @@ def rows_by_key(partial: PartialSchedule, chain: Chain, free: list[For]) -> list
     along = [stmt for stmt in loop.body if isinstance(stmt, For) and stmt in free]
     if chain[1] not in along or any(isinstance(stmt, For | While) for stmt in loop.body if stmt not in along):
         return by_key(partial, chain, [])
-    why = f"each '{user_name(loop.name)}' adds a row to one that data tells: {across} threads go along it"
+    why = f"each '{user_name(loop.name)}' adds a row to one that data selects: {across} threads go along it"
     (block,) = made(partial, Split(loop.name, rows), why)
     around = [Bind(block, "block.x"), Bind(loop.name, "thread.y")]
     bound = bound_inside(partial, around, Bind(along[0].name, "thread.x", across), why)
@@ -105,5 +105,5 @@ def parted_by_kind(partial: PartialSchedule, chain: Chain) -> None:
     if place and all(other != scatters[0] for other in scatters[place:]):
         with partial.together():
             partial.take(
-                Fission(loop.name, place + 1), "what adds to elements that data tells is apart from sums in scalars"
+                Fission(loop.name, place + 1), "additions to elements that data selects are apart from sums in scalars"
             )

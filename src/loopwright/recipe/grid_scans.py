@@ -64,7 +64,7 @@ def _in_chunks(partial: PartialSchedule, loop: For, shared: bool) -> list[Bound]
         return []
     chunks, threads = partial.number(CHUNKS), partial.threads(THREADS)
     why = (
-        f"'{user_name(loop.name)}' needs its order only for what it adds up: {chunks} chunks, a thread for each, do "
+        f"'{user_name(loop.name)}' must run in order only for what it adds up: {chunks} chunks, a thread for each, do "
         "the work once it is known where these begin"
     )
     level = _level(partial, loop.name, chunks, why)
@@ -72,7 +72,7 @@ def _in_chunks(partial: PartialSchedule, loop: For, shared: bool) -> list[Bound]
     bound += _alone(partial, level.chunk, threads, why)
     while chunks > ALONE:
         chunks //= TOGETHER
-        why = f"{chunks} threads put together the sums of chunks"
+        why = f"{chunks} threads combine the sums of chunks"
         level = _level(partial, level.merge, chunks, why)
         for name in (level.ahead, level.chunk):
             bound += _alone(partial, name, min(TOGETHER, chunks), why)

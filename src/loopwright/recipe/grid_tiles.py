@@ -247,7 +247,7 @@ def contraction(partial: PartialSchedule, band: tuple[str, ...], roles: Roles) -
     if _local_bytes(partial) - others > gpu.shared_bytes:
         raise NotTaken
     if is_staged:
-        partial.take(Overrun(columns[-1]), "nobody reads what is computed beyond the ends")
+        partial.take(Overrun(columns[-1]), "nothing reads what is computed beyond the ends")
     rest = whole(partial, Specialize((depth,)), "whole tiles without tests")
     bound += [(row_thread, "thread.y", 0), (column_thread, "thread.x", 0)]
     bound += [(rest[row_thread], "thread.y", 0), (rest[column_thread], "thread.x", 0)] if rest else []

@@ -70,7 +70,7 @@ def _in_blocks(partial: PartialSchedule, band: Chain) -> list[Bound]:
     outer, inner = band[0], band[-1]
     why = (
         f"'{user_name(outer.name)}' adds up: {many} blocks have a part each, whose threads share "
-        f"'{user_name(inner.name)}', then one adds up these"
+        f"'{user_name(inner.name)}', then one block adds up these"
     )
     lane, merge = _reduced(partial, outer.name, many, why)
     warp = partial.facts.gpu.warp
@@ -83,7 +83,7 @@ def _in_blocks(partial: PartialSchedule, band: Chain) -> list[Bound]:
 def _in_threads(partial: PartialSchedule, name: str) -> list[Bound]:
     """Some of the iterations of a loop for each of many threads."""
     many, threads, fewer = partial.number(LANES), partial.threads(LINE), min(FEWER, partial.facts.gpu.threads)
-    why = f"'{user_name(name)}' adds up: {many} threads have a part each, {fewer} blocks add up these, then one"
+    why = f"'{user_name(name)}' adds up: {many} threads have a part each, {fewer} blocks add up these, then one does"
     lane, merge = _reduced(partial, name, many, why)
     before = set(loops(partial.kernel))
     partial.take(Split(lane, threads), why)

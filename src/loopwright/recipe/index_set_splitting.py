@@ -24,7 +24,7 @@ def apart_at_points(partial: PartialSchedule) -> None:
         names: set[str] = set()
         for loop, point, offset in wanted:
             place = f"{user_name(point)}{offset:+d}" if offset else user_name(point)
-            why = f"'{user_name(loop)}' meets itself only at {place}: before and after it no order is needed"
+            why = f"'{user_name(loop)}' has dependences only at {place}: before and after it iterations are independent"
             middle = _cut(partial, Cut(loop, point, offset), why)
             # The middle is one iteration, which needs no order in any case.
             names |= {loop, _cut(partial, Cut(middle, point, offset + 1), why)}

@@ -69,7 +69,7 @@ def along_rows(partial: PartialSchedule) -> None:
 
 
 def _in_a_new_order(partial: PartialSchedule, column: AccessStrides) -> bool:
-    why = f"no interchange keeps {_text(column)} from being another cache line each time; in this order none is"
+    why = f"no interchange keeps {_text(column)} from touching another cache line each time; in this order none does"
     kernel = partial.kernel
     in_tiles = Wanted("smart", tiles(partial, 3), wavefront=True)
     for wanted, more in ((in_tiles, ", and tiles on a diagonal run at once"), (Wanted("smart"), "")):
@@ -127,7 +127,7 @@ def _interchange(partial: PartialSchedule, chain: Chain) -> str:
         if not (ties and others and partial.number(SUMS)):
             return inner.name
         best = min(reversed(others), key=lambda loop: costs[loop.name])
-        why = f"sums of neighbouring iterations of '{user_name(best.name)}' grow side by side"
+        why = f"sums of neighbouring iterations of '{user_name(best.name)}' are accumulated side by side"
     for name in temporaries(inner):
         with partial.together():  # where it cannot be, it may not stand in the way either
             if not ends_plainly(partial.kernel, name):
@@ -162,7 +162,7 @@ def _in_stretches(partial: PartialSchedule, order: tuple[str, ...]) -> None:
     """Give each thread a stretch of the innermost loop, and all of the loops around it."""
     inner = order[-1]
     length = partial.number(STRETCH)
-    why = f"only '{user_name(inner)}' needs no order: threads take stretches of it, {length} elements each"
+    why = f"only '{user_name(inner)}' can be split: threads take pieces of it, {length} elements each"
     with partial.together():
         partial.take(Split(inner, length), why)
         outer = partial.around(inner)[-2].name

@@ -69,8 +69,8 @@ class LayoutChoice:
 
     def __str__(self) -> str:
         return (
-            f"{100 * self.before.efficiency:.0f} % of what is moved of '{self.array}' in a pass of '{self.loop}' is "
-            f"used, and {100 * self.after.efficiency:.0f} % in this layout; both conversions move as much as "
+            f"a pass of '{self.loop}' uses {100 * self.before.efficiency:.0f} % of the moved bytes of '{self.array}', "
+            f"and {100 * self.after.efficiency:.0f} % in this layout; both conversions move as much as "
             f"{self.conversion / max(self.before.moved, 1.0):.1f} passes"
         )
 
@@ -190,18 +190,18 @@ def unused(kernel: Kernel, facts: Facts, strict: bool, records: Mapping[int, int
             members = members_of(kernel, array)
             if isinstance(members, Rejection) or members[0].name == array or use.efficiency > LESS:
                 continue
-            part = f"{100 * use.efficiency:.0f} % of what is moved of '{array}' is used"
+            part = f"{100 * use.efficiency:.0f} % of the moved bytes of '{array}' are used"
             if not again:
                 yield f"{part} in '{user_name(loop.name)}'; lw.array keeps each field apart"
                 continue
             found = better.get(array)
             if found is None:
-                why = "data decides which records, and so it stays" if use.by_data else "no layout moves less"
+                why = "data decides which records, so its layout stays" if use.by_data else "no layout moves less"
             elif (rejection := found.step.illegal(kernel, facts, strict)) is not None:
                 why = f"'{found.step}' is not legal: {rejection.reason}"
             else:
                 part_later = f"{100 * found.after.efficiency:.0f} % with '{found.step}'"
-                why = f"{part_later}, which comes back in {found.passes} passes"
+                why = f"{part_later}, which pays off in {found.passes} passes"
             yield f"{part} in a pass of '{user_name(loop.name)}'; {why}"
 
 
@@ -279,7 +279,7 @@ def steps_for(partial: PartialSchedule, loop: For, records: Mapping[int, int]) -
     condition = _runs_often(kernel, loop, passes)
     if condition is None or (isinstance(condition, Step) and condition.illegal(kernel, facts, partial.strict)):
         return []
-    why = f"in {passes} passes of '{loop.name}' the price of both conversions comes back"
+    why = f"both conversions pay off within {passes} passes of '{loop.name}'"
     version: list[tuple[Step, str]] = [(condition, why)] if isinstance(condition, Step) else []
     return [*version, *((one.step, str(one)) for one in found)]
 

@@ -15,7 +15,8 @@ def upwards(partial: PartialSchedule) -> None:
         loop = chain[-1]
         if _counts_down(loop) and partial.verdict(loop) in ("parallel", "reduction"):
             with partial.together():
-                partial.take(Reverse(loop.name), f"'{user_name(loop.name)}' needs no order, and vectors go upwards")
+                why = f"'{user_name(loop.name)}' has independent iterations, and vectors go upwards"
+                partial.take(Reverse(loop.name), why)
 
 
 def _counts_down(loop: For) -> bool:

@@ -29,7 +29,7 @@ def in_copies(partial: PartialSchedule) -> None:
 
 def _copied(partial: PartialSchedule, array: str, run: tuple[str, ...]) -> None:
     words = " and ".join(f"'{user_name(name)}'" for name in run)
-    why = f"each {words} fills '{user_name(array)}' anew: with a copy for each of them they need no order"
+    why = f"each {words} fills '{user_name(array)}' anew: with a copy for each of them, iterations are independent"
     kernel = partial.kernel
     with partial.together():
         partial.take(Expand(array, run), why, anew=True)

@@ -46,7 +46,7 @@ def _interleave(partial: PartialSchedule, outer: str, recurrences: list[str]) ->
     names = " and ".join(f"'{user_name(name)}'" for name in dict.fromkeys(recurrences))
     abreast = partial.number(ABREAST)
     why = (
-        f"each step of {names} waits for the one before: {abreast} neighbouring '{user_name(outer)}' go through them "
+        f"each step of {names} waits for the one before: {abreast} iterations of '{user_name(outer)}' go through them "
         "side by side"
     )
     partial.take(Split(outer, abreast), why)

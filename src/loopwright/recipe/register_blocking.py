@@ -225,7 +225,7 @@ def _block(partial: PartialSchedule, roles: Roles, chain: Chain, target: CpuTarg
             with partial.together():
                 partial.take(Pack(array, partial.around(vector)[-4].name, fill=vector), same)
                 partial.trust_copies()
-    tests = f"a whole block of {rows} x {columns} is written out without tests"
+    tests = f"a whole block of {rows} x {columns} is unrolled, without tests"
     rest = whole(partial, Specialize((row, vector)), tests)
     anew = roles.target not in {array.name for array in partial.written.arrays}
     partial.take(Promote(roles.target, deep[0]), why, anew=anew)

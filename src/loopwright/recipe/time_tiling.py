@@ -81,7 +81,7 @@ def on_diagonals(partial: PartialSchedule, target: CpuTarget) -> None:
     """Reschedule nests of loops none of which can be shared among threads."""
     for outer in _outer_loops(partial):
         if not _is_shared(partial, outer):
-            why = "every loop needs its order, but tiles on a diagonal do not need one among them"
+            why = "every loop must run in order, but tiles on a diagonal are independent"
             _in_tiles(partial, target, outer, why)
 
 

@@ -43,7 +43,7 @@ def _join(partial: PartialSchedule, chain: Chain, sums: list[str]) -> None:
     rows = partial.number(ROWS)
     if rows == 1:
         raise NotTaken("one at a time")
-    why = f"{rows} neighbouring '{user_name(outer)}' go along '{user_name(inner)}' together: they share what is there"
+    why = f"{rows} iterations of '{user_name(outer)}' go along '{user_name(inner)}' together: they share loads"
     for array in sums:
         partial.take(Promote(array, inner), why)
     partial.take(UnrollAndJam(outer, rows), why)

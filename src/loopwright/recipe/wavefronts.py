@@ -31,7 +31,7 @@ def in_fronts(partial: PartialSchedule) -> None:
     before = _lack(kernel, partial.facts)
     if not before:
         return
-    why = "in the order that is written few threads could work at once: in this one whole loops need no order"
+    why = "in the order as written few threads could work at once: in this order whole loops are parallel"
     if sum(1 for _ in statements(kernel.body, Store, Assign)) <= MOST_STATEMENTS:
         _anew(partial, before, why)
     if partial.kernel is kernel:

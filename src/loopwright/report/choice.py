@@ -21,14 +21,14 @@ from loopwright.report.words import compared
 
 NOTHING_KNOWN = "only the default variant is known: `loopwright tune SCRIPT` or the kernel's tune(...) measures others"
 ELSEWHERE = "measured at other sizes alone"
-WORTH_MEASURING = "not measured yet; nothing surpasses it, for what is known without running"
+WORTH_MEASURING = "not measured yet; no other variant dominates it by static metrics"
 NOT_TRIED = "not tried yet: no variant serves before its result agreed with the reference"
 MOST_COMPARED = 64
 """Variants, the fastest, whose times are predicted from other shapes to be shown beside what was measured: each takes
 some milliseconds."""
 
 OUTCOME_WORDS = {
-    "wrong": "its result was another one than the reference's",
+    "wrong": "its result differed from the reference's",
     "crashed": "its process died",
     "timeout": "it took too long",
     "memory": "there was not enough memory",
@@ -209,7 +209,7 @@ def _status(one: Standing, decision: Decision) -> tuple[str, str]:
         return one.state, _failure(one.state, one.reason)
     time_ns, how = one.prediction.time_ns, one.prediction.how
     if how == "limits":
-        return "slower", "nothing is measured of it near this shape"
+        return "slower", "it was not measured near this shape"
     if not math.isfinite(time_ns):
         return "slower", "it failed for less work than this call has"
     words = f"{'measured' if how == 'measured' else 'predicted'} {compared(time_ns, decision.predicted_ns)}"

@@ -24,7 +24,7 @@ _KINDS = (
     (("serves", "slower"), MOST_TIMED, "slower"),
     (("untried",), MOST_UNTRIED, "not tried"),
     (FAILED, MOST_FAILED, "failed"),
-    (("pruned",), MOST_PRUNED, "not run, for what is known without running"),
+    (("pruned",), MOST_PRUNED, "not run: ruled out by static metrics"),
 )
 
 

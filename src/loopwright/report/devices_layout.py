@@ -13,7 +13,7 @@ from loopwright.report.shared_report import DevicesReport, MovedReport, SharedCa
 from loopwright.report.words import compared, count, duration, percent, visible
 
 KINDS = {
-    "guided": "chunks for whoever is free",
+    "guided": "chunks for each free device",
     "even": "even parts",
     "split": "a part for each",
     "single": "one device",
@@ -114,7 +114,7 @@ def last_title(last: SharedCallReport) -> str:
     told = f"{many} took {duration(last.total_ns)}"
     if last.predicted_ns:
         told += f", predicted {duration(last.predicted_ns)} ({compared(last.total_ns, last.predicted_ns)})"
-    told += "; it did not come to its end" if last.ended_early else ""
+    told += "; it did not finish" if last.ended_early else ""
     return told if last.kind == "race" else f"{told}; imbalance {percent(last.imbalance)}"
 
 

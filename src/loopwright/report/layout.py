@@ -167,7 +167,7 @@ def _asserted(loop: LoopReport) -> str:
     if not loop.asserted or loop.verdict in ("parallel", "reduction"):
         return ""
     by_user = not loop.source or "prange" in loop.source
-    return ", asserted by prange" if by_user else ", needs no order as `scan` made it"
+    return ", asserted by prange" if by_user else ", independent because `scan` made it so"
 
 
 def loop_reasons(loop: LoopReport) -> Iterator[str]:
@@ -216,7 +216,7 @@ def _how_it_runs(loop: LoopReport, by: ServedBy) -> str:
         case "balanced":
             return "in blocks that take equal parts of its iterations and of their entries together"
         case "sorted":
-            return "sorts iterations by what data makes them do"
+            return "sorts iterations by what they do with the data"
         case "entries":
             return "shared out among the threads of a block, whatever the iterations around it"
 
@@ -364,7 +364,7 @@ def by_code(part: CodeRan) -> str:
     told += [f"by '{part.variant}'"] if part.variant else []
     told += ["every access checked"] if part.checked else []
     told += [f"under {part.options}"] if part.options else []
-    told += [] if part.kept else ["by code for other values of what it finds outside itself"]
+    told += [] if part.kept else ["by code for other values from outside the function"]
     if part.early:
         many = "which return" if part.early == part.calls else f"{part.early} of which return"
         told.append(f"{many} before the GPU has run them")

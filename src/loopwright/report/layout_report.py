@@ -1,5 +1,5 @@
-"""What `kernel.layouts` returns: of each array that an outermost loop uses, what part of the moved bytes is used as it
-lies and in other layouts, counted in some iterations of a call. Frozen values with a text."""
+"""What `kernel.layouts` returns: of each array that an outermost loop uses, the fraction of the moved bytes that is
+used as it lies and in other layouts, counted in some iterations of a call. Frozen values with a text."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class LayoutReport:
     loops: tuple[LoopLayouts, ...]
 
     def __str__(self) -> str:
-        return "\n".join([f"{self.kernel}: what part of the moved bytes is used", *self._lines()])
+        return "\n".join([f"{self.kernel}: the fraction of the moved bytes that is used", *self._lines()])
 
     def _lines(self) -> Iterator[str]:
         for loop in self.loops:

@@ -40,7 +40,7 @@ def _irregular_loop(kernel: Kernel, facts: Facts, loop: For, arguments: tuple[ob
     if isinstance(found, str):
         return IrregularLoop(loop.name, line, reason=found)
     if not found.vector.entries and not any(one.arrays for one in found.vector.references):
-        return IrregularLoop(loop.name, line, reason="data decides nothing about its iterations")
+        return IrregularLoop(loop.name, line, reason="its iterations do not depend on data")
     try:
         rows = inspected(found, arguments)
     except LoopwrightError as error:

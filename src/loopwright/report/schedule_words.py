@@ -88,7 +88,7 @@ PHRASES: Mapping[str, Callable[[Words], str]] = {
     "pack": lambda w: f"copies what {w[1]} needs of {w[0]} into one piece",
     "stage": lambda w: f"keeps a tile of {w[0]} in fast memory while {w[1]} runs",
     "reduce": lambda w: f"adds up {w[0]} in {w[1]} partial results",
-    "redirect": lambda w: f"runs the iterations of {w[0]} in the order of what they do, like ones together",
+    "redirect": lambda w: f"runs the iterations of {w[0]} in another order, similar ones side by side",
     "relayout": lambda w: _relayout(w),
     "scan": lambda w: f"computes the running results of {w[0]} in {w[1]} pieces",
     "unroll": lambda w: f"writes out {w[1] if len(w) > 1 else 'all'} iterations of {w[0]}",

@@ -226,7 +226,7 @@ def _front(view: SectionView, front: JudgedCandidates) -> Element | None:
     at = f", at {sizes_words(front.sizes, view.axes)}" if front.sizes else ""
     many = count(len(pairs), "variant")
     title = f"Which variants were worth running{at}: {len(measured)} of {many} ran"
-    title += "; one of these surpasses each of the others, for what is known without running" if left else ""
+    title += "; by static metrics, one of these dominates each of the others" if left else ""
     series = (
         ChartSeries("left out without running", tuple(left[::step]), None, joined=False),
         ChartSeries("worth measuring", tuple(measured), 1, joined=False),

@@ -84,7 +84,7 @@ class TerminalBar:
 
     def turned(self, call: RecordedCall, turn: int, turns: int) -> None:
         """See Progress."""
-        self._say(f"the default and the fastest by turns: {turn} of {turns}")
+        self._say(f"alternating the default and the fastest: {turn} of {turns}")
 
     def _say(self, text: str) -> None:
         elapsed = self._progress.tasks[self._task].elapsed or 0.0
@@ -120,7 +120,7 @@ class NotebookBar:
 
     def turned(self, call: RecordedCall, turn: int, turns: int) -> None:
         """See Progress."""
-        self._say(f"the default and the fastest by turns: {turn} of {turns}")
+        self._say(f"alternating the default and the fastest: {turn} of {turns}")
 
     def _say(self, text: str, always: bool = False) -> None:
         now = time.monotonic()

@@ -77,10 +77,10 @@ def sure_text(found: Tuned) -> str:
     if found.compared is None:
         return ""
     low, high = found.compared.interval
-    pairs = f"{found.compared.pairs} pairs by turns"
+    pairs = f"{found.compared.pairs} alternating pairs"
     if found.compared.is_clear:
         return f"{low:.2f} to {high:.2f} times in {pairs}"
-    return f"no other variant is faster for sure: the fastest one is {low:.2f} to {high:.2f} times as fast in {pairs}"
+    return f"no other variant is certainly faster: the fastest is {low:.2f} to {high:.2f} times as fast in {pairs}"
 
 
 def before_text(found: Tuned) -> str:

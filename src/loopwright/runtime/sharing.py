@@ -124,9 +124,7 @@ class SharedKind:
     @property
     def told(self) -> str:
         """Why devices do not take part."""
-        return (
-            "; ".join(f"{name}: {why}" for name, why in self.why.items()) or "it has no parallel loop that can be cut"
-        )
+        return "; ".join(f"{name}: {why}" for name, why in self.why.items()) or "no parallel loop of it can be divided"
 
 
 @dataclass(slots=True)

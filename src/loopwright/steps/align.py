@@ -42,7 +42,7 @@ class Align(Step):
         loop = the_loop(kernel, self.loop)
         outer = _stretches(kernel, loop)
         if outer is None:
-            return Rejection(f"'{self.loop}' is no loop over a stretch, such as i in i.o .. min(i.o + 8, n)")
+            return Rejection(f"'{self.loop}' is not the inner loop of a `split`, such as i in i.o .. min(i.o + 8, n)")
         if outer.body != (loop,) or _is_read_inside(outer, loop):
             return Rejection(f"'{outer.name}' holds more than '{self.loop}'")  # else all iterations stay in their order
         if (rejection := marked((outer,)) or changes_inside(outer) or changes_inside(loop)) is not None:
@@ -50,7 +50,7 @@ class Align(Step):
         if not isinstance(outer.lower, Const):
             return Rejection(f"'{outer.name}' does not start at a constant")
         if self._start(outer) == outer.lower.value:
-            return Rejection(f"the stretches of '{self.loop}' begin there already")
+            return Rejection(f"the pieces of '{self.loop}' already begin there")
         return None
 
     def apply(self, kernel: Kernel) -> Kernel:

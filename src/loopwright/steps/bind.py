@@ -96,7 +96,7 @@ def _together(kernel: Kernel, loop: For, found: LoopFacts, axis: Run, gpu: GpuTa
         if reduction.kind == "element":
             return Rejection(f"{adds}: `promote` keeps an element in a scalar")
         if reduction.by and not reduction.position:
-            return Rejection(f"which of its iterations sets '{reduction.target}' is not kept: `reduce` does that")
+            return Rejection(f"which iteration sets '{reduction.target}' would be lost: `reduce` keeps track of it")
         if reduction.kind == "scalar" and axis in BLOCKS:
             return Rejection(f"{adds}: `reduce` makes partial results")
         if reduction.kind == "scatter" and (why := _not_atomic(loop, reduction, gpu)):

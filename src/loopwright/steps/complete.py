@@ -47,7 +47,7 @@ class Complete(Step):
         for name in self.names:
             loop = the_loop(kernel, name)
             if step_of(loop) < 0 or not limits_of(loop):
-                return Rejection(f"'{name}' is no loop over a stretch, such as i in i.o .. min(i.o + 8, n)")
+                return Rejection(f"'{name}' is not the inner loop of a `split`, such as i in i.o .. min(i.o + 8, n)")
             if (rejection := changes_inside(loop)) is not None:
                 return rejection
             if has(loop.upper, Load, Checked):

@@ -151,7 +151,7 @@ def tied(kernel: Kernel, facts: Facts, copies: Copies, loops: Sequence[For]) -> 
     if is_local and not all(_is_size(size) and _is_known_before(size, first) for size in copies.shape):
         return Rejection(f"the size of '{array}' is not known before '{first.name}', or might be negative")
     if not is_own and not is_apart(kernel, last.name, array, facts.known):
-        return Rejection(f"an iteration of '{last.name}' may read of '{array}' what it has not written itself")
+        return Rejection(f"an iteration of '{last.name}' may read elements of '{array}' that it has not written itself")
     names = [loop.name for loop in loops]
     if copies.is_left and (copies.again is None or not leaves_all(kernel, names, copies.again, facts.known)):
         return Rejection(f"what the loops leave in '{array}' is not all written by one statement of the last iteration")

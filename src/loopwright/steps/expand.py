@@ -63,7 +63,7 @@ class Expand(Step):
             if (rejection := changes_inside(loop)) is not None:
                 return rejection
             if step_of(loop) != 1 or not (extent_of(loop) or length_of(loop, found[0])):
-                return Rejection(f"'{loop.name}' has no constant number of iterations: `split` makes stretches of one")
+                return Rejection(f"'{loop.name}' has no constant number of iterations: `split` makes pieces of one")
         if self.target in _arrays(kernel):
             copies = copies_of(kernel, self.target, found)
             size_bytes = bytes_of(copies.element, found, copies.shape)

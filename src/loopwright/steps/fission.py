@@ -46,7 +46,7 @@ class Fission(Step):
             return rejection
         loop = the_loop(kernel, self.loop)
         if not 2 <= self.place <= len(loop.body):
-            return Rejection(f"'{self.loop}' holds {len(loop.body)} statements: a cut before one from 2 on is wanted")
+            return Rejection(f"'{self.loop}' holds {len(loop.body)} statements: name a place from 2 on")
         return (
             unfit(kernel, (loop,))
             or changes_inside(loop)

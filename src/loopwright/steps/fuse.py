@@ -122,7 +122,7 @@ def _in_pieces(kernel: Kernel, first: For, second: For, delay: int) -> Body | Re
     first one, and loops before and after it over what only one of them has."""
     distances = offsets(kernel, first, second)
     if distances is None or step_of(first) != 1 or step_of(second) != 1 or _changing(first, second):
-        return Rejection(f"'{first.name}' and '{second.name}' do not surely run equally often, in equal steps")
+        return Rejection(f"'{first.name}' and '{second.name}' may differ in their trip counts or steps")
     if abs(delay) > LONGEST:
         return Rejection(f"a loop is delayed by at most {LONGEST} iterations")
     before, after = distances[0] + delay, distances[1] + delay

@@ -146,7 +146,7 @@ class _Grids:
                     self._grid(stmt)
                 continue
             if isinstance(stmt, While) and has(stmt.condition, Load):
-                raise _Refused("data decides how often a loop around others runs")
+                raise _Refused("the number of iterations of a loop around others depends on data")
             if isinstance(stmt, Block):
                 raise _Refused("a function with several ends holds loops of its own")
             for inner in bodies(stmt):
@@ -164,7 +164,7 @@ class _Grids:
         if is_host(stmt):
             return
         if escapes(stmt):
-            raise _Refused("data decides how a loop around others is left")
+            raise _Refused("how a loop around others is left depends on data")
         self.thread((stmt,))
 
     def thread(self, body: Body) -> None:
@@ -222,7 +222,7 @@ class _Whole:
         ):
             self.around(stmt)
         else:
-            raise _Refused("data decides how often the threads of a block meet")
+            raise _Refused("the number of barriers of a block depends on data")
 
     def around(self, stmt: Stmt) -> None:
         """Control flow around threads."""
@@ -336,7 +336,7 @@ class _Columns(_Whole):
         if isinstance(stmt, If) and has_threads(stmt):
             self.around(stmt)
         elif has_threads(stmt) and not (isinstance(stmt, For) and stmt.run in THREADS):
-            raise _Refused("threads along y meet in a loop of each column")
+            raise _Refused("a loop of each column holds a barrier for threads along y")
         else:
             super().statement(stmt)
 

@@ -81,7 +81,7 @@ class Overrun(Step):
                 with Effort().bounded():
                     return _outside(mine, there, depth) or _read(kernel, mine, others)
             except TooHard:
-                return Rejection("too hard to tell who reads what is computed besides")
+                return Rejection("too hard to tell which statements would read the additional results")
 
 
 def _condition(loop: For) -> If | None:
@@ -148,7 +148,7 @@ def _outside(added: Sequence[Access], usual: Sequence[Access], depth: int) -> Re
     """Why an added access may lie outside of its array, where the usual iterations do not read the same."""
     for access in added:
         if not _is_inside(access) and (access.is_write or not _is_read_anyway(access, usual, depth)):
-            return Rejection(f"an iteration besides would use an element of '{access.array}' that is not there")
+            return Rejection(f"an additional iteration would use an element of '{access.array}' that does not exist")
     return None
 
 
@@ -168,7 +168,7 @@ def _read(kernel: Kernel, added: Sequence[Access], others: Sequence[Access]) -> 
         written = [_elements(access, depth) for access in added if access.array == array and access.is_write]
         read = [_elements(access, depth) for access in others if access.array == array]
         if any(not one.intersect(other).is_empty() for one in written for other in read):
-            return Rejection(f"an element of '{array}' that an iteration besides would write is read elsewhere")
+            return Rejection(f"an element of '{array}' that an additional iteration would write is read elsewhere")
     return None
 
 

@@ -76,7 +76,7 @@ class Pack(Step):
         if self.fill and self.fill not in {one.name for one in region.inner}:
             return Rejection(f"'{self.fill}' is no loop over what '{self.loop}' reads of '{self.array}'")
         if self.computed and computed_of(loop, region) is None:
-            return Rejection(f"'{self.loop}' computes nothing else of '{self.array}', or not the same each time")
+            return Rejection(f"'{self.loop}' computes nothing from '{self.array}', or not the same in each iteration")
         return marked((loop,)) or may_fail(loop, region, facts)
 
     def apply(self, kernel: Kernel) -> Kernel:

@@ -46,7 +46,7 @@ class Partition(Step):
         if step_of(loop) != 1:
             return Rejection(f"the step of '{self.loop}' is not 1")
         if steady_iterations(loop) is None:
-            return Rejection(f"no condition on '{self.loop}' holds between two points")
+            return Rejection(f"no condition on '{self.loop}' holds over a range of iterations")
         return too_large(kernel, 3 * size_of(loop.body))
 
     def apply(self, kernel: Kernel) -> Kernel:

@@ -129,7 +129,7 @@ def _undecided(path: PathVector) -> Rejection | None:
     if path.known:
         return None
     if not path.entries:
-        return Rejection(f"data decides neither a branch nor how long an iteration of '{path.loop}' takes")
+        return Rejection(f"neither a branch nor a trip count in '{path.loop}' depends on data")
     entry = path.entries[0]
     return Rejection(f"what '{entry.text}' is in an iteration of '{path.loop}' is not known before: {entry.reason}")
 

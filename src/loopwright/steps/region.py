@@ -118,7 +118,7 @@ def region_of(
     again = any(one.name not in covered for use in uses for one in (loop, *use.inner))
     names = {one.name for one in inner}
     if any(one.names & (covered - names) for use in sure for one in use.limits):
-        return Rejection(f"up to where '{loop.name}' uses '{array}' is hard to tell")
+        return Rejection(f"which part of '{array}' '{loop.name}' uses is too hard to tell")
     limits = tuple(one for one in (sure[0].limits if sure else ()) if one.names & names)
     own = [Compare("lt", loop.lower, loop.upper), Compare("gt", loop.lower, loop.upper)]
     is_part = any(one not in own for one in runs) and _does_more(loop)

@@ -80,7 +80,7 @@ class Reschedule(Step):
         except LoopwrightError:
             return Rejection("in the new order a scalar might be read before it has a value")
         if self.above and (array := _made_inside(part)) is not None:
-            return Rejection(f"'{array}' is made in what would have two versions")
+            return Rejection(f"'{array}' is made inside the loops that would get two versions")
         return too_large(kernel, size_of(after.body) - size_of(kernel.body)) or reordering(part, draft, strict)
 
     def apply(self, kernel: Kernel) -> Kernel:

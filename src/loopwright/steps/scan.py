@@ -104,7 +104,7 @@ class Scan(Step):
         if isinstance(values, Rejection):
             return values
         if not values:
-            return Rejection(f"no scalar ties the iterations of '{self.loop}' together")
+            return Rejection(f"no scalar is carried from one iteration of '{self.loop}' to the next")
         return (
             _inexact(values, strict)
             or _unsafe(loop, values, facts)

@@ -77,7 +77,7 @@ class Specialize(Step):
         old = self._copied(kernel)
         local = frozenset(arrays_made(old))
         if (array := used_outside(kernel, old, local)) is not None:
-            return Rejection(f"'{array}' is made in what would be copied, and used outside of it")
+            return Rejection(f"'{array}' is made inside the loops that would be copied, and used outside them")
         if self.form not in (FULL, LARGE) and self._version(kernel) is old:
             return Rejection(f"nothing becomes simpler where {self._words()}")
         return marked(old) or too_large(kernel, size_of(old) + 8)
@@ -168,7 +168,7 @@ class Specialize(Step):
             if loop is not outermost and not is_inside(kernel, loop, outermost):
                 return Rejection(f"'{name}' is not inside '{outermost.name}'")
             if stretch_of(loop) is None:
-                return Rejection(f"'{name}' is no loop over a stretch, such as i in i.o .. min(i.o + 8, n)")
+                return Rejection(f"'{name}' is not the inner loop of a `split`, such as i in i.o .. min(i.o + 8, n)")
             if (rejection := changes_inside(loop)) is not None:
                 return rejection
         needed = names_in(self._condition(kernel))

@@ -98,7 +98,7 @@ class Stage(Step):
         (tile,) = arrays_made(draft.body) - arrays_made(kernel.body)
         above = [stmt for stmt in around(kernel, the_loop(kernel, self.loop)) if isinstance(stmt, For)]
         if not above:
-            return Rejection(f"no loop stands around '{self.loop}', for whose next iteration a second tile could be")
+            return Rejection(f"'{self.loop}' is inside no loop for whose next iteration a second tile could be loaded")
         found = rounds_of(the_loop(draft, above[-1].name))
         if isinstance(found, str):
             return Rejection(found)

@@ -42,7 +42,7 @@ class Vectorize(Step):
         if any(reduction.kind == "scatter" for reduction in found.reductions):
             return Rejection("lanes may write the same element of the scatter reduction")
         if any(reduction.by for reduction in found.reductions):
-            return Rejection("lanes do not know which of them was first: `reduce` keeps account of it")
+            return Rejection("vector lanes do not record which of them was first: `reduce` does")
         return order_needed(found, asserted=False, strict=strict)
 
     def apply(self, kernel: Kernel) -> Kernel:
