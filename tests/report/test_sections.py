@@ -107,6 +107,12 @@ def test_what_a_row_tells() -> None:
     assert wrong[2] == "" and "c[0, 3] is 4.0 and not 5.0" in wrong[1] and wrong[7] == "1 failure"
 
 
+def test_a_variant_that_ran_at_other_sizes_alone_says_so() -> None:
+    found = cells(told(subject(*CPU_ROWS, row(Variant("cpu", "split i 9", 2), 100, 1e9)), NOW), "prediction off by")
+    (line,) = (line for line in found if "split i 9" in line[0])
+    assert line[1:3] == ["ok at other sizes", ""]
+
+
 def test_rates_where_operations_were_counted() -> None:
     made = told(replace(subject(*CPU_ROWS), flop_per_iteration=2.0), NOW)
     [first] = [line for line in cells(made, "prediction off by") if line[0].startswith("V1")]
@@ -261,8 +267,8 @@ def test_errors_of_predictions() -> None:
 
 def test_what_was_judged_without_running() -> None:
     words = text(told(subject(*CPU_ROWS, fronts=(front(),)), NOW))
-    assert "Which variants were worth running, at 512 x 512: 2 of 4 variants ran; " in words
-    assert "; by static metrics, one of these dominates each" in words
+    ran = "Which variants were worth running, at 512 x 512: 2 of 4 variants ran"
+    assert f"{ran}; by static metrics, one of these dominates each" in words
     assert "the fastest of these: V1" in words
 
 

@@ -4,7 +4,16 @@ import math
 
 import numpy as np
 
+from benchmarks.field.programs.programs import program
 
+
+def _hotspot(r, big):
+    s = 500 if big else 17
+    g = (s, s)
+    return (r.random(g), r.random(g), np.zeros(g), 20 if big else 3, 0.1, 0.2, 0.01, 80.0)
+
+
+@program(_hotspot)
 def hotspot(temp, power, out, steps, rx, ry, rz, amb):
     rows, cols = temp.shape
     for _ in range(steps):
@@ -25,6 +34,15 @@ def hotspot(temp, power, out, steps, rx, ry, rz, amb):
                 temp[r, c] = out[r, c]
 
 
+def _pathfinder(r, big):
+    return (
+        r.integers(0, 10, (100 if big else 9, 100000 if big else 40)),
+        np.zeros(100000 if big else 40, np.int64),
+        np.zeros(100000 if big else 40, np.int64),
+    )
+
+
+@program(_pathfinder)
 def pathfinder(wall, src, dst):
     rows, cols = wall.shape
     for j in range(cols):
@@ -41,6 +59,18 @@ def pathfinder(wall, src, dst):
             src[j] = dst[j]
 
 
+def _needleman(r, big):
+    n = 1000 if big else 25
+    return (
+        r.integers(0, 20, n),
+        r.integers(0, 20, n + 3),
+        np.zeros((n + 1, n + 4), np.int64),
+        4,
+        r.integers(-4, 10, (20, 20)),
+    )
+
+
+@program(_needleman)
 def needleman(a, b, score, penalty, sim):
     n, m = a.shape[0], b.shape[0]
     for i in range(n + 1):
@@ -54,6 +84,13 @@ def needleman(a, b, score, penalty, sim):
             )
 
 
+def _srad(r, big):
+    s = 500 if big else 17
+    g = (s, s)
+    return (r.random(g) + 0.5, *(np.zeros(g) for _ in range(5)), 0.5, 5 if big else 2)
+
+
+@program(_srad)
 def srad(img, dn, ds, dw, de, c, lam, steps):
     rows, cols = img.shape
     for _ in range(steps):
@@ -97,6 +134,12 @@ def srad(img, dn, ds, dw, de, c, lam, steps):
                 img[i, j] += 0.25 * lam * d
 
 
+def _lud(r, big):
+    m = 300 if big else 15
+    return (r.random((m, m)) + np.eye(m) * m,)
+
+
+@program(_lud)
 def lud(a):
     n = a.shape[0]
     for k in range(n):
@@ -112,6 +155,15 @@ def lud(a):
             a[i, k] = s / a[k, k]
 
 
+def _layer_forward(r, big):
+    return (
+        r.random(2000 if big else 20),
+        r.random((2001 if big else 21, 1000 if big else 9)) * 0.01,
+        np.zeros(1000 if big else 9),
+    )
+
+
+@program(_layer_forward)
 def layer_forward(x, w, out):
     for j in range(out.shape[0]):
         s = w[0, j]
@@ -120,6 +172,16 @@ def layer_forward(x, w, out):
         out[j] = 1.0 / (1.0 + math.exp(-s))
 
 
+def _adjust_weights(r, big):
+    return (
+        r.random(1000 if big else 9),
+        r.random(1000 if big else 12),
+        r.random((1000 if big else 12, 1000 if big else 9)),
+        r.random((1000 if big else 12, 1000 if big else 9)),
+    )
+
+
+@program(_adjust_weights)
 def adjust_weights(delta, ly, w, oldw):
     for j in range(delta.shape[0]):
         for i in range(ly.shape[0]):
@@ -128,6 +190,18 @@ def adjust_weights(delta, ly, w, oldw):
             oldw[i, j] = d
 
 
+def _bfs(r, big):
+    v = 200000 if big else 60
+    st, ed = csr(r, v, 6)
+    mask = np.zeros(v, bool)
+    mask[0] = True
+    vis = mask.copy()
+    cost = np.full(v, -1)
+    cost[0] = 0
+    return (st, ed, cost, mask, np.zeros(v, bool), vis)
+
+
+@program(_bfs)
 def bfs(start, edges, cost, mask, updating, visited):
     again = True
     level = 0
@@ -151,6 +225,12 @@ def bfs(start, edges, cost, mask, updating, visited):
     return level
 
 
+def _gaussian(r, big):
+    m = 300 if big else 15
+    return (r.random((m, m)) + np.eye(m) * m, r.random(m), np.zeros(m))
+
+
+@program(_gaussian)
 def gaussian(a, b, x):
     n = b.shape[0]
     for t in range(n - 1):
@@ -166,6 +246,14 @@ def gaussian(a, b, x):
         x[i] = s / a[i, i]
 
 
+def _particle_resample(r, big):
+    p = 3000 if big else 30
+    w = r.random(p)
+    w /= w.sum()
+    return (w, np.zeros(p), np.sort(r.random(p)), np.zeros(p, np.int64))
+
+
+@program(_particle_resample)
 def particle_resample(weights, cdf, u, index):
     n = weights.shape[0]
     cdf[0] = weights[0]
@@ -180,6 +268,20 @@ def particle_resample(weights, cdf, u, index):
         index[j] = k if k >= 0 else n - 1
 
 
+def _lava(r, big):
+    nb = 64 if big else 4
+    per = 30 if big else 4
+    return (
+        r.random((nb * per, 3)),
+        r.random(nb * per),
+        np.arange(nb + 1) * per,
+        r.integers(0, nb, (nb, 9)),
+        np.zeros((nb * per, 4)),
+        0.5,
+    )
+
+
+@program(_lava)
 def lava(pos, charge, box_start, neighbours, force, a2):
     for b in range(neighbours.shape[0]):
         for q in range(neighbours.shape[1]):
@@ -197,6 +299,12 @@ def lava(pos, charge, box_start, neighbours, force, a2):
                     force[i, 3] += fs * dz
 
 
+def _pgain(r, big):
+    pts = 100000 if big else 40
+    return (r.random((pts, 16)), r.random(pts), np.zeros(pts, np.int64), r.random(pts) * 3, 5, np.zeros(pts, np.int64))
+
+
+@program(_pgain)
 def pgain(points, weight, assign, cost, x, switch):
     n, d = points.shape
     gain = 0.0
@@ -214,6 +322,12 @@ def pgain(points, weight, assign, cost, x, switch):
     return gain
 
 
+def _euler_flux(r, big):
+    pts = 100000 if big else 40
+    return (r.integers(-2, pts, (pts, 4)), r.random((pts, 4, 2)), r.random((pts, 4)) + 0.5, np.zeros((pts, 2)))
+
+
+@program(_euler_flux)
 def euler_flux(neigh, normal, var, flux):
     for i in range(neigh.shape[0]):
         f0 = 0.0
@@ -236,6 +350,12 @@ def euler_flux(neigh, normal, var, flux):
         flux[i, 1] = f1
 
 
+def _mri_q(r, big):
+    k = 600 if big else 12
+    return (*(r.random(k) for _ in range(7)), np.zeros(k), np.zeros(k))
+
+
+@program(_mri_q)
 def mri_q(x, y, z, kx, ky, kz, phi, qr, qi):
     for i in range(x.shape[0]):
         r = 0.0
@@ -248,6 +368,12 @@ def mri_q(x, y, z, kx, ky, kz, phi, qr, qi):
         qi[i] = m
 
 
+def _cutoff_potential(r, big):
+    gz = 60 if big else 8
+    return (r.random((500 if big else 6, 4)) * gz * 0.5, np.zeros((gz, gz, gz)), 0.5, 4.0)
+
+
+@program(_cutoff_potential)
 def cutoff_potential(atoms, grid, h, cut):
     nz, ny, nx = grid.shape
     for a in range(atoms.shape[0]):
@@ -269,6 +395,18 @@ def cutoff_potential(atoms, grid, h, cut):
                         grid[k, j, i] += atoms[a, 3] / math.sqrt(r2 + 0.01) * s * s
 
 
+def _tpacf(r, big):
+    k = 600 if big else 12
+    return (
+        r.random(k * 2),
+        r.random(k * 2),
+        r.random(k * 2),
+        np.sort(r.random(20) * 3)[::-1].copy(),
+        np.zeros(20, np.int64),
+    )
+
+
+@program(_tpacf)
 def tpacf(x, y, z, bins, hist):
     n = x.shape[0]
     nb = bins.shape[0]
@@ -286,6 +424,17 @@ def tpacf(x, y, z, bins, hist):
             hist[lo] += 1
 
 
+def _block_sad(r, big):
+    b = 30 if big else 3
+    return (
+        r.integers(0, 255, (4 * b + 8, 4 * b + 8)).astype(np.uint8),
+        r.integers(0, 255, (4 * b + 8, 4 * b + 8)).astype(np.uint8),
+        np.zeros((b, b, 9, 9), np.int64),
+        4,
+    )
+
+
+@program(_block_sad)
 def block_sad(cur, ref, out, r):
     for by in range(out.shape[0]):
         for bx in range(out.shape[1]):
@@ -300,6 +449,12 @@ def block_sad(cur, ref, out, r):
                     out[by, bx, dy, dx] = s
 
 
+def _seven_point(r, big):
+    z = 120 if big else 9
+    return (r.random((z, z, z)), np.zeros((z, z, z)), 0.5, 0.1)
+
+
+@program(_seven_point)
 def seven_point(a, out, c0, c1):
     for k in range(1, a.shape[0] - 1):
         for j in range(1, a.shape[1] - 1):
@@ -318,6 +473,11 @@ def seven_point(a, out, c0, c1):
                 )
 
 
+def _saturating_histogram(r, big):
+    return (r.integers(0, 1024, (1000 if big else 20, 1000 if big else 20)), np.zeros(1024, np.uint8))
+
+
+@program(_saturating_histogram)
 def saturating_histogram(img, hist):
     for i in range(img.shape[0]):
         for j in range(img.shape[1]):
@@ -325,6 +485,16 @@ def saturating_histogram(img, hist):
                 hist[img[i, j]] += 1
 
 
+def _lattice_boltzmann(r, big):
+    W = np.array([4 / 9] + [1 / 9] * 4 + [1 / 36] * 4)
+    cx = np.array([0, 1, 0, -1, 0, 1, -1, -1, 1])
+    cy = np.array([0, 0, 1, 0, -1, 1, 1, -1, -1])
+    opp = np.array([0, 3, 4, 1, 2, 7, 8, 5, 6])
+    y = 300 if big else 10
+    return (r.random((9, y, y)) + 0.5, np.zeros((9, y, y)), r.random((y, y)) < 0.1, 1.2, W, cx, cy, opp)
+
+
+@program(_lattice_boltzmann)
 def lattice_boltzmann(f, g, solid, omega, w, cx, cy, opp):
     ny, nx = solid.shape
     for y in range(ny):
@@ -348,6 +518,16 @@ def lattice_boltzmann(f, g, solid, omega, w, cx, cy, opp):
                     g[q, (y + cy[q]) % ny, (x + cx[q]) % nx] = f[q, y, x] + omega * (eq - f[q, y, x])
 
 
+def _nearest(r, big):
+    return (
+        r.random((2000 if big else 30, 8)),
+        r.random((300 if big else 6, 8)),
+        np.zeros(300 if big else 6, np.int64),
+        np.zeros(300 if big else 6),
+    )
+
+
+@program(_nearest)
 def nearest(points, queries, index, distance):
     for q in range(queries.shape[0]):
         best = 1e30
@@ -363,6 +543,17 @@ def nearest(points, queries, index, distance):
         distance[q] = math.sqrt(best)
 
 
+def _kmeans_update(r, big):
+    return (
+        r.random((30000 if big else 50, 8)),
+        r.random((12, 8)),
+        np.zeros((12, 8)),
+        np.zeros(12, np.int64),
+        np.zeros(30000 if big else 50, np.int64),
+    )
+
+
+@program(_kmeans_update)
 def kmeans_update(points, centres, sums, counts, label):
     for c in range(sums.shape[0]):
         counts[c] = 0
@@ -394,143 +585,3 @@ def csr(r, n, deg):
     s = np.zeros(n + 1, np.int64)
     s[1:] = np.cumsum(d)
     return s, r.integers(0, n, s[-1])
-
-
-def cases(big):
-    """Functions and their arguments, large ones or small ones."""
-    r = np.random.default_rng(2)
-    s = 500 if big else 17
-    g = (s, s)
-    yield hotspot, (r.random(g), r.random(g), np.zeros(g), 20 if big else 3, 0.1, 0.2, 0.01, 80.0)
-    yield (
-        pathfinder,
-        (
-            r.integers(0, 10, (100 if big else 9, 100000 if big else 40)),
-            np.zeros(100000 if big else 40, np.int64),
-            np.zeros(100000 if big else 40, np.int64),
-        ),
-    )
-    n = 1000 if big else 25
-    yield (
-        needleman,
-        (
-            r.integers(0, 20, n),
-            r.integers(0, 20, n + 3),
-            np.zeros((n + 1, n + 4), np.int64),
-            4,
-            r.integers(-4, 10, (20, 20)),
-        ),
-    )
-    yield srad, (r.random(g) + 0.5, *(np.zeros(g) for _ in range(5)), 0.5, 5 if big else 2)
-    m = 300 if big else 15
-    yield lud, (r.random((m, m)) + np.eye(m) * m,)
-    yield (
-        layer_forward,
-        (
-            r.random(2000 if big else 20),
-            r.random((2001 if big else 21, 1000 if big else 9)) * 0.01,
-            np.zeros(1000 if big else 9),
-        ),
-    )
-    yield (
-        adjust_weights,
-        (
-            r.random(1000 if big else 9),
-            r.random(1000 if big else 12),
-            r.random((1000 if big else 12, 1000 if big else 9)),
-            r.random((1000 if big else 12, 1000 if big else 9)),
-        ),
-    )
-    v = 200000 if big else 60
-    st, ed = csr(r, v, 6)
-    mask = np.zeros(v, bool)
-    mask[0] = True
-    vis = mask.copy()
-    cost = np.full(v, -1)
-    cost[0] = 0
-    yield bfs, (st, ed, cost, mask, np.zeros(v, bool), vis)
-    yield gaussian, (r.random((m, m)) + np.eye(m) * m, r.random(m), np.zeros(m))
-    p = 3000 if big else 30
-    w = r.random(p)
-    w /= w.sum()
-    yield particle_resample, (w, np.zeros(p), np.sort(r.random(p)), np.zeros(p, np.int64))
-    nb = 64 if big else 4
-    per = 30 if big else 4
-    yield (
-        lava,
-        (
-            r.random((nb * per, 3)),
-            r.random(nb * per),
-            np.arange(nb + 1) * per,
-            r.integers(0, nb, (nb, 9)),
-            np.zeros((nb * per, 4)),
-            0.5,
-        ),
-    )
-    pts = 100000 if big else 40
-    yield (
-        pgain,
-        (r.random((pts, 16)), r.random(pts), np.zeros(pts, np.int64), r.random(pts) * 3, 5, np.zeros(pts, np.int64)),
-    )
-    yield (
-        euler_flux,
-        (r.integers(-2, pts, (pts, 4)), r.random((pts, 4, 2)), r.random((pts, 4)) + 0.5, np.zeros((pts, 2))),
-    )
-    k = 600 if big else 12
-    yield mri_q, (*(r.random(k) for _ in range(7)), np.zeros(k), np.zeros(k))
-    gz = 60 if big else 8
-    yield cutoff_potential, (r.random((500 if big else 6, 4)) * gz * 0.5, np.zeros((gz, gz, gz)), 0.5, 4.0)
-    yield (
-        tpacf,
-        (
-            r.random(k * 2),
-            r.random(k * 2),
-            r.random(k * 2),
-            np.sort(r.random(20) * 3)[::-1].copy(),
-            np.zeros(20, np.int64),
-        ),
-    )
-    b = 30 if big else 3
-    yield (
-        block_sad,
-        (
-            r.integers(0, 255, (4 * b + 8, 4 * b + 8)).astype(np.uint8),
-            r.integers(0, 255, (4 * b + 8, 4 * b + 8)).astype(np.uint8),
-            np.zeros((b, b, 9, 9), np.int64),
-            4,
-        ),
-    )
-    z = 120 if big else 9
-    yield seven_point, (r.random((z, z, z)), np.zeros((z, z, z)), 0.5, 0.1)
-    yield (
-        saturating_histogram,
-        (r.integers(0, 1024, (1000 if big else 20, 1000 if big else 20)), np.zeros(1024, np.uint8)),
-    )
-    W = np.array([4 / 9] + [1 / 9] * 4 + [1 / 36] * 4)
-    cx = np.array([0, 1, 0, -1, 0, 1, -1, -1, 1])
-    cy = np.array([0, 0, 1, 0, -1, 1, 1, -1, -1])
-    opp = np.array([0, 3, 4, 1, 2, 7, 8, 5, 6])
-    y = 300 if big else 10
-    yield (
-        lattice_boltzmann,
-        (r.random((9, y, y)) + 0.5, np.zeros((9, y, y)), r.random((y, y)) < 0.1, 1.2, W, cx, cy, opp),
-    )
-    yield (
-        nearest,
-        (
-            r.random((2000 if big else 30, 8)),
-            r.random((300 if big else 6, 8)),
-            np.zeros(300 if big else 6, np.int64),
-            np.zeros(300 if big else 6),
-        ),
-    )
-    yield (
-        kmeans_update,
-        (
-            r.random((30000 if big else 50, 8)),
-            r.random((12, 8)),
-            np.zeros((12, 8)),
-            np.zeros(12, np.int64),
-            np.zeros(30000 if big else 50, np.int64),
-        ),
-    )

@@ -4,7 +4,15 @@ import math
 
 import numpy as np
 
+from benchmarks.field.programs.programs import program
 
+
+def _softmax_rows(r, big):
+    x = r.normal(size=(2000 if big else 7, 500 if big else 13))
+    return (x, np.zeros_like(x))
+
+
+@program(_softmax_rows)
 def softmax_rows(x, y):
     for i in range(x.shape[0]):
         m = x[i, 0]
@@ -19,6 +27,12 @@ def softmax_rows(x, y):
             y[i, j] /= s
 
 
+def _layer_norm(r, big):
+    x = r.normal(size=(2000 if big else 7, 500 if big else 13))
+    return (x, r.random(x.shape[1]), r.random(x.shape[1]), np.zeros_like(x), 1e-05)
+
+
+@program(_layer_norm)
 def layer_norm(x, gamma, beta, y, eps):
     for i in range(x.shape[0]):
         mean = 0.0
@@ -34,6 +48,15 @@ def layer_norm(x, gamma, beta, y, eps):
             y[i, j] = (x[i, j] - mean) * inv * gamma[j] + beta[j]
 
 
+def _batch_stats(r, big):
+    return (
+        r.random((16 if big else 2, 32 if big else 3, 40 if big else 5, 40 if big else 4)),
+        np.zeros(32 if big else 3),
+        np.zeros(32 if big else 3),
+    )
+
+
+@program(_batch_stats)
 def batch_stats(x, mean, var):
     n, c, h, w = x.shape
     for k in range(c):
@@ -48,6 +71,15 @@ def batch_stats(x, mean, var):
         var[k] = s2 / (n * h * w) - mean[k] * mean[k]
 
 
+def _conv2d(r, big):
+    return (
+        r.random((2, 8 if big else 2, 50 if big else 7, 50 if big else 8)),
+        r.random((16 if big else 3, 8 if big else 2, 3, 3)),
+        np.zeros((2, 16 if big else 3, 48 if big else 5, 48 if big else 6)),
+    )
+
+
+@program(_conv2d)
 def conv2d(x, w, y):
     n, c, h, wd = x.shape
     o, _, kh, kw = w.shape
@@ -63,6 +95,15 @@ def conv2d(x, w, y):
                     y[b, f, i, j] = s
 
 
+def _depthwise(r, big):
+    return (
+        r.random((2, 50 if big else 6, 50 if big else 7, 64 if big else 5)),
+        r.random((3, 3, 64 if big else 5)),
+        np.zeros((2, 48 if big else 4, 48 if big else 5, 64 if big else 5)),
+    )
+
+
+@program(_depthwise)
 def depthwise(x, w, y):
     for b in range(x.shape[0]):
         for c in range(x.shape[3]):
@@ -75,6 +116,14 @@ def depthwise(x, w, y):
                     y[b, i, j, c] = s
 
 
+def _max_pool(r, big):
+    return (
+        r.random((32 if big else 2, 200 if big else 8, 200 if big else 6)),
+        np.zeros((32 if big else 2, 100 if big else 4, 100 if big else 3)),
+    )
+
+
+@program(_max_pool)
 def max_pool(x, y):
     for c in range(y.shape[0]):
         for i in range(y.shape[1]):
@@ -88,6 +137,19 @@ def max_pool(x, y):
                 y[c, i, j] = m
 
 
+def _embedding_sum(r, big):
+    bags = 5000 if big else 6
+    off = np.zeros(bags + 1, np.int64)
+    off[1:] = np.cumsum(r.integers(0, 20, bags))
+    return (
+        r.random((10000 if big else 20, 32 if big else 4)),
+        r.integers(0, 10000 if big else 20, off[-1]),
+        off,
+        np.zeros((bags, 32 if big else 4)),
+    )
+
+
+@program(_embedding_sum)
 def embedding_sum(table, index, offset, out):
     for b in range(out.shape[0]):
         for d in range(out.shape[1]):
@@ -97,6 +159,12 @@ def embedding_sum(table, index, offset, out):
                 out[b, d] += table[index[t], d]
 
 
+def _cross_entropy(r, big):
+    x = r.normal(size=(2000 if big else 7, 500 if big else 13))
+    return (x, r.integers(0, x.shape[1], x.shape[0]))
+
+
+@program(_cross_entropy)
 def cross_entropy(logits, target):
     loss = 0.0
     for i in range(logits.shape[0]):
@@ -108,6 +176,12 @@ def cross_entropy(logits, target):
     return loss / logits.shape[0]
 
 
+def _attention(r, big):
+    n, d = (600 if big else 9, 64 if big else 5)
+    return (r.random((n, d)), r.random((n, d)), r.random((n, d)), np.zeros((n, d)), np.zeros(n))
+
+
+@program(_attention)
 def attention(q, k, v, out, scores):
     n, d = q.shape
     for i in range(n):
@@ -129,11 +203,23 @@ def attention(q, k, v, out, scores):
                 out[i, t] += scores[j] / total * v[j, t]
 
 
+def _gelu(r, big):
+    f = r.normal(size=500000 if big else 50)
+    return (f, np.zeros_like(f))
+
+
+@program(_gelu)
 def gelu(x, y):
     for i in range(x.shape[0]):
         y[i] = 0.5 * x[i] * (1.0 + math.tanh(0.7978845608 * (x[i] + 0.044715 * x[i] ** 3)))
 
 
+def _adam(r, big):
+    f = r.normal(size=500000 if big else 50)
+    return (f.copy(), r.normal(size=f.shape), np.zeros_like(f), np.zeros_like(f), 3, 0.01)
+
+
+@program(_adam)
 def adam(p, g, m, v, t, lr):
     for i in range(p.shape[0]):
         m[i] = 0.9 * m[i] + 0.1 * g[i]
@@ -143,6 +229,13 @@ def adam(p, g, m, v, t, lr):
         p[i] -= lr * mh / (math.sqrt(vh) + 1e-8)
 
 
+def _sobel(r, big):
+    s = 700 if big else 15
+    g = (s, s + 3)
+    return (r.random(g), np.zeros(g))
+
+
+@program(_sobel)
 def sobel(img, out):
     for i in range(1, img.shape[0] - 1):
         for j in range(1, img.shape[1] - 1):
@@ -165,6 +258,11 @@ def sobel(img, out):
             out[i, j] = math.sqrt(gx * gx + gy * gy)
 
 
+def _median3(r, big):
+    return (r.random((300 if big else 9, 300 if big else 9)), np.zeros((300 if big else 9, 300 if big else 9)))
+
+
+@program(_median3)
 def median3(img, out):
     win = np.empty(9, dtype=img.dtype)
     for i in range(1, img.shape[0] - 1):
@@ -182,6 +280,13 @@ def median3(img, out):
             out[i, j] = win[4]
 
 
+def _integral_box(r, big):
+    s = 700 if big else 15
+    g = (s, s + 3)
+    return (r.random(g), np.zeros((s + 1, s + 4)), np.zeros(g), 5)
+
+
+@program(_integral_box)
 def integral_box(img, integral, out, r):
     h, w = img.shape
     for i in range(h):
@@ -200,6 +305,14 @@ def integral_box(img, integral, out, r):
             )
 
 
+def _equalise(r, big):
+    s = 700 if big else 15
+    g = (s, s + 3)
+    u8 = r.integers(0, 256, g).astype(np.uint8)
+    return (u8, np.zeros(g, np.uint8), np.zeros(256, np.int64), np.zeros(256, np.int64))
+
+
+@program(_equalise)
 def equalise(img, out, hist, cdf):
     for i in range(img.shape[0]):
         for j in range(img.shape[1]):
@@ -213,6 +326,13 @@ def equalise(img, out, hist, cdf):
             out[i, j] = (cdf[img[i, j]] * 255) // total
 
 
+def _distance_transform(r, big):
+    s = 700 if big else 15
+    g = (s, s + 3)
+    return (r.random(g) < 0.02, np.zeros(g))
+
+
+@program(_distance_transform)
 def distance_transform(mask, d):
     h, w = mask.shape
     for i in range(h):
@@ -233,6 +353,14 @@ def distance_transform(mask, d):
                 d[i, j] = min(d[i, j], d[i, j + 1] + 1.0)
 
 
+def _dilate(r, big):
+    s = 700 if big else 15
+    g = (s, s + 3)
+    u8 = r.integers(0, 256, g).astype(np.uint8)
+    return (u8, np.zeros(g, np.uint8), 3)
+
+
+@program(_dilate)
 def dilate(img, out, r):
     h, w = img.shape
     for i in range(h):
@@ -245,6 +373,13 @@ def dilate(img, out, r):
             out[i, j] = m
 
 
+def _floyd_steinberg(r, big):
+    s = 700 if big else 15
+    g = (s, s + 3)
+    return (r.random(g) * 255,)
+
+
+@program(_floyd_steinberg)
 def floyd_steinberg(img):
     h, w = img.shape
     for y in range(h):
@@ -263,6 +398,14 @@ def floyd_steinberg(img):
                     img[y + 1, x + 1] += e * 1 / 16
 
 
+def _hough(r, big):
+    s = 700 if big else 15
+    g = (s, s + 3)
+    th = np.linspace(0, np.pi, 90)
+    return (r.random(g) < 0.05, np.sin(th), np.cos(th), np.zeros((90, 4 * s + 20), np.int64))
+
+
+@program(_hough)
 def hough(edges, sin, cos, acc):
     h, w = edges.shape
     off = acc.shape[1] // 2
@@ -274,6 +417,12 @@ def hough(edges, sin, cos, acc):
                     acc[t, rho] += 1
 
 
+def _bilinear(r, big):
+    s = 700 if big else 15
+    return (r.random((s // 2, s // 2, 3)), np.zeros((s, s, 3)))
+
+
+@program(_bilinear)
 def bilinear(img, out):
     sy = (img.shape[0] - 1) / (out.shape[0] - 1)
     sx = (img.shape[1] - 1) / (out.shape[1] - 1)
@@ -291,6 +440,12 @@ def bilinear(img, out):
                 )
 
 
+def _rgb_to_hsv(r, big):
+    s = 700 if big else 15
+    return (r.random((s, s, 3)), np.zeros((s, s, 3)))
+
+
+@program(_rgb_to_hsv)
 def rgb_to_hsv(rgb, hsv):
     for i in range(rgb.shape[0]):
         for j in range(rgb.shape[1]):
@@ -313,6 +468,11 @@ def rgb_to_hsv(rgb, hsv):
             hsv[i, j, 2] = mx
 
 
+def _mandelbrot(r, big):
+    return (np.zeros((200 if big else 12, 200 if big else 12), np.int64), 100)
+
+
+@program(_mandelbrot)
 def mandelbrot(out, limit):
     h, w = out.shape
     for i in range(h):
@@ -326,6 +486,13 @@ def mandelbrot(out, limit):
             out[i, j] = n
 
 
+def _label_components(r, big):
+    s = 700 if big else 15
+    g = (s, s + 3)
+    return (r.random(g) < 0.6, np.zeros(g, np.int64))
+
+
+@program(_label_components)
 def label_components(mask, label):
     h, w = mask.shape
     for i in range(h):
@@ -348,62 +515,3 @@ def label_components(mask, label):
                         label[i, j] = m
                         changed = True
     return rounds
-
-
-def cases(big):
-    """Functions and their arguments, large ones or small ones."""
-    r = np.random.default_rng(3)
-
-    def B(large, small):
-        return large if big else small
-
-    x = r.normal(size=(B(2000, 7), B(500, 13)))
-    yield softmax_rows, (x, np.zeros_like(x))
-    yield layer_norm, (x, r.random(x.shape[1]), r.random(x.shape[1]), np.zeros_like(x), 1e-5)
-    yield batch_stats, (r.random((B(16, 2), B(32, 3), B(40, 5), B(40, 4))), np.zeros(B(32, 3)), np.zeros(B(32, 3)))
-    yield (
-        conv2d,
-        (
-            r.random((2, B(8, 2), B(50, 7), B(50, 8))),
-            r.random((B(16, 3), B(8, 2), 3, 3)),
-            np.zeros((2, B(16, 3), B(48, 5), B(48, 6))),
-        ),
-    )
-    yield (
-        depthwise,
-        (
-            r.random((2, B(50, 6), B(50, 7), B(64, 5))),
-            r.random((3, 3, B(64, 5))),
-            np.zeros((2, B(48, 4), B(48, 5), B(64, 5))),
-        ),
-    )
-    yield max_pool, (r.random((B(32, 2), B(200, 8), B(200, 6))), np.zeros((B(32, 2), B(100, 4), B(100, 3))))
-    bags = B(5000, 6)
-    off = np.zeros(bags + 1, np.int64)
-    off[1:] = np.cumsum(r.integers(0, 20, bags))
-    yield (
-        embedding_sum,
-        (r.random((B(10000, 20), B(32, 4))), r.integers(0, B(10000, 20), off[-1]), off, np.zeros((bags, B(32, 4)))),
-    )
-    yield cross_entropy, (x, r.integers(0, x.shape[1], x.shape[0]))
-    n, d = B(600, 9), B(64, 5)
-    yield attention, (r.random((n, d)), r.random((n, d)), r.random((n, d)), np.zeros((n, d)), np.zeros(n))
-    f = r.normal(size=B(500000, 50))
-    yield gelu, (f, np.zeros_like(f))
-    yield adam, (f.copy(), r.normal(size=f.shape), np.zeros_like(f), np.zeros_like(f), 3, 0.01)
-    s = B(700, 15)
-    g = (s, s + 3)
-    yield sobel, (r.random(g), np.zeros(g))
-    yield median3, (r.random((B(300, 9), B(300, 9))), np.zeros((B(300, 9), B(300, 9))))
-    yield integral_box, (r.random(g), np.zeros((s + 1, s + 4)), np.zeros(g), 5)
-    u8 = r.integers(0, 256, g).astype(np.uint8)
-    yield equalise, (u8, np.zeros(g, np.uint8), np.zeros(256, np.int64), np.zeros(256, np.int64))
-    yield distance_transform, (r.random(g) < 0.02, np.zeros(g))
-    yield dilate, (u8, np.zeros(g, np.uint8), 3)
-    yield floyd_steinberg, (r.random(g) * 255,)
-    th = np.linspace(0, np.pi, 90)
-    yield hough, (r.random(g) < 0.05, np.sin(th), np.cos(th), np.zeros((90, 4 * s + 20), np.int64))
-    yield bilinear, (r.random((s // 2, s // 2, 3)), np.zeros((s, s, 3)))
-    yield rgb_to_hsv, (r.random((s, s, 3)), np.zeros((s, s, 3)))
-    yield mandelbrot, (np.zeros((B(200, 12), B(200, 12)), np.int64), 100)
-    yield label_components, (r.random(g) < 0.6, np.zeros(g, np.int64))

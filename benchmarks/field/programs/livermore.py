@@ -2,12 +2,26 @@
 
 import numpy as np
 
+from benchmarks.field.programs.programs import program
 
+
+def _hydro_fragment(r, big):
+    n = 1000000 if big else 301
+    return (np.zeros(n), r.random(n), r.random(n + 11), 0.5, 0.25, 0.1)
+
+
+@program(_hydro_fragment)
 def hydro_fragment(x, y, z, q, r, t):
     for k in range(x.shape[0]):
         x[k] = q + y[k] * (r * z[k + 10] + t * z[k + 11])
 
 
+def _iccg(r, big):
+    m = 1 << (18 if big else 6)
+    return (r.random(2 * m + 2), r.random(2 * m + 2) * 0.1, m)
+
+
+@program(_iccg)
 def iccg(x, v, n):
     ii = n
     ipntp = 0
@@ -21,6 +35,12 @@ def iccg(x, v, n):
             i += 1
 
 
+def _inner_product(r, big):
+    n = 1000000 if big else 301
+    return (r.random(n), r.random(n))
+
+
+@program(_inner_product)
 def inner_product(z, x):
     q = 0.0
     for k in range(x.shape[0]):
@@ -28,6 +48,12 @@ def inner_product(z, x):
     return q
 
 
+def _banded_linear(r, big):
+    n = 1000000 if big else 301
+    return (r.random(1001 + n // 5), r.random(n) * 0.001, n)
+
+
+@program(_banded_linear)
 def banded_linear(x, y, n):
     m = (1001 - 7) // 2
     for k in range(6, 1001, m):
@@ -39,11 +65,23 @@ def banded_linear(x, y, n):
         x[k - 1] = y[4] * temp
 
 
+def _tridiagonal(r, big):
+    n = 1000000 if big else 301
+    return (r.random(n), r.random(n), r.random(n) * 0.5)
+
+
+@program(_tridiagonal)
 def tridiagonal(x, y, z):
     for i in range(1, x.shape[0]):
         x[i] = z[i] * (y[i] - x[i - 1])
 
 
+def _linear_recurrence(r, big):
+    s = 600 if big else 20
+    return (r.random(s), r.random((s, s)) * 0.01)
+
+
+@program(_linear_recurrence)
 def linear_recurrence(w, b):
     for i in range(1, w.shape[0]):
         w[i] = 0.0100
@@ -51,6 +89,12 @@ def linear_recurrence(w, b):
             w[i] += b[k, i] * w[i - k - 1]
 
 
+def _equation_of_state(r, big):
+    n = 1000000 if big else 301
+    return (np.zeros(n), r.random(n), r.random(n), r.random(n + 6), 0.5, 0.3, 0.2)
+
+
+@program(_equation_of_state)
 def equation_of_state(x, y, z, u, q, r, t):
     for k in range(x.shape[0]):
         x[k] = (
@@ -60,6 +104,22 @@ def equation_of_state(x, y, z, u, q, r, t):
         )
 
 
+def _adi_integration(r, big):
+    n = 1000000 if big else 301
+    k = n // 10
+    return (
+        r.random((2, k + 1, 5)),
+        r.random((2, k + 1, 5)),
+        r.random((2, k + 1, 5)),
+        r.random(k),
+        r.random(k),
+        r.random(k),
+        r.random(9),
+        0.1,
+    )
+
+
+@program(_adi_integration)
 def adi_integration(u1, u2, u3, du1, du2, du3, a, sig):
     for kx in range(1, 3):
         for ky in range(1, du1.shape[0]):
@@ -89,6 +149,13 @@ def adi_integration(u1, u2, u3, du1, du2, du3, a, sig):
             )
 
 
+def _integrate_predictors(r, big):
+    n = 1000000 if big else 301
+    k = n // 10
+    return (r.random((k, 25)), r.random(7))
+
+
+@program(_integrate_predictors)
 def integrate_predictors(px, c):
     for i in range(px.shape[0]):
         px[i, 0] = (
@@ -104,6 +171,13 @@ def integrate_predictors(px, c):
         )
 
 
+def _difference_predictors(r, big):
+    n = 1000000 if big else 301
+    k = n // 10
+    return (r.random((k, 25)), r.random((k, 25)))
+
+
+@program(_difference_predictors)
 def difference_predictors(px, cx):
     for i in range(px.shape[0]):
         ar = cx[i, 4]
@@ -127,17 +201,45 @@ def difference_predictors(px, cx):
         px[i, 12] = cr
 
 
+def _first_sum(r, big):
+    n = 1000000 if big else 301
+    return (np.zeros(n), r.random(n))
+
+
+@program(_first_sum)
 def first_sum(x, y):
     x[0] = y[0]
     for k in range(1, x.shape[0]):
         x[k] = x[k - 1] + y[k]
 
 
+def _first_difference(r, big):
+    n = 1000000 if big else 301
+    return (np.zeros(n), r.random(n + 1))
+
+
+@program(_first_difference)
 def first_difference(x, y):
     for k in range(x.shape[0]):
         x[k] = y[k + 1] - y[k]
 
 
+def _pic_2d(r, big):
+    n = 1000000 if big else 301
+    k = n // 10
+    return (
+        r.random((k, 4)) * 60,
+        r.random((64, 64)),
+        r.random((64, 64)),
+        r.random(128),
+        r.random(128),
+        r.integers(0, 2, 128),
+        r.integers(0, 2, 128),
+        np.zeros((66, 66)),
+    )
+
+
+@program(_pic_2d)
 def pic_2d(p, b, c, y, z, e, f, h):
     for ip in range(p.shape[0]):
         i1 = int(p[ip, 0]) & 63
@@ -155,6 +257,27 @@ def pic_2d(p, b, c, y, z, e, f, h):
         h[j2, i2] += 1.0
 
 
+def _pic_1d(r, big):
+    n = 1000000 if big else 301
+    k = n // 10
+    return (
+        np.zeros(k),
+        np.zeros(k),
+        np.zeros(k),
+        np.zeros(k),
+        np.zeros(k),
+        np.zeros(k, np.int64),
+        np.zeros(k, np.int64),
+        np.zeros(k),
+        r.random(k) * 500 + 2,
+        r.random(600),
+        r.random(600),
+        np.zeros(2050),
+        3.5,
+    )
+
+
+@program(_pic_1d)
 def pic_1d(vx, xx, xi, ex1, dex1, ix, ir, rx, grd, ex, dex, rh, flx):
     n = vx.shape[0]
     for k in range(n):
@@ -176,6 +299,23 @@ def pic_1d(vx, xx, xi, ex1, dex1, ix, ir, rx, grd, ex, dex, rh, flx):
         rh[ir[k]] += rx[k]
 
 
+def _casual_fortran(r, big):
+    s = 600 if big else 20
+    g = (s, s)
+    return (
+        np.zeros(g),
+        np.zeros(g),
+        np.zeros(g),
+        r.random(g) + 0.1,
+        r.random(g) + 0.1,
+        r.random(g) + 0.1,
+        np.zeros(g),
+        0.5,
+        0.75,
+    )
+
+
+@program(_casual_fortran)
 def casual_fortran(vs, ve, vy, vh, vf, vg, vv, r, t):
     ng = vy.shape[0]
     nz = vy.shape[1]
@@ -209,6 +349,13 @@ def casual_fortran(vs, ve, vy, vh, vf, vg, vv, r, t):
                     vs[j, k] = np.sqrt(vh[j, k] ** 2 + rr * rr) * tt / s
 
 
+def _monte_carlo_search(r, big):
+    n = 1000000 if big else 301
+    k = n // 10
+    return (r.random(k + 200), r.random(1000), r.integers(0, k, k), 0.9, 0.5, 0.8, 100)
+
+
+@program(_monte_carlo_search)
 def monte_carlo_search(plan, d, zone, r, s, t, n):
     found = 0
     for m in range(zone.shape[0]):
@@ -229,6 +376,12 @@ def monte_carlo_search(plan, d, zone, r, s, t, n):
     return found
 
 
+def _implicit_conditional(r, big):
+    n = 1000000 if big else 301
+    return tuple(r.random(n) * 0.5 for _ in range(8))
+
+
+@program(_implicit_conditional)
 def implicit_conditional(vxne, vlr, vlin, vxnd, ve3, xnei, xnc, z):
     scale = 5.0 / 3.0
     xnm = 1.0 / 3.0
@@ -252,6 +405,13 @@ def implicit_conditional(vxne, vlr, vlin, vxnd, ve3, xnei, xnc, z):
             xnc[i] = e6
 
 
+def _explicit_hydro(r, big):
+    s = 600 if big else 20
+    g = (s, s)
+    return (*(r.random(g) + 0.5 for _ in range(9)), 0.0041, 0.0037)
+
+
+@program(_explicit_hydro)
 def explicit_hydro(za, zb, zm, zp, zq, zr, zu, zv, zz, s, t):
     kn = za.shape[0] - 1
     jn = za.shape[1] - 1
@@ -287,6 +447,12 @@ def explicit_hydro(za, zb, zm, zp, zq, zr, zu, zv, zz, s, t):
             zz[k, j] = zz[k, j] + t * zv[k, j]
 
 
+def _general_recurrence(r, big):
+    n = 1000000 if big else 301
+    return (np.zeros(n), r.random(n) * 0.1, r.random(n) * 0.1, 0.1)
+
+
+@program(_general_recurrence)
 def general_recurrence(b5, sa, sb, stb5):
     n = sa.shape[0]
     for k in range(n):
@@ -299,6 +465,25 @@ def general_recurrence(b5, sa, sb, stb5):
     return stb5
 
 
+def _discrete_ordinates(r, big):
+    n = 1000000 if big else 301
+    return (
+        r.random(n),
+        r.random(n + 1),
+        r.random(n),
+        r.random(n),
+        r.random(n),
+        r.random(n),
+        r.random(n),
+        r.random(n),
+        r.random(n) + 0.1,
+        0.1,
+        0.2,
+        3.0,
+    )
+
+
+@program(_discrete_ordinates)
 def discrete_ordinates(x, xx, y, z, u, v, w, g, vx, dk, s, t):
     for k in range(x.shape[0]):
         di = y[k] - g[k] / (xx[k] + dk)
@@ -313,6 +498,13 @@ def discrete_ordinates(x, xx, y, z, u, v, w, g, vx, dk, s, t):
         xx[k + 1] = (x[k] - xx[k]) * dn + xx[k]
 
 
+def _matrix_product(r, big):
+    n = 1000000 if big else 301
+    k = n // 10
+    return (np.zeros((k, 25)), r.random((25, 25)), r.random((k, 25)))
+
+
+@program(_matrix_product)
 def matrix_product(px, vy, cx):
     for k in range(25):
         for i in range(25):
@@ -320,6 +512,12 @@ def matrix_product(px, vy, cx):
                 px[j, i] += vy[k, i] * cx[j, k]
 
 
+def _planckian(r, big):
+    n = 1000000 if big else 301
+    return (np.zeros(n), np.zeros(n), r.random(n), r.random(n) + 0.1, r.random(n) + 0.5, 20.0)
+
+
+@program(_planckian)
 def planckian(w, y, x, u, v, expmax):
     u[-1] = 0.99 * expmax * v[-1]
     for k in range(x.shape[0]):
@@ -327,6 +525,13 @@ def planckian(w, y, x, u, v, expmax):
         w[k] = x[k] / (np.exp(y[k]) - 1.0)
 
 
+def _implicit_hydro(r, big):
+    s = 600 if big else 20
+    g = (s, s)
+    return tuple(r.random(g) * 0.2 for _ in range(6))
+
+
+@program(_implicit_hydro)
 def implicit_hydro(za, zb, zr, zu, zv, zz):
     for j in range(1, za.shape[0] - 1):
         for k in range(1, za.shape[1] - 1):
@@ -340,113 +545,15 @@ def implicit_hydro(za, zb, zr, zu, zv, zz):
             za[j, k] += 0.175 * (qa - za[j, k])
 
 
+def _first_minimum(r, big):
+    n = 1000000 if big else 301
+    return (r.random(n),)
+
+
+@program(_first_minimum)
 def first_minimum(x):
     m = 0
     for k in range(1, x.shape[0]):
         if x[k] < x[m]:
             m = k
     return m
-
-
-def cases(big):
-    """Functions and their arguments, large ones or small ones."""
-    n = 1_000_000 if big else 301
-    r = np.random.default_rng(1)
-    s = 600 if big else 20
-    yield hydro_fragment, (np.zeros(n), r.random(n), r.random(n + 11), 0.5, 0.25, 0.1)
-    m = 1 << (18 if big else 6)
-    yield iccg, (r.random(2 * m + 2), r.random(2 * m + 2) * 0.1, m)
-    yield inner_product, (r.random(n), r.random(n))
-    yield banded_linear, (r.random(1001 + n // 5), r.random(n) * 0.001, n)
-    yield tridiagonal, (r.random(n), r.random(n), r.random(n) * 0.5)
-    yield linear_recurrence, (r.random(s), r.random((s, s)) * 0.01)
-    yield equation_of_state, (np.zeros(n), r.random(n), r.random(n), r.random(n + 6), 0.5, 0.3, 0.2)
-    k = n // 10
-    yield (
-        adi_integration,
-        (
-            r.random((2, k + 1, 5)),
-            r.random((2, k + 1, 5)),
-            r.random((2, k + 1, 5)),
-            r.random(k),
-            r.random(k),
-            r.random(k),
-            r.random(9),
-            0.1,
-        ),
-    )
-    yield integrate_predictors, (r.random((k, 25)), r.random(7))
-    yield difference_predictors, (r.random((k, 25)), r.random((k, 25)))
-    yield first_sum, (np.zeros(n), r.random(n))
-    yield first_difference, (np.zeros(n), r.random(n + 1))
-    yield (
-        pic_2d,
-        (
-            r.random((k, 4)) * 60,
-            r.random((64, 64)),
-            r.random((64, 64)),
-            r.random(128),
-            r.random(128),
-            r.integers(0, 2, 128),
-            r.integers(0, 2, 128),
-            np.zeros((66, 66)),
-        ),
-    )
-    yield (
-        pic_1d,
-        (
-            np.zeros(k),
-            np.zeros(k),
-            np.zeros(k),
-            np.zeros(k),
-            np.zeros(k),
-            np.zeros(k, np.int64),
-            np.zeros(k, np.int64),
-            np.zeros(k),
-            r.random(k) * 500 + 2,
-            r.random(600),
-            r.random(600),
-            np.zeros(2050),
-            3.5,
-        ),
-    )
-    g = (s, s)
-    yield (
-        casual_fortran,
-        (
-            np.zeros(g),
-            np.zeros(g),
-            np.zeros(g),
-            r.random(g) + 0.1,
-            r.random(g) + 0.1,
-            r.random(g) + 0.1,
-            np.zeros(g),
-            0.5,
-            0.75,
-        ),
-    )
-    yield monte_carlo_search, (r.random(k + 200), r.random(1000), r.integers(0, k, k), 0.9, 0.5, 0.8, 100)
-    yield implicit_conditional, tuple(r.random(n) * 0.5 for _ in range(8))
-    yield explicit_hydro, (*(r.random(g) + 0.5 for _ in range(9)), 0.0041, 0.0037)
-    yield general_recurrence, (np.zeros(n), r.random(n) * 0.1, r.random(n) * 0.1, 0.1)
-    yield (
-        discrete_ordinates,
-        (
-            r.random(n),
-            r.random(n + 1),
-            r.random(n),
-            r.random(n),
-            r.random(n),
-            r.random(n),
-            r.random(n),
-            r.random(n),
-            r.random(n) + 0.1,
-            0.1,
-            0.2,
-            3.0,
-        ),
-    )
-    yield matrix_product, (np.zeros((k, 25)), r.random((25, 25)), r.random((k, 25)))
-    yield planckian, (np.zeros(n), np.zeros(n), r.random(n), r.random(n) + 0.1, r.random(n) + 0.5, 20.0)
-    yield implicit_hydro, tuple(r.random(g) * 0.2 for _ in range(6))
-    yield first_minimum, (r.random(n),)

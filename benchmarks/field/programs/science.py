@@ -4,7 +4,15 @@ import math
 
 import numpy as np
 
+from benchmarks.field.programs.programs import program
 
+
+def _nbody(r, big):
+    n = 700 if big else 9
+    return (r.random((n, 3)), np.zeros((n, 3)), r.random(n), 0.01, 0.01)
+
+
+@program(_nbody)
 def nbody(pos, vel, mass, dt, eps):
     n = pos.shape[0]
     for i in range(n):
@@ -28,6 +36,12 @@ def nbody(pos, vel, mass, dt, eps):
             pos[i, k] += dt * vel[i, k]
 
 
+def _lj_half_pairs(r, big):
+    n = 700 if big else 9
+    return (r.random((n, 3)) * 10, np.zeros((n, 3)), 10.0, 6.25)
+
+
+@program(_lj_half_pairs)
 def lj_half_pairs(pos, force, box, cut2):
     n = pos.shape[0]
     energy = 0.0
@@ -53,6 +67,12 @@ def lj_half_pairs(pos, force, box, cut2):
     return energy
 
 
+def _cell_list(r, big):
+    m = 300000 if big else 60
+    return (r.random((m, 2)), np.zeros(m, np.int64), np.zeros(50 * 50, np.int64), np.zeros(m, np.int64), 50)
+
+
+@program(_cell_list)
 def cell_list(pos, cell_of, head, nxt, ncell):
     for c in range(head.shape[0]):
         head[c] = -1
@@ -63,6 +83,12 @@ def cell_list(pos, cell_of, head, nxt, ncell):
         head[c] = i
 
 
+def _verlet(r, big):
+    m = 300000 if big else 60
+    return (r.random((m, 3)), r.normal(size=(m, 3)), r.normal(size=(m, 3)), 0.01, 1.0)
+
+
+@program(_verlet)
 def verlet(x, v, f, dt, box):
     for i in range(x.shape[0]):
         for k in range(x.shape[1]):
@@ -74,6 +100,13 @@ def verlet(x, v, f, dt, box):
                 x[i, k] -= box
 
 
+def _pagerank(r, big):
+    v = 60000 if big else 40
+    st, ed = csr(r, v, 8)
+    return (st, ed, np.maximum(np.bincount(ed, minlength=v), 1), np.full(v, 1 / v), np.zeros(v), 10 if big else 3)
+
+
+@program(_pagerank)
 def pagerank(start, edges, degree, rank, new, sweeps):
     n = rank.shape[0]
     for _ in range(sweeps):
@@ -91,6 +124,14 @@ def pagerank(start, edges, degree, rank, new, sweeps):
             break
 
 
+def _bellman_ford(r, big):
+    v = 60000 if big else 40
+    dist = np.full(v, 1e18)
+    dist[0] = 0
+    return (r.integers(0, v, 8 * v), r.integers(0, v, 8 * v), r.random(8 * v), dist, 8)
+
+
+@program(_bellman_ford)
 def bellman_ford(src, dst, w, dist, rounds):
     for _ in range(rounds):
         changed = False
@@ -103,6 +144,13 @@ def bellman_ford(src, dst, w, dist, rounds):
             break
 
 
+def _triangles(r, big):
+    v = 60000 if big else 40
+    st, ed = csr(r, v, 8)
+    return (st, ed)
+
+
+@program(_triangles)
 def triangles(start, edges):
     total = 0
     for u in range(start.shape[0] - 1):
@@ -124,6 +172,13 @@ def triangles(start, edges):
     return total
 
 
+def _label_propagation(r, big):
+    v = 60000 if big else 40
+    st, ed = csr(r, v, 8)
+    return (st, ed, r.permutation(v), np.zeros(v, np.int64))
+
+
+@program(_label_propagation)
 def label_propagation(start, edges, label, new):
     changed = 0
     for v in range(label.shape[0]):
@@ -137,11 +192,24 @@ def label_propagation(start, edges, label, new):
     return changed
 
 
+def _in_degrees(r, big):
+    v = 60000 if big else 40
+    _, ed = csr(r, v, 8)
+    return (ed, np.zeros(v, np.int64))
+
+
+@program(_in_degrees)
 def in_degrees(edges, deg):
     for e in range(edges.shape[0]):
         deg[edges[e]] += 1
 
 
+def _ising(r, big):
+    s = 600 if big else 12
+    return (r.choice(np.array([-1.0, 1.0]), (s, s)), r.random((s, s)), 0.4)
+
+
+@program(_ising)
 def ising(spin, rnd, beta):
     n, m = spin.shape
     for colour in range(2):
@@ -154,6 +222,11 @@ def ising(spin, rnd, beta):
                         spin[i, j] = -spin[i, j]
 
 
+def _option_paths(r, big):
+    return (r.normal(size=(10000 if big else 8, 50)), 100.0, 105.0, 0.03, 0.2, 0.02)
+
+
+@program(_option_paths)
 def option_paths(z, s0, strike, rate, sigma, dt):
     total = 0.0
     for p in range(z.shape[0]):
@@ -164,6 +237,11 @@ def option_paths(z, s0, strike, rate, sigma, dt):
     return total / z.shape[0]
 
 
+def _random_walks(r, big):
+    return (r.integers(0, 4, (2000 if big else 5, 200 if big else 10)), np.zeros((40, 40), np.int64))
+
+
+@program(_random_walks)
 def random_walks(steps, visits):
     for w in range(steps.shape[0]):
         x = visits.shape[0] // 2
@@ -183,6 +261,15 @@ def random_walks(steps, visits):
             visits[x, y] += 1
 
 
+def _bootstrap(r, big):
+    return (
+        r.random(1000 if big else 20),
+        r.integers(0, 1000 if big else 20, (1000 if big else 6, 1000 if big else 20)),
+        np.zeros(1000 if big else 6),
+    )
+
+
+@program(_bootstrap)
 def bootstrap(data, index, means):
     for b in range(index.shape[0]):
         s = 0.0
@@ -191,6 +278,11 @@ def bootstrap(data, index, means):
         means[b] = s / index.shape[1]
 
 
+def _kernel_density(r, big):
+    return (np.linspace(0, 1, 500 if big else 7), r.random(5000 if big else 20), 0.1, np.zeros(500 if big else 7))
+
+
+@program(_kernel_density)
 def kernel_density(x, data, h, out):
     norm = 1.0 / (data.shape[0] * h * math.sqrt(2.0 * math.pi))
     for i in range(x.shape[0]):
@@ -201,6 +293,11 @@ def kernel_density(x, data, h, out):
         out[i] = s * norm
 
 
+def _pairwise(r, big):
+    return (r.random((700 if big else 9, 3)), np.zeros((700 if big else 9, 700 if big else 9)))
+
+
+@program(_pairwise)
 def pairwise(x, d):
     for i in range(x.shape[0]):
         for j in range(x.shape[0]):
@@ -211,6 +308,11 @@ def pairwise(x, d):
             d[i, j] = math.sqrt(s)
 
 
+def _correlation_matrix(r, big):
+    return (r.random((2000 if big else 20, 100 if big else 6)), np.zeros((100 if big else 6, 100 if big else 6)))
+
+
+@program(_correlation_matrix)
 def correlation_matrix(x, c):
     n, m = x.shape
     mean = np.zeros(m)
@@ -231,6 +333,13 @@ def correlation_matrix(x, c):
             c[b, a] = c[a, b]
 
 
+def _spmv_csr(r, big):
+    v = 60000 if big else 40
+    st, ed = csr(r, v, 8)
+    return (r.random(len(ed)), ed, st, r.random(v), np.zeros(v))
+
+
+@program(_spmv_csr)
 def spmv_csr(data, indices, indptr, x, y):
     for i in range(y.shape[0]):
         s = 0.0
@@ -239,17 +348,35 @@ def spmv_csr(data, indices, indptr, x, y):
         y[i] = s
 
 
+def _spmv_transposed(r, big):
+    v = 60000 if big else 40
+    st, ed = csr(r, v, 8)
+    return (r.random(len(ed)), ed, st, r.random(v), np.zeros(v))
+
+
+@program(_spmv_transposed)
 def spmv_transposed(data, indices, indptr, x, y):
     for i in range(x.shape[0]):
         for k in range(indptr[i], indptr[i + 1]):
             y[indices[k]] += data[k] * x[i]
 
 
+def _coo_accumulate(r, big):
+    v = 60000 if big else 40
+    return (r.integers(0, v, 6 * v), r.integers(0, v, 6 * v), r.random(6 * v), r.random(v), np.zeros(v))
+
+
+@program(_coo_accumulate)
 def coo_accumulate(rows, cols, vals, x, y):
     for e in range(rows.shape[0]):
         y[rows[e]] += vals[e] * x[cols[e]]
 
 
+def _sieve(r, big):
+    return (np.zeros(2000000 if big else 200, bool),)
+
+
+@program(_sieve)
 def sieve(is_prime):
     n = is_prime.shape[0]
     for i in range(n):
@@ -262,6 +389,12 @@ def sieve(is_prime):
         i += 1
 
 
+def _game_of_life(r, big):
+    s = 600 if big else 12
+    return (r.integers(0, 2, (s, s)), np.zeros((s, s), np.int64))
+
+
+@program(_game_of_life)
 def game_of_life(a, b):
     n, m = a.shape
     for i in range(n):
@@ -274,6 +407,11 @@ def game_of_life(a, b):
             b[i, j] = 1 if s == 3 or (s == 2 and a[i, j] == 1) else 0
 
 
+def _rk4_lorenz(r, big):
+    return (r.random((2000 if big else 4, 3)), 100, 0.01)
+
+
+@program(_rk4_lorenz)
 def rk4_lorenz(y, steps, dt):
     for p in range(y.shape[0]):
         x0 = y[p, 0]
@@ -294,6 +432,12 @@ def rk4_lorenz(y, steps, dt):
         y[p, 2] = x2
 
 
+def _thomas(r, big):
+    q = (2000 if big else 5, 200 if big else 9)
+    return (r.random(q), r.random(q) + 3, r.random(q), r.random(q), np.zeros(q), np.zeros(q), np.zeros(q))
+
+
+@program(_thomas)
 def thomas(a, b, c, d, x, cp, dp):
     n, m = b.shape
     for r in range(n):
@@ -308,6 +452,16 @@ def thomas(a, b, c, d, x, cp, dp):
             x[r, i] = dp[r, i] - cp[r, i] * x[r, i + 1]
 
 
+def _interpolate(r, big):
+    return (
+        np.sort(r.random(1000 if big else 12)),
+        r.random(1000 if big else 12),
+        r.random(200000 if big else 20),
+        np.zeros(200000 if big else 20),
+    )
+
+
+@program(_interpolate)
 def interpolate(xp, fp, x, out):
     for i in range(x.shape[0]):
         lo = 0
@@ -321,6 +475,12 @@ def interpolate(xp, fp, x, out):
         out[i] = fp[lo] + (fp[hi] - fp[lo]) * (x[i] - xp[lo]) / (xp[hi] - xp[lo])
 
 
+def _float_histogram(r, big):
+    x = r.random(1000000 if big else 90)
+    return (x, 0.1, 0.9, np.zeros(100, np.int64))
+
+
+@program(_float_histogram)
 def float_histogram(x, lo, hi, counts):
     nb = counts.shape[0]
     for i in range(x.shape[0]):
@@ -328,6 +488,11 @@ def float_histogram(x, lo, hi, counts):
             counts[int((x[i] - lo) / (hi - lo) * nb)] += 1
 
 
+def _great_circle(r, big):
+    return (r.random(400 if big else 8), r.random(400 if big else 8), np.zeros((400 if big else 8, 400 if big else 8)))
+
+
+@program(_great_circle)
 def great_circle(lat, lon, d):
     for i in range(lat.shape[0]):
         for j in range(lat.shape[0]):
@@ -346,53 +511,3 @@ def csr(r, n, deg):
     for i in range(n):
         e[s[i] : s[i + 1]].sort()
     return s, e
-
-
-def cases(big):
-    """Functions and their arguments, large ones or small ones."""
-    r = np.random.default_rng(4)
-
-    def B(large, small):
-        return large if big else small
-
-    n = B(700, 9)
-    yield nbody, (r.random((n, 3)), np.zeros((n, 3)), r.random(n), 0.01, 0.01)
-    yield lj_half_pairs, (r.random((n, 3)) * 10, np.zeros((n, 3)), 10.0, 6.25)
-    m = B(300000, 60)
-    yield cell_list, (r.random((m, 2)), np.zeros(m, np.int64), np.zeros(50 * 50, np.int64), np.zeros(m, np.int64), 50)
-    yield verlet, (r.random((m, 3)), r.normal(size=(m, 3)), r.normal(size=(m, 3)), 0.01, 1.0)
-    v = B(60000, 40)
-    st, ed = csr(r, v, 8)
-    yield pagerank, (st, ed, np.maximum(np.bincount(ed, minlength=v), 1), np.full(v, 1 / v), np.zeros(v), B(10, 3))
-    dist = np.full(v, 1e18)
-    dist[0] = 0
-    yield bellman_ford, (r.integers(0, v, 8 * v), r.integers(0, v, 8 * v), r.random(8 * v), dist, 8)
-    yield triangles, (st, ed)
-    yield label_propagation, (st, ed, r.permutation(v), np.zeros(v, np.int64))
-    yield in_degrees, (ed, np.zeros(v, np.int64))
-    s = B(600, 12)
-    yield ising, (r.choice(np.array([-1.0, 1.0]), (s, s)), r.random((s, s)), 0.4)
-    yield option_paths, (r.normal(size=(B(10000, 8), 50)), 100.0, 105.0, 0.03, 0.2, 0.02)
-    yield random_walks, (r.integers(0, 4, (B(2000, 5), B(200, 10))), np.zeros((40, 40), np.int64))
-    yield (
-        bootstrap,
-        (r.random(B(1000, 20)), r.integers(0, B(1000, 20), (B(1000, 6), B(1000, 20))), np.zeros(B(1000, 6))),
-    )
-    yield kernel_density, (np.linspace(0, 1, B(500, 7)), r.random(B(5000, 20)), 0.1, np.zeros(B(500, 7)))
-    x = r.random(B(1000000, 90))
-    yield pairwise, (r.random((B(700, 9), 3)), np.zeros((B(700, 9), B(700, 9))))
-    yield correlation_matrix, (r.random((B(2000, 20), B(100, 6))), np.zeros((B(100, 6), B(100, 6))))
-    yield spmv_csr, (r.random(len(ed)), ed, st, r.random(v), np.zeros(v))
-    yield spmv_transposed, (r.random(len(ed)), ed, st, r.random(v), np.zeros(v))
-    yield coo_accumulate, (r.integers(0, v, 6 * v), r.integers(0, v, 6 * v), r.random(6 * v), r.random(v), np.zeros(v))
-    yield sieve, (np.zeros(B(2000000, 200), bool),)
-    yield game_of_life, (r.integers(0, 2, (s, s)), np.zeros((s, s), np.int64))
-    yield rk4_lorenz, (r.random((B(2000, 4), 3)), 100, 0.01)
-    q = (B(2000, 5), B(200, 9))
-    yield thomas, (r.random(q), r.random(q) + 3, r.random(q), r.random(q), np.zeros(q), np.zeros(q), np.zeros(q))
-    yield (
-        interpolate,
-        (np.sort(r.random(B(1000, 12))), r.random(B(1000, 12)), r.random(B(200000, 20)), np.zeros(B(200000, 20))),
-    )
-    yield float_histogram, (x, 0.1, 0.9, np.zeros(100, np.int64))
-    yield great_circle, (r.random(B(400, 8)), r.random(B(400, 8)), np.zeros((B(400, 8), B(400, 8))))

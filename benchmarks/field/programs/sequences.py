@@ -4,7 +4,15 @@ import math
 
 import numpy as np
 
+from benchmarks.field.programs.programs import program
 
+
+def _kmer_counts(r, big):
+    seq = r.integers(0, 4, 1000000 if big else 80)
+    return (seq, 5, np.zeros(1024, np.int64))
+
+
+@program(_kmer_counts)
 def kmer_counts(seq, k, counts):
     code = 0
     mask = 4**k - 1
@@ -14,6 +22,13 @@ def kmer_counts(seq, k, counts):
             counts[code] += 1
 
 
+def _smith_waterman(r, big):
+    a, b = (r.integers(0, 4, 800 if big else 20), r.integers(0, 4, 900 if big else 17))
+    sh = (len(a) + 1, len(b) + 1)
+    return (a, b, np.zeros(sh, np.int64), np.full(sh, -1000), np.full(sh, -1000), 2, -1, 3, 1)
+
+
+@program(_smith_waterman)
 def smith_waterman(a, b, h, e, f, match, mismatch, gap_open, gap_ext):
     best = 0
     for i in range(1, a.shape[0] + 1):
@@ -27,6 +42,12 @@ def smith_waterman(a, b, h, e, f, match, mismatch, gap_open, gap_ext):
     return best
 
 
+def _lcs_two_rows(r, big):
+    a, b = (r.integers(0, 4, 800 if big else 20), r.integers(0, 4, 900 if big else 17))
+    return (a, b)
+
+
+@program(_lcs_two_rows)
 def lcs_two_rows(a, b):
     prev = np.zeros(b.shape[0] + 1, dtype=np.int64)
     cur = np.zeros(b.shape[0] + 1, dtype=np.int64)
@@ -41,6 +62,12 @@ def lcs_two_rows(a, b):
     return prev[b.shape[0]]
 
 
+def _gc_windows(r, big):
+    seq = r.integers(0, 4, 1000000 if big else 80)
+    return (seq, 50, np.zeros(len(seq) - 50))
+
+
+@program(_gc_windows)
 def gc_windows(seq, w, out):
     for i in range(out.shape[0]):
         n = 0
@@ -50,6 +77,12 @@ def gc_windows(seq, w, out):
         out[i] = n / w
 
 
+def _dtw(r, big):
+    fa, fb = (r.random(1000 if big else 20), r.random(1000 if big else 20))
+    return (fa, fb, np.zeros((len(fa) + 1, len(fb) + 1)), 100 if big else 6)
+
+
+@program(_dtw)
 def dtw(a, b, cost, band):
     n, m = a.shape[0], b.shape[0]
     for i in range(n + 1):
@@ -63,6 +96,19 @@ def dtw(a, b, cost, band):
     return cost[n, m]
 
 
+def _viterbi(r, big):
+    k, t = (20 if big else 4, 3000 if big else 12)
+    return (
+        r.integers(0, 5, t),
+        r.random(k),
+        r.random((k, k)),
+        r.random((k, 5)),
+        np.zeros((t, k)),
+        np.zeros((t, k), np.int64),
+    )
+
+
+@program(_viterbi)
 def viterbi(obs, start, trans, emit, prob, back):
     k = start.shape[0]
     for s in range(k):
@@ -80,6 +126,12 @@ def viterbi(obs, start, trans, emit, prob, back):
             back[t, s] = arg
 
 
+def _rolling_mean_std(r, big):
+    x = r.random(1000000 if big else 90)
+    return (x, 20, np.zeros_like(x), np.zeros_like(x))
+
+
+@program(_rolling_mean_std)
 def rolling_mean_std(x, w, mean, std):
     s = 0.0
     s2 = 0.0
@@ -97,12 +149,24 @@ def rolling_mean_std(x, w, mean, std):
             std[i] = np.nan
 
 
+def _ewma(r, big):
+    x = r.random(1000000 if big else 90)
+    return (x, 0.1, np.zeros_like(x))
+
+
+@program(_ewma)
 def ewma(x, alpha, out):
     out[0] = x[0]
     for i in range(1, x.shape[0]):
         out[i] = alpha * x[i] + (1.0 - alpha) * out[i - 1]
 
 
+def _autocorrelation(r, big):
+    x = r.random(1000000 if big else 90)
+    return (x[: 100000 if big else 40].copy(), np.zeros(200 if big else 6))
+
+
+@program(_autocorrelation)
 def autocorrelation(x, out):
     n = x.shape[0]
     mean = 0.0
@@ -116,6 +180,12 @@ def autocorrelation(x, out):
         out[lag] = s / (n - lag)
 
 
+def _moving_median(r, big):
+    x = r.random(1000000 if big else 90)
+    return (x[: 100000 if big else 40].copy(), 11, np.zeros((100000 if big else 40) - 11))
+
+
+@program(_moving_median)
 def moving_median(x, w, out):
     buf = np.empty(w)
     for i in range(out.shape[0]):
@@ -129,6 +199,12 @@ def moving_median(x, w, out):
         out[i] = buf[w // 2]
 
 
+def _weighted_quantile(r, big):
+    x = r.random(1000000 if big else 90)
+    return (x, r.random(x.size), np.argsort(x), 0.7)
+
+
+@program(_weighted_quantile)
 def weighted_quantile(x, w, order, q):
     total = 0.0
     for i in range(x.shape[0]):
@@ -141,6 +217,12 @@ def weighted_quantile(x, w, order, q):
     return x[order[x.shape[0] - 1]]
 
 
+def _run_lengths(r, big):
+    x = r.random(1000000 if big else 90)
+    return (r.integers(0, 2, x.size), np.zeros(x.size, np.int64), np.zeros(x.size, np.int64))
+
+
+@program(_run_lengths)
 def run_lengths(x, values, lengths):
     n = 0
     i = 0
@@ -155,6 +237,12 @@ def run_lengths(x, values, lengths):
     return n
 
 
+def _drawdown(r, big):
+    x = r.random(1000000 if big else 90)
+    return (np.cumsum(r.normal(size=x.size)) + 10000.0,)
+
+
+@program(_drawdown)
 def drawdown(price):
     peak = price[0]
     worst = 0.0
@@ -167,6 +255,12 @@ def drawdown(price):
     return worst
 
 
+def _crossings(r, big):
+    x = r.random(1000000 if big else 90)
+    return (x, r.random(x.size), np.zeros(x.size, np.int64))
+
+
+@program(_crossings)
 def crossings(a, b, out):
     n = 0
     for i in range(1, a.shape[0]):
@@ -176,48 +270,14 @@ def crossings(a, b, out):
     return n
 
 
+def _crc32(r, big):
+    x = r.random(1000000 if big else 90)
+    return (r.integers(0, 256, x.size), r.integers(0, 2**32, 256))
+
+
+@program(_crc32)
 def crc32(data, table):
     crc = 0xFFFFFFFF
     for i in range(data.shape[0]):
         crc = table[(crc ^ data[i]) & 0xFF] ^ (crc >> 8)
     return crc ^ 0xFFFFFFFF
-
-
-def cases(big):
-    """Functions and their arguments, large ones or small ones."""
-    r = np.random.default_rng(4)
-
-    def B(large, small):
-        return large if big else small
-
-    seq = r.integers(0, 4, B(1000000, 80))
-    yield kmer_counts, (seq, 5, np.zeros(1024, np.int64))
-    a, b = r.integers(0, 4, B(800, 20)), r.integers(0, 4, B(900, 17))
-    sh = (len(a) + 1, len(b) + 1)
-    yield smith_waterman, (a, b, np.zeros(sh, np.int64), np.full(sh, -1000), np.full(sh, -1000), 2, -1, 3, 1)
-    yield lcs_two_rows, (a, b)
-    yield gc_windows, (seq, 50, np.zeros(len(seq) - 50))
-    fa, fb = r.random(B(1000, 20)), r.random(B(1000, 20))
-    yield dtw, (fa, fb, np.zeros((len(fa) + 1, len(fb) + 1)), B(100, 6))
-    k, t = B(20, 4), B(3000, 12)
-    yield (
-        viterbi,
-        (
-            r.integers(0, 5, t),
-            r.random(k),
-            r.random((k, k)),
-            r.random((k, 5)),
-            np.zeros((t, k)),
-            np.zeros((t, k), np.int64),
-        ),
-    )
-    x = r.random(B(1000000, 90))
-    yield rolling_mean_std, (x, 20, np.zeros_like(x), np.zeros_like(x))
-    yield ewma, (x, 0.1, np.zeros_like(x))
-    yield autocorrelation, (x[: B(100000, 40)].copy(), np.zeros(B(200, 6)))
-    yield moving_median, (x[: B(100000, 40)].copy(), 11, np.zeros(B(100000, 40) - 11))
-    yield weighted_quantile, (x, r.random(x.size), np.argsort(x), 0.7)
-    yield run_lengths, (r.integers(0, 2, x.size), np.zeros(x.size, np.int64), np.zeros(x.size, np.int64))
-    yield drawdown, (np.cumsum(r.normal(size=x.size)) + 10000.0,)
-    yield crossings, (x, r.random(x.size), np.zeros(x.size, np.int64))
-    yield crc32, (r.integers(0, 256, x.size), r.integers(0, 2**32, 256))

@@ -4,7 +4,15 @@ import math
 
 import numpy as np
 
+from benchmarks.field.programs.programs import program
 
+
+def _conv5(r, big):
+    s = 600 if big else 12
+    return (r.random((s + 4, s + 4)), r.random((5, 5)), np.zeros((s, s)))
+
+
+@program(_conv5)
 def conv5(img, k, out):
     for i in range(out.shape[0]):
         for j in range(out.shape[1]):
@@ -15,6 +23,15 @@ def conv5(img, k, out):
             out[i, j] = s
 
 
+def _conv_nhwc(r, big):
+    return (
+        r.random((1, 40 if big else 6, 40 if big else 5, 16 if big else 3)),
+        r.random((3, 3, 16 if big else 3, 32 if big else 4)),
+        np.zeros((1, 38 if big else 4, 38 if big else 3, 32 if big else 4)),
+    )
+
+
+@program(_conv_nhwc)
 def conv_nhwc(x, w, y):
     for n in range(y.shape[0]):
         for i in range(y.shape[1]):
@@ -28,6 +45,15 @@ def conv_nhwc(x, w, y):
                     y[n, i, j, o] = s
 
 
+def _depthwise3(r, big):
+    return (
+        r.random((32 if big else 3, 100 if big else 8, 100 if big else 7)),
+        r.random((32 if big else 3, 3, 3)),
+        np.zeros((32 if big else 3, 98 if big else 6, 98 if big else 5)),
+    )
+
+
+@program(_depthwise3)
 def depthwise3(x, w, y):
     for c in range(y.shape[0]):
         for i in range(y.shape[1]):
@@ -39,6 +65,12 @@ def depthwise3(x, w, y):
                 y[c, i, j] = s
 
 
+def _fir8(r, big):
+    n = 1000000 if big else 40
+    return (r.random(n + 8), r.random(8), np.zeros(n))
+
+
+@program(_fir8)
 def fir8(x, h, y):
     for i in range(y.shape[0]):
         s = 0.0
@@ -47,6 +79,12 @@ def fir8(x, h, y):
         y[i] = s
 
 
+def _blur_rgb(r, big):
+    s = 600 if big else 12
+    return (r.random((s, s + 4, 3)), r.random(5), np.zeros((s, s, 3)))
+
+
+@program(_blur_rgb)
 def blur_rgb(img, k, out):
     for i in range(out.shape[0]):
         for j in range(out.shape[1]):
@@ -57,6 +95,12 @@ def blur_rgb(img, k, out):
                 out[i, j, c] = s
 
 
+def _rotate(r, big):
+    m = 200000 if big else 20
+    return (r.random((m, 3)), r.random((3, 3)), np.zeros((m, 3)))
+
+
+@program(_rotate)
 def rotate(points, m, out):
     for n in range(points.shape[0]):
         for i in range(3):
@@ -66,6 +110,12 @@ def rotate(points, m, out):
             out[n, i] = s
 
 
+def _batched4(r, big):
+    m = 200000 if big else 20
+    return (r.random((m // 4, 4, 4)), r.random((m // 4, 4, 4)), np.zeros((m // 4, 4, 4)))
+
+
+@program(_batched4)
 def batched4(a, b, c):
     for n in range(a.shape[0]):
         for i in range(4):
@@ -76,6 +126,12 @@ def batched4(a, b, c):
                 c[n, i, j] = s
 
 
+def _quaternion(r, big):
+    m = 200000 if big else 20
+    return (r.random((m, 4)), r.random((m, 3)), np.zeros((m, 3)))
+
+
+@program(_quaternion)
 def quaternion(q, v, out):
     for n in range(q.shape[0]):
         w, x, y, z = q[n, 0], q[n, 1], q[n, 2], q[n, 3]
@@ -87,6 +143,15 @@ def quaternion(q, v, out):
         out[n, 2] = v[n, 2] + w * tz + (x * ty - y * tx)
 
 
+def _distances3(r, big):
+    return (
+        r.random((800 if big else 8, 3)),
+        r.random((700 if big else 9, 3)),
+        np.zeros((800 if big else 8, 700 if big else 9)),
+    )
+
+
+@program(_distances3)
 def distances3(x, y, d):
     for i in range(x.shape[0]):
         for j in range(y.shape[0]):
@@ -97,6 +162,11 @@ def distances3(x, y, d):
             d[i, j] = math.sqrt(s)
 
 
+def _nearest3(r, big):
+    return (r.random((800 if big else 8, 3)), r.random((700 if big else 9, 3)), np.zeros(800 if big else 8, np.int64))
+
+
+@program(_nearest3)
 def nearest3(x, y, index):
     for i in range(x.shape[0]):
         best = 1e300
@@ -112,6 +182,15 @@ def nearest3(x, y, index):
         index[i] = arg
 
 
+def _lbm9(r, big):
+    return (
+        r.random((9, 300 if big else 8, 300 if big else 9)) + 0.5,
+        np.zeros((9, 300 if big else 8, 300 if big else 9)),
+        1.2,
+    )
+
+
+@program(_lbm9)
 def lbm9(f, g, omega):
     cx = (0, 1, 0, -1, 0, 1, -1, -1, 1)
     cy = (0, 0, 1, 0, -1, 1, 1, -1, -1)
@@ -134,6 +213,12 @@ def lbm9(f, g, omega):
                 )
 
 
+def _covariance3(r, big):
+    m = 200000 if big else 20
+    return (r.random((m, 3)), np.zeros((3, 3)))
+
+
+@program(_covariance3)
 def covariance3(p, c):
     for i in range(3):
         for j in range(3):
@@ -144,6 +229,11 @@ def covariance3(p, c):
                 c[i, j] += p[n, i] * p[n, j]
 
 
+def _nonlocal_means(r, big):
+    return (r.random((120 if big else 14, 120 if big else 13)), np.zeros((120 if big else 14, 120 if big else 13)), 0.5)
+
+
+@program(_nonlocal_means)
 def nonlocal_means(img, out, h):
     for i in range(5, img.shape[0] - 5):
         for j in range(5, img.shape[1] - 5):
@@ -162,6 +252,12 @@ def nonlocal_means(img, out, h):
             out[i, j] = total / norm
 
 
+def _jacobi_system(r, big):
+    m = 200000 if big else 20
+    return (r.random((m // 6, 6, 6)) + 1, r.random((m // 6, 6)), r.random((m // 6, 6)), np.zeros((m // 6, 6)))
+
+
+@program(_jacobi_system)
 def jacobi_system(a, b, x, y):
     for n in range(x.shape[0]):
         for i in range(6):
@@ -172,6 +268,12 @@ def jacobi_system(a, b, x, y):
             y[n, i] = s / a[n, i, i]
 
 
+def _local_binary(r, big):
+    s = 600 if big else 12
+    return (r.integers(0, 255, (s, s)).astype(np.uint8), np.zeros((s, s), np.uint8))
+
+
+@program(_local_binary)
 def local_binary(img, out):
     for i in range(1, img.shape[0] - 1):
         for j in range(1, img.shape[1] - 1):
@@ -187,6 +289,12 @@ def local_binary(img, out):
             out[i, j] = code
 
 
+def _haar(r, big):
+    n = 1000000 if big else 40
+    return (r.random(n), np.zeros(n))
+
+
+@program(_haar)
 def haar(x, out):
     n = x.shape[0] // 2
     for i in range(n):
@@ -194,6 +302,11 @@ def haar(x, out):
         out[n + i] = (x[2 * i] - x[2 * i + 1]) * 0.7071067811865476
 
 
+def _dct8(r, big):
+    return (r.random((2000 if big else 3, 8, 8)), r.random((8, 8)), np.zeros((2000 if big else 3, 8, 8)))
+
+
+@program(_dct8)
 def dct8(x, c, y):
     for b in range(x.shape[0]):
         for u in range(8):
@@ -205,6 +318,12 @@ def dct8(x, c, y):
                 y[b, u, v] = s
 
 
+def _gradient_stats(r, big):
+    m = 200000 if big else 20
+    return (r.random((m, 3)), r.integers(0, m, (m, 6)), np.zeros((m, 3)))
+
+
+@program(_gradient_stats)
 def gradient_stats(p, v, out):
     for i in range(p.shape[0]):
         for k in range(3):
@@ -212,50 +331,3 @@ def gradient_stats(p, v, out):
         for n in range(6):
             for k in range(3):
                 out[i, k] += (p[v[i, n], k] - p[i, k]) / 6.0
-
-
-def cases(big):
-    """Functions and their arguments, large ones or small ones."""
-    r = np.random.default_rng(5)
-
-    def B(large, small):
-        return large if big else small
-
-    s = B(600, 12)
-    yield conv5, (r.random((s + 4, s + 4)), r.random((5, 5)), np.zeros((s, s)))
-    yield (
-        conv_nhwc,
-        (
-            r.random((1, B(40, 6), B(40, 5), B(16, 3))),
-            r.random((3, 3, B(16, 3), B(32, 4))),
-            np.zeros((1, B(38, 4), B(38, 3), B(32, 4))),
-        ),
-    )
-    yield (
-        depthwise3,
-        (
-            r.random((B(32, 3), B(100, 8), B(100, 7))),
-            r.random((B(32, 3), 3, 3)),
-            np.zeros((B(32, 3), B(98, 6), B(98, 5))),
-        ),
-    )
-    n = B(1000000, 40)
-    yield fir8, (r.random(n + 8), r.random(8), np.zeros(n))
-    yield blur_rgb, (r.random((s, s + 4, 3)), r.random(5), np.zeros((s, s, 3)))
-    m = B(200000, 20)
-    yield rotate, (r.random((m, 3)), r.random((3, 3)), np.zeros((m, 3)))
-    yield batched4, (r.random((m // 4, 4, 4)), r.random((m // 4, 4, 4)), np.zeros((m // 4, 4, 4)))
-    yield quaternion, (r.random((m, 4)), r.random((m, 3)), np.zeros((m, 3)))
-    yield distances3, (r.random((B(800, 8), 3)), r.random((B(700, 9), 3)), np.zeros((B(800, 8), B(700, 9))))
-    yield nearest3, (r.random((B(800, 8), 3)), r.random((B(700, 9), 3)), np.zeros(B(800, 8), np.int64))
-    yield lbm9, (r.random((9, B(300, 8), B(300, 9))) + 0.5, np.zeros((9, B(300, 8), B(300, 9))), 1.2)
-    yield covariance3, (r.random((m, 3)), np.zeros((3, 3)))
-    yield nonlocal_means, (r.random((B(120, 14), B(120, 13))), np.zeros((B(120, 14), B(120, 13))), 0.5)
-    yield (
-        jacobi_system,
-        (r.random((m // 6, 6, 6)) + 1, r.random((m // 6, 6)), r.random((m // 6, 6)), np.zeros((m // 6, 6))),
-    )
-    yield local_binary, (r.integers(0, 255, (s, s)).astype(np.uint8), np.zeros((s, s), np.uint8))
-    yield haar, (r.random(n), np.zeros(n))
-    yield dct8, (r.random((B(2000, 3), 8, 8)), r.random((8, 8)), np.zeros((B(2000, 3), 8, 8)))
-    yield gradient_stats, (r.random((m, 3)), r.integers(0, m, (m, 6)), np.zeros((m, 3)))

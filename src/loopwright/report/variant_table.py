@@ -71,7 +71,7 @@ def _ran_row(
 ) -> tuple[Child, ...]:
     here, default = view.here(variant), view.here(view.default)
     failed = Counter(row.outcome for row in rows if row.outcome != "ok")
-    outcome = "serves" if variant == view.chosen else "ok"
+    outcome = "serves" if variant == view.chosen else "ok" if here is not None else "ok at other sizes"
     outcome += "".join(f", {OUTCOME_WORDS[word]} at {count(number, 'size')}" for word, number in failed.items())
     since_s = now - max(row.made_at for row in rows)
     rate = "" if here is None else rate_cell(here.work, here.time_ns, view.subject)
