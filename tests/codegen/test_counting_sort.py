@@ -173,7 +173,7 @@ def test_inside_a_loop_over_time() -> None:
     agree(steps, np.arange(77) % 8, np.zeros(77), schedule=BOUND)
 
 
-REFUSED = ("data decides", "is not known before", "can be left in the middle")
+REFUSED = ("depends on data", "is not known before", "can be left in the middle")
 
 
 @pytest.mark.parametrize("options", [{"schedule": BOUND}, {"remap": "redirect i"}], ids=["schedule", "remap"])
