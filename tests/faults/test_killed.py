@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 from contextlib import suppress
 from pathlib import Path
 
@@ -61,6 +62,17 @@ build(HEADER + ADD, (), config)
     assert run(USE, tmp_path)[0] == "[2.0, 2.0, 2.0]"
 
 
+def is_gone(pid: int) -> bool:
+    """Whether a process ends: on a busy machine it is there for a moment after it was killed."""
+    for _ in range(3000):
+        try:
+            os.kill(pid, 0)
+        except ProcessLookupError:
+            return True
+        time.sleep(0.01)
+    return False
+
+
 def test_control_c_in_the_middle_of_a_compilation(slow):
     folder, compiler = slow
     code = (
@@ -81,8 +93,7 @@ except KeyboardInterrupt:
     until(folder / "started")
     process.send_signal(signal.SIGINT)
     assert finish(process)[0] == "[3.0, 3.0, 3.0]"
-    with pytest.raises(ProcessLookupError):
-        os.kill(int((folder / "pid").read_text()), 0)
+    assert is_gone(int((folder / "pid").read_text()))
 
 
 def test_two_processes_that_compile_the_same(tmp_path):
