@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import mmap
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -75,21 +76,19 @@ def test_nothing_is_read_behind_the_last_element(size: int, kind: Any) -> None:
     page = mmap.PAGESIZE
     with mmap.mmap(-1, 2 * page) as memory:
         whole = np.frombuffer(memory, np.uint8)
-        ctypes_mprotect(whole.ctypes.data + page, page)
+        protect(whole.ctypes.data + page, page)
         x = whole[page - 3 * size * np.dtype(kind).itemsize : page].view(kind).reshape(3, size)
         x[:] = np.arange(3 * size).reshape(3, size)
         out = np.zeros(3, kind)
         lw.kernel(row_sums, threads=1)(x, out)
         np.testing.assert_array_equal(out, x.sum(axis=1))
-        ctypes_mprotect(whole.ctypes.data + page, page, 3)
+        protect(whole.ctypes.data + page, page, 3)
         del x, whole
 
 
-def ctypes_mprotect(address: int, size: int, rights: int = 0) -> None:
-    import ctypes
-
-    if ctypes.CDLL(None, use_errno=True).mprotect(ctypes.c_void_p(address), ctypes.c_size_t(size), rights):
-        pytest.skip("the memory cannot be protected")
+def protect(address: int, size: int, rights: int = 0) -> None:
+    """Take the rights to some pages away, or give some back (3: to read and to write)."""
+    assert ctypes.CDLL(None, use_errno=True).mprotect(ctypes.c_void_p(address), ctypes.c_size_t(size), rights) == 0
 
 
 def test_nan_and_signs_of_zero() -> None:

@@ -55,6 +55,8 @@ def _adds_up_rows(loop: For, partials: tuple[PartialResult, ...], given: Codegen
     if any(one.reduction.op != "add" or one.reduction.by for one in partials):
         return False
     targets = {one.reduction.target for one in partials}
+    if len(targets) != len(partials):
+        return False  # elements of one array, which its name does not tell apart
     private: set[str] = set()
     parts = 0
     for stmt in loop.body:
