@@ -139,13 +139,15 @@ def test_ctrl_c_while_a_winner_waits_for_the_others(monkeypatch: pytest.MonkeyPa
     """It brings home what it has made, and nobody waits for ever."""
     a, b = np.ones(400), np.ones(400)
     call = racing(grown, (a, b))
-    real = SharedArrays.prepared
+    real, begun = SharedArrays.prepared, threading.Event()
 
     def prepared(arrays: SharedArrays, member: Participant, number: int, part: range) -> Any:
         if member.name == "cpu":
+            begun.set()
             while call.race.winner is None:
                 time.sleep(0.001)
             raise KeyboardInterrupt
+        begun.wait(60)  # else it may have won before the CPU has begun
         return real(arrays, member, number, part)
 
     monkeypatch.setattr(SharedArrays, "prepared", prepared)

@@ -155,8 +155,8 @@ def _is_linear(source: ArrayLike, shape: Sequence[Size]) -> bool:
 
 
 def _in_axes(cx: Context, source: ArrayLike, shape: Sequence[Size], node: ast.AST) -> Array:
-    """The elements of an array in other axes. Where all of these but one are its own, or come together in one, places
-    are found without divisions; mostly that is known only when the program runs."""
+    """The elements of an array in other axes. Places are found without divisions where only axes of size 1 come and go,
+    which may be known only when the program runs, and where all other axes but one are known to keep their sizes."""
     source = steady(cx, source, node)
     result = new_array(cx, shape, source.element, node)
     target = as_view(result)
