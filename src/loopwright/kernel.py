@@ -312,8 +312,7 @@ class LoopKernel(_Called):
 
     def irregular(self, *args: Any, **kwargs: Any) -> IrregularReport:
         """How the iterations of each loop depend on data in a call with these arguments, and what that costs a GPU's
-        warps, in their present order and sorted by their paths. It examines every iteration, on the CPU, after the code
-        before the loop, and changes no argument."""
+        warps, as they stand and sorted by their paths. It looks at all of them, on the CPU; no argument changes."""
         if (other := self._serving(args, kwargs, compiles=True)) is not None:
             return other[0].irregular(*other[1])
         return _irregular(self._dispatch.prepare(args, kwargs))
