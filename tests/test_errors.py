@@ -160,6 +160,7 @@ def test_two_errors_of_the_same_text_are_two() -> None:
         ("zero_step", ValueError, "range() arg 3 must not be zero"),
         ("not_finite", ValueError, "cannot convert a NaN or an infinite or too large float to an int"),
         ("index", IndexError, "an index of a part of an array, or of a text, is out of bounds"),
+        ("reshaped", ValueError, "an array cannot get this shape, which has another number of elements"),
         ("negative_size", NegativeSizeError, "negative dimensions are not allowed"),
         ("memory", MemoryError, "no memory for a local array"),
         ("device", DeviceError, "the GPU does not do what it was asked"),

@@ -264,6 +264,7 @@ _CHECKS: dict[str, tuple[type[Exception], str]] = {
         "arrays of these sizes do not go together: operands could not be broadcast (an axis of one element "
         "is stretched where an argument has it, or where the text says so: a[:1], a[:, None], keepdims=True)",
     ),
+    "reshaped": (ValueError, "an array cannot get this shape, which has another number of elements"),
     "unpack": (ValueError, "an array has more or fewer elements than the names it is unpacked into"),
     "empty": (ValueError, "zero-size array to reduction operation which has no identity"),
     "pop": (IndexError, "pop from empty list"),

@@ -104,7 +104,7 @@ def test_rows_of_a_known_length_are_not_copied() -> None:
     for size in (0, 1, 7):
         given = np.arange(float(size))
         if size % 2:
-            with pytest.raises(ValueError, match="do not go together"):
+            with pytest.raises(ValueError, match="cannot get this shape"):
                 in_pairs(given)
         else:
             np.testing.assert_array_equal(in_pairs(given), in_pairs.py_func(given))
@@ -148,6 +148,14 @@ def test_axes_that_come_together_and_go_apart(shape):
     function = define(f"def f(a):\n    b = (a * 2).reshape({shape})\n    return b.copy(), b.ravel() + 1\n")
     for size in ((3, 4, 6), (1, 2, 2), (5, 2, 4), (0, 2, 4), (3, 4, 0)):
         same(function, np.arange(np.prod(size, dtype=int) * 1.0).reshape(size))
+
+
+@pytest.mark.parametrize("shape", ["(n, n)", "(n, -1)", "n + 1"])
+@pytest.mark.parametrize("n", [0, 5])
+def test_an_impossible_shape_is_named_so(shape, n):
+    kernel = lw.kernel(define(f"def f(a, n):\n    return a.reshape({shape}) + 0\n"))
+    with pytest.raises(ValueError, match="an array cannot get this shape"):
+        kernel(np.arange(12.0), n)
 
 
 def test_no_number_of_an_element_is_divided_where_axes_stay():

@@ -125,12 +125,12 @@ def reshaped(
     known = number_of([size for size in sizes if size is not None])
     if None in sizes:
         if not isinstance(known, Const):
-            check(cx, Compare("ne", known, ZERO), "shape", node)
+            check(cx, Compare("ne", known, ZERO), "reshaped", node)
         rest = total if known == ONE else cx.once(Binary("floordiv", total, Binary("max", known, ONE)), cx.at(node))
         sizes = [rest if size is None else size for size in sizes]
         known = number_of([size for size in sizes if size is not None])
     if known != total:
-        check(cx, Compare("eq", known, total), "shape", node)
+        check(cx, Compare("eq", known, total), "reshaped", node)
     shape_now = tuple(as_size(size) for size in sizes if size is not None)
     source = array
     if [size_of(size) for size in source.shape] == [size_of(size) for size in shape_now]:

@@ -55,6 +55,7 @@ CheckKind = Literal[
     "not_finite",
     "index",
     "shape",
+    "reshaped",
     "unpack",
     "empty",
     "resized",
