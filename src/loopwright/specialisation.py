@@ -229,7 +229,12 @@ class Specialisation:
         for name, (source, argument, axis) in self.analysed.facts.guard.parameters:
             value: Any = arguments[argument]
             values[name] = int(value.shape[axis] if source == "size" else value)
-        return bounds.violation(self.written, values)
+        return self._violations.of(values)
+
+    @cached_property
+    def _violations(self) -> bounds.Violations:
+        """Asked wherever the condition on the sizes fails."""
+        return bounds.Violations(self.written)
 
 
 @dataclass(frozen=True)

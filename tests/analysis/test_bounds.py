@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import pytest
 
 from analysis.small import kernel
+from loopwright.analysis import bounds as module
 from loopwright.analysis.analyse import analyse
-from loopwright.analysis.bounds import violation
+from loopwright.analysis.bounds import Violations, violation
 from loopwright.analysis.facts import Bounds
+from loopwright.analysis.trace import Access, Trace, trace
 from loopwright.ir.nodes import Checked, Kernel, Load, Store
 from loopwright.ir.walk import expressions, statements
 
@@ -169,3 +173,41 @@ def test_a_condition_on_arguments_counts() -> None:
     text = "for i in range(n):\n    if flag:\n        a[i] = 1.0"
     assert violation(made(text), {"s0_0": 2, "v4": 4, "v7": 0}) is None
     assert violation(made(text), {"s0_0": 2, "v4": 4, "v7": 1}) is not None
+
+
+def test_what_is_known_of_a_kernel_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Calls whose guard fails again and again ask each time: the kernel is walked once, and each call judged once."""
+    walks: list[Kernel] = []
+    judged: list[int] = []
+    witness = module._witness
+
+    def walked(kernel: Kernel) -> Trace:
+        walks.append(kernel)
+        return trace(kernel)
+
+    def asked(access: Access, axis: int, values: Mapping[str, int]) -> tuple[int, int] | None:
+        judged.append(access.number)
+        return witness(access, axis, values)
+
+    monkeypatch.setattr(module, "trace", walked)
+    monkeypatch.setattr(module, "_witness", asked)
+    violations = Violations(STENCIL)
+    good, bad = {"s0_0": 9, "v4": 9}, {"s0_0": 4, "v4": 9}
+    assert violations.of(good) is None
+    count = len(judged)
+    assert violations.of(good) is None
+    assert len(judged) == count > 0
+    for _ in range(2):
+        error = violations.of(bad)
+        assert error is not None and (error.array, error.size) == ("a", 4)
+    assert violations.of({"s0_0": 10, "v4": 9}) is None
+    assert len(walks) == 1
+
+
+def test_calls_without_a_violation_are_forgotten_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MOST_HARMLESS", 2)
+    violations = Violations(STENCIL)
+    for size in range(9, 14):
+        assert violations.of({"s0_0": size, "v4": 9}) is None
+    assert len(violations._harmless) == 2
+    assert violations.of({"s0_0": 4, "v4": 9}) is not None

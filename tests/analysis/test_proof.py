@@ -108,3 +108,30 @@ def test_the_guard_of_sizes_that_are_arguments_is_one_that_calls_hold() -> None:
     guard = next(line for line in found.splitlines() if line.startswith("safe because"))
     assert "<= -1" not in guard
     assert all(case in guard for case in ("m == n", "n >= m + 1", "m >= n + 1"))
+
+
+@lw.kernel
+def pooled(y, level, weight, rise):
+    top = 0
+    for i in range(y.shape[0]):
+        level[top], weight[top] = y[i], 1.0
+        while top > 0:
+            if level[top - 1] <= level[top]:
+                break
+            both = weight[top - 1] + weight[top]
+            level[top - 1] = (level[top - 1] * weight[top - 1] + level[top] * weight[top]) / both
+            weight[top - 1] = both
+            top -= 1
+        top += 1
+    rise[1:top] = level[1:top] - level[: top - 1] * weight[: top - 1]
+
+
+def test_a_guard_that_asks_for_an_empty_array_is_none() -> None:
+    """Slices up to a place that the data decide were proven to be within empty arrays: the guard `len(level) == 0`
+    failed in every call, and each failure is looked into before the checked code runs."""
+    y = np.array([3.0, 1.0, 2.0, 5.0, 4.0, 6.0])
+    found, expected = ([np.zeros(6) for _ in range(3)] for _ in range(2))
+    pooled(y, *found)
+    pooled.py_func(y, *expected)
+    assert all(np.allclose(one, other) for one, other in zip(found, expected, strict=True))
+    assert "== 0" not in str(pooled.explain(y, *found))

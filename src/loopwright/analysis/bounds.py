@@ -7,7 +7,7 @@ before the call never enter a condition.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 from loopwright.analysis import isl
 from loopwright.analysis.affine import Affine, Formula, Symbol, combine, constant, disjunction, relate
@@ -21,6 +21,9 @@ from loopwright.analysis.sets import build, ordered, parameters
 from loopwright.analysis.trace import Access, Test, Trace, trace
 from loopwright.errors import BoundsError
 from loopwright.ir.nodes import Const, Kernel
+
+MOST_HARMLESS = 256
+"""Of so many calls of a kernel it is remembered that no violation is certain."""
 
 TOO_HARD = "too hard to prove within the budget of the analysis"
 
@@ -168,16 +171,45 @@ def _test(proof: Proof, test: Test) -> Bounds:
 # ---- the error before a call ----------------------------------------------------------------------------------
 
 
-@together()
-def violation(kernel: Kernel, values: Mapping[str, int]) -> BoundsError | None:
-    """The first certain violation of a call, or None. `values`: of the parameters by their names in the Guard."""
-    with LOCK:
-        for access in trace(kernel).accesses:
-            for axis, (index, size) in enumerate(zip(access.index, access.sizes, strict=True)):
-                found = _witness(access, axis, values) if _plain(access, index, size) else None
+class Violations:
+    """The certain violations of calls of one kernel. The kernel is walked once, at the first question; a call that has
+    none is remembered by the values it was about, so that calls whose guard fails again and again are cheap."""
+
+    def __init__(self, kernel: Kernel) -> None:
+        self._kernel = kernel
+        self._places: tuple[tuple[Access, int], ...] | None = None
+        self._harmless: dict[tuple[tuple[str, int], ...], None] = {}
+
+    @together()
+    def of(self, values: Mapping[str, int]) -> BoundsError | None:
+        """The first certain violation of a call, or None. `values`: of the parameters by their names in the Guard."""
+        key = tuple(values.items())
+        with LOCK:
+            if key in self._harmless:
+                return None
+            if self._places is None:
+                self._places = tuple(_certain_places(self._kernel))
+            for access, axis in self._places:
+                found = _witness(access, axis, values)
                 if found is not None:
                     return BoundsError(access.array, axis, *found, access.node.at, before_run=True)
-    return None
+            while len(self._harmless) >= MOST_HARMLESS:
+                del self._harmless[next(iter(self._harmless))]
+            self._harmless[key] = None
+        return None
+
+
+def violation(kernel: Kernel, values: Mapping[str, int]) -> BoundsError | None:
+    """The first certain violation of a call, or None. `values`: of the parameters by their names in the Guard."""
+    return Violations(kernel).of(values)
+
+
+def _certain_places(kernel: Kernel) -> Iterator[tuple[Access, int]]:
+    """The accesses, and their axes, that happen for their whole domain in every call."""
+    for access in trace(kernel).accesses:
+        for axis, (index, size) in enumerate(zip(access.index, access.sizes, strict=True)):
+            if _plain(access, index, size):
+                yield access, axis
 
 
 def _witness(access: Access, axis: int, values: Mapping[str, int]) -> tuple[int, int] | None:

@@ -128,6 +128,8 @@ def adopt(
     for choice in islice((condition, *usual, *parts), MOST_CHOICES):
         if choice.intersect(_usual(choice)).is_empty():  # an index of type uint32 is always below 2**32: what a guard!
             continue
+        if not hopeless and choice.intersect(_inhabited(proof, choice)).is_empty():  # it would fail in every call
+            continue
         allowed = proof.allowed.intersect(choice).coalesce()
         if allowed.n_basic_set() <= MOST_PIECES and not allowed.intersect(room).is_empty():
             if not allowed.intersect(_ample(allowed)).is_empty():
@@ -162,6 +164,13 @@ def _usual(among: isl.Set) -> isl.Set:
     """No array has as many as 2**31 elements along an axis."""
     names = tuple(among.get_var_names(isl.dim_type.param))
     return parsed(" and ".join(f"{name} < {1 << 31}" for name in names) or "true", names)
+
+
+def _inhabited(proof: Proof, among: isl.Set) -> isl.Set:
+    """No array has an axis of size 0."""
+    sizes = {s.name for s in proof.notes.state.table.symbols if s.role == "size"}
+    names = tuple(among.get_var_names(isl.dim_type.param))
+    return parsed(" and ".join(f"{name} >= 1" for name in names if name in sizes) or "true", names)
 
 
 def _all(conditions: Sequence[isl.Set]) -> isl.Set:
