@@ -120,8 +120,8 @@ class SharedCall:
 
     def region(self, number: int, iterations: range | None, numbers: Sequence[object], made: Sequence[Any]) -> None:
         """See Performs."""
-        self._arrays.everything = (*self.arguments, *numbers, 0, 0, *(0 if one is None else one for one in made))
-        self._arrays.writing, self._coming_home = [], {}
+        self._arrays.enter((*self.arguments, *numbers, 0, 0, *(0 if one is None else one for one in made)))
+        self._coming_home = {}
         if iterations is None:
             self._settle()
             self._by_one(self.host, number, range(1))
@@ -143,11 +143,12 @@ class SharedCall:
         for place, member in enumerate(self.members):
             if fixed is not None and not fixed[place]:
                 continue
+            if fixed is not None and self._arrays.is_there(member, number, fixed[place]):
+                launched.append(self._launched(member, number, fixed[place]))
+                continue
             pieces = self._taken(place, member) if fixed is None else self._cut(member, number, fixed[place])
             if member.gpu is None:
                 host = member, pieces
-            elif fixed is not None and self._arrays.is_there(member, number, fixed[place]):
-                launched.append(self._launched(member, number, fixed[place]))
             else:
                 futures.append(working.submit(self._on_gpu, member, number, pieces))
         errors: list[tuple[range, Exception]] = []
