@@ -66,11 +66,10 @@ def test_another_result_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("name", CASES)
 def test_cases_are_shared_and_right(name: str) -> None:
-    """What `check` compares, and that there is something to compare: two GPUs do take part, except where each part
-    writes the same local array."""
+    """What `check` compares, and that there is something to compare: two GPUs do take part."""
     many_devices.check(CASES[name], "emulated", 2)
     found = many_devices.last(CASES[name].kernel)
-    assert [bool(one["iterations"]) for one in found["devices"]] == [True, name != "PolyBench doitgen"], name
+    assert [bool(one["iterations"]) for one in found["devices"]] == [True, True], name
 
 
 def test_the_thesis_codes_are_there() -> None:
