@@ -1,5 +1,6 @@
-"""What every test may use: golden files. `pytest --update-golden` (`make golden`) rewrites them. And what
-Python does not do while tests run: look for garbage often, and wait for the disk."""
+"""What every test may use: golden files. `pytest --update-golden` (`make golden`) rewrites them. And what is not done
+while tests run: Python does not look for garbage often, nor wait for the disk, and where a test asks what code means
+and not how fast it is, the compiler does not optimise it much."""
 
 from __future__ import annotations
 
@@ -10,6 +11,9 @@ from typing import Protocol
 
 import pytest
 
+from loopwright.devices import emulated_build
+from loopwright.toolchain import cc
+
 GOLDEN = Path(__file__).parent / "golden"
 
 gc.disable()  # until all tests are collected: a third of that would be looking for garbage, and there is none
@@ -19,6 +23,24 @@ class Golden(Protocol):
     """Compare text with the file `tests/golden/<name>`, or write the file when asked to."""
 
     def __call__(self, name: str, text: str) -> None: ...
+
+
+FULLY_OPTIMISED = frozenset({
+    "benchmarks", "codegen", "docs", "examples", "faults", "field", "meaning", "polybench", "runtime", "toolchain",
+})  # fmt: skip
+"""Folders whose tests are compiled as users' calls are: those about compilers and generated code, and enough programs
+to see where the optimiser makes something else of a program. So are the files in no folder."""
+AS_FOR_USERS = cc.BASE_FLAGS, emulated_build.FLAGS
+QUICKLY = tuple(tuple("-Og" if flag in ("-O3", "-O1") else flag for flag in flags) for flags in AS_FOR_USERS)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """How far this test's kernels are optimised, those of its fixtures too. gcc takes half as long with -Og as with
+    -O3, and a test of what a kernel means runs it once, over a few elements."""
+    folder = item.path.relative_to(Path(__file__).parent).parts[0]
+    flags = AS_FOR_USERS if folder in FULLY_OPTIMISED or folder.endswith(".py") else QUICKLY
+    cc.BASE_FLAGS, emulated_build.FLAGS = flags
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -14,7 +14,7 @@ from loopwright.errors import ScheduleError
 from loopwright.ir.interp import Performer, State, evaluation, prepare_with
 from loopwright.ir.nodes import For
 from loopwright.ir.program import Program
-from loopwright.ir.queries import arrays_stored
+from loopwright.ir.queries import arrays_loaded, arrays_stored
 from loopwright.ir.variant import Compilation
 from loopwright.ir.verify import VerifyError
 from loopwright.memory.region_call import Performs, RegionCode, RegionProgram
@@ -35,7 +35,7 @@ def region_program(found: Analysed, regions: Regions, wanted: Compilation, load:
     """What is loaded for the regions of a kernel. load: gives that for a program of an analysed region. Raises
     CompilerError."""
     cut = regions.cut
-    codes = tuple(_code(cut.regions[key], one, wanted, load) for key, one in regions.analysed.items())
+    codes = tuple(_code(one, wanted, load, _own_arrays(cut, key)) for key, one in regions.analysed.items())
     first = found.written.results_from
     numbers = len(cut.numbers) + 2
     names = {param.argument: param.name for param in found.written.arrays}
@@ -44,13 +44,23 @@ def region_program(found: Analysed, regions: Regions, wanted: Compilation, load:
     return RegionProgram(codes, first, numbers, names, results, _last_writers(cut), _run(cut))
 
 
-def _code(region: CutRegion, one: Analysed, wanted: Compilation, load: Load) -> RegionCode | None:
+def _own_arrays(cut: ParallelRegions, key: int) -> frozenset[str]:
+    """The local arrays of the call that only this region is about, which it does once: what its parts leave in them
+    nobody reads, so each device has its own."""
+    if all(id(stmt) != key for stmt in cut.written.body):
+        return frozenset()
+    others = tuple(region.stmt for other, region in cut.regions.items() if other != key)
+    used = arrays_loaded(others) | arrays_stored(others)
+    return frozenset(cut.made[len(cut.written.results) :]) - used
+
+
+def _code(one: Analysed, wanted: Compilation, load: Load, own: frozenset[str]) -> RegionCode | None:
     try:
         executable = load(one, compiler.program_of(one, wanted))
     except NotOnGpu:
         return None
     stored = arrays_stored(one.written.body)
-    written = frozenset(param.argument for param in one.written.arrays if param.name in stored)
+    written = frozenset(param.argument for param in one.written.arrays if param.name in stored - own)
     return RegionCode(executable, reach(one.written, one.facts, one.recipe.kernel, one.recipe.facts), written)
 
 

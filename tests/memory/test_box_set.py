@@ -8,7 +8,7 @@ import random
 import pytest
 
 from loopwright.ir.plan import Box
-from loopwright.memory.box_set import BoxSet, difference, intersection
+from loopwright.memory.box_set import BoxSet, covers, difference, intersection
 
 
 def points(*boxes: Box) -> set[tuple[int, ...]]:
@@ -27,6 +27,8 @@ def test_two_boxes(axes: int) -> None:
         one, other = some_box(numbers, axes), some_box(numbers, axes)
         common = intersection(one, other)
         assert points(*([common] if common else [])) == points(one) & points(other)
+        if points(other):
+            assert covers(one, other) == (points(other) <= points(one))
         rest = list(difference(one, other))
         assert sum(len(points(part)) for part in rest) == len(points(*rest))
         assert points(*rest) == points(one) - points(other)
@@ -57,4 +59,4 @@ def test_neighbours_become_one_box() -> None:
     found = BoxSet([(range(4), range(9)), (range(6, 9), range(9))])
     assert len(found.boxes) == 2
     found.add((range(4, 6), range(9)))
-    assert found.boxes == [(range(9), range(9))]
+    assert found.boxes == ((range(9), range(9)),)

@@ -98,6 +98,37 @@ def gathered(a, b, where):
         a[i] = b[where[i]]
 
 
+@lw.kernel
+def with_scratch(a, b):
+    """Each iteration fills the local array anew: every device has its own, and none waits for another."""
+    t = np.zeros(a.shape[1])
+    for i in range(a.shape[0]):
+        for j in range(a.shape[1]):
+            t[j] = 2.0 * a[i, j]
+        for j in range(a.shape[1]):
+            b[i, j] = t[j] + t[a.shape[1] - 1 - j]
+
+
+@lw.kernel
+def kept_in_steps(steps, a, b):
+    """A local array that the next step reads is not a part's own."""
+    t = np.zeros(a.shape[0])
+    for _ in range(steps):
+        for i in range(a.shape[0]):
+            t[i] = t[i] + a[i]
+        for i in range(a.shape[0]):
+            b[i] = t[a.shape[0] - 1 - i]
+
+
+@lw.kernel
+def kept_by_one(steps, a):
+    t = np.zeros(a.shape[0])
+    for _ in range(steps):
+        for i in range(a.shape[0]):
+            t[i] = t[i] + a[i]
+            a[i] = a[i] + t[i]
+
+
 RANDOM = np.random.default_rng(4)
 CASES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "columns": (columns, (RANDOM.random((9, 17)), RANDOM.random((9, 17)))),
@@ -110,6 +141,9 @@ CASES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "between, without the last": (between, (RANDOM.random(30), np.zeros(30), 0.5)),
     "half written": (half_written, (RANDOM.random(50), RANDOM.random(50))),
     "gathered": (gathered, (np.zeros(40), RANDOM.random(9), RANDOM.integers(-9, 9, 40))),
+    "with scratch": (with_scratch, (RANDOM.random((17, 6)), np.zeros((17, 6)))),
+    "kept in steps": (kept_in_steps, (3, RANDOM.random(23), np.zeros(23))),
+    "kept by one": (kept_by_one, (3, RANDOM.random(23))),
     "strided": (half_written, (RANDOM.random(100)[::2], RANDOM.random((50, 2))[:, 1])),
     "backwards": (half_written, (RANDOM.random(50)[::-1], RANDOM.random(50)[::-1])),
     "nothing": (half_written, (np.zeros(0), np.zeros(0))),
@@ -129,6 +163,12 @@ def test_every_cut_gives_what_one_device_gives(name: str) -> None:
 def test_polybench_is_shared_alike(module: Any) -> None:
     given = tuple(shaken(module.initialise(**sizes(module))).values())
     assert is_shared_alike(lw.kernel(module.kernel), given, (0.4,), "cpu, emulated") == (module.NAME not in NOT_SHARED)
+
+
+def test_all_devices_take_part_where_each_has_its_own_scratch() -> None:
+    call = shared(with_scratch, (RANDOM.random((17, 6)), np.zeros((17, 6))), Cuts((0.4, 0.7)))
+    assert call is not None
+    assert [member.done for member in call.members] == [7, 5, 5]
 
 
 def test_only_gpus_share_too() -> None:

@@ -266,3 +266,11 @@ def test_a_compiler_that_does_not_know_a_parameter_goes_without(tmp_path, config
     text = f'for word; do case "$word" in --param*) echo "error: what"; exit 1;; esac; done\nexec {real} "$@"\n'
     found = cc.find_compiler(replace(config, compiler=script(tmp_path / "old", text)))
     assert found is not None and found.tuning[0] == "-march=native" and cc.LOOPS not in found.tuning
+
+
+def test_the_level_of_users_calls(config, monkeypatch):
+    """In this folder of tests; in many others it is a lower one (tests/conftest.py)."""
+    run, commands = cc.run_compiler, []
+    monkeypatch.setattr(cc, "run_compiler", lambda command, *more: (commands.append(command), run(command, *more))[1])
+    cc.build(THREE + "\n\n", (), config)
+    assert [[word for word in one if word.startswith("-O")] for one in commands if "-shared" in one] == [["-O3"]]

@@ -72,15 +72,18 @@ class ArrayCopies:
         """The copies that bring a box to a place; from now on it is there. Raises LookupError where some of it is
         nowhere any more."""
         missing = self.valid[place].missing(box)
-        self.valid[place].add(box)
+        if missing:
+            self.valid[place].add(box)
         for part in missing:
             left = [part]
             for source in self._sources(place):
                 for some in list(left):
-                    there = self.valid[source].inside(some)
-                    left.remove(some)
-                    left += _without(some, there)
-                    yield from (Copy(self, source, place, one) for one in there)
+                    if there := self.valid[source].inside(some):
+                        left.remove(some)
+                        left += _without(some, there)
+                        yield from (Copy(self, source, place, one) for one in there)
+                if not left:
+                    break
             if left:
                 raise LookupError(left[0])
 
@@ -115,7 +118,7 @@ def _without(box: Box, parts: Sequence[Box]) -> list[Box]:
     found = BoxSet([box])
     for part in parts:
         found.remove(part)
-    return found.boxes
+    return list(found.boxes)
 
 
 def make(copy: Copy, gpus: Mapping[str, Gpu], queue: Queue) -> None:

@@ -3,14 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 
 from loopwright.ir.plan import Box
+
+KEPT = 1 << 12
+"""So many answers of each kind are kept."""
+
+Boxes = tuple[Box, ...]
 
 
 def intersection(one: Box, other: Box) -> Box | None:
     """What two boxes of as many axes have in common; None for nothing."""
-    found = tuple(range(max(a.start, b.start), min(a.stop, b.stop)) for a, b in zip(one, other, strict=True))
-    return found if all(found) else None
+    found: list[range] = []
+    for a, b in zip(one, other, strict=True):
+        first = a.start if a.start > b.start else b.start
+        last = a.stop if a.stop < b.stop else b.stop
+        if first >= last:
+            return None
+        found.append(range(first, last))
+    return tuple(found)
+
+
+def covers(one: Box, other: Box) -> bool:
+    """Whether all of the other box is in this one."""
+    return all(a.start <= b.start and b.stop <= a.stop for a, b in zip(one, other, strict=True))
 
 
 def difference(one: Box, other: Box) -> Iterator[Box]:
@@ -27,10 +44,12 @@ def difference(one: Box, other: Box) -> Iterator[Box]:
 
 
 class BoxSet:
-    """A set of indices. Boxes without an index are left out."""
+    """A set of indices. Boxes without an index are left out.
+
+    What comes of a set and a box is kept: calls of one kind, and the steps of a loop over time, ask the same again."""
 
     def __init__(self, boxes: Iterable[Box] = ()) -> None:
-        self.boxes: list[Box] = []
+        self.boxes: Boxes = ()
         for box in boxes:
             self.add(box)
 
@@ -39,47 +58,69 @@ class BoxSet:
 
     def add(self, box: Box) -> None:
         """These too."""
-        if all(box):
-            self.boxes += self.missing(box)
-            self._join()
+        missing = self.missing(box)
+        if missing:
+            self.boxes = _joined(self.boxes, missing)
 
     def remove(self, box: Box) -> None:
         """These no more."""
-        self.boxes = [rest for one in self.boxes for rest in difference(one, box)]
+        if self.boxes:
+            self.boxes = _without(self.boxes, box)
 
-    def missing(self, box: Box) -> list[Box]:
+    def missing(self, box: Box) -> Boxes:
         """What of a box is not in the set."""
-        left = [box] if all(box) else []
-        for one in self.boxes:
-            left = [rest for part in left for rest in difference(part, one)]
-        return left
+        if not all(box) or any(covers(one, box) for one in self.boxes):
+            return ()  # as in most calls, where everything is as the one before has left it
+        return _missing(self.boxes, box) if self.boxes else (box,)
 
-    def inside(self, box: Box) -> list[Box]:
+    def inside(self, box: Box) -> Boxes:
         """What of a box is in the set."""
-        return [common for one in self.boxes if (common := intersection(one, box)) is not None]
+        return _inside(self.boxes, box) if self.boxes else ()
 
     def copy(self) -> BoxSet:
         """Another set of the same indices."""
         found = BoxSet()
-        found.boxes = list(self.boxes)
+        found.boxes = self.boxes
         return found
 
-    def _join(self) -> None:
-        """Make one box of two that differ along one axis only, and touch there."""
+
+@lru_cache(KEPT)
+def _without(boxes: Boxes, box: Box) -> Boxes:
+    return tuple(rest for one in boxes for rest in difference(one, box))
+
+
+@lru_cache(KEPT)
+def _missing(boxes: Boxes, box: Box) -> Boxes:
+    left = [box]
+    for one in boxes:
+        left = [rest for part in left for rest in difference(part, one)]
+    return tuple(left)
+
+
+@lru_cache(KEPT)
+def _inside(boxes: Boxes, box: Box) -> Boxes:
+    return tuple(common for one in boxes if (common := intersection(one, box)) is not None)
+
+
+@lru_cache(KEPT)
+def _joined(boxes: Boxes, others: Boxes) -> Boxes:
+    """All of them; two that differ along one axis only, and touch there, become one."""
+    left = [*boxes, *others]
+    k = 0
+    while k < len(left):
+        pair = next((n for n in range(k) if _as_one(left[n], left[k]) is not None), None)
+        if pair is None:
+            k += 1
+            continue
+        both = _as_one(left[pair], left.pop(k))
+        assert both is not None
+        del left[pair]
+        left.append(both)
         k = 0
-        while k < len(self.boxes):
-            joined = next((n for n in range(k) if _joined(self.boxes[n], self.boxes[k]) is not None), None)
-            if joined is None:
-                k += 1
-                continue
-            both = _joined(self.boxes[joined], self.boxes.pop(k))
-            assert both is not None
-            del self.boxes[joined]
-            self.boxes.append(both)
-            k = 0
+    return tuple(left)
 
 
-def _joined(one: Box, other: Box) -> Box | None:
+def _as_one(one: Box, other: Box) -> Box | None:
     apart = [axis for axis, (a, b) in enumerate(zip(one, other, strict=True)) if a != b]
     if len(apart) != 1:
         return None

@@ -28,7 +28,14 @@ class SharedArrays:
         self.program, self.copies, self.own, self.boxes = program, dict(copies), list(own), boxes
         self.lock = threading.RLock()
         self.everything: tuple[object, ...] = ()
+        self._values: dict[str, int] = {}
+        self._apart: dict[tuple[object, ...], bool] = {}
         self.writing: list[tuple[Participant, int, Box]] = []
+
+    def enter(self, everything: tuple[object, ...]) -> None:
+        """A region begins, in which nobody has written anything yet."""
+        self.everything, self.writing = everything, []
+        self._values = values_of(everything)  # sizes of arrays that the call makes, too, which elements may decide
 
     def written_by(self, writing: Sequence[tuple[Participant, int, Box]]) -> None:
         """A region is over: who has written has the newest elements."""
@@ -55,7 +62,7 @@ class SharedArrays:
     def reached(self, member: Participant, number: int, part: range) -> Reached:
         """What a part of a region touches, needs and writes of each array, by position."""
         last = member.program.first + member.program.numbers - 1
-        known = values_of(self.everything)  # sizes of arrays that the call makes, too, which elements may decide
+        known = self._values
         key = (number, part.start, part.stop, *known.values())
         found = self.boxes.get(key)
         if found is None:
@@ -81,14 +88,20 @@ class SharedArrays:
         if able is None:
             return False
         with self.lock:
-            written: dict[int, list[Box]] = {}
-            for part in filter(None, parts):
-                for position, _, _, box in self.reached(able, number, part):
-                    if box is not None:
-                        others = written.setdefault(position, [])
-                        if any(intersection(box, other) for other in others):
-                            return False
-                        others.append(box)
+            key = (number, *((part.start, part.stop) for part in parts), *self._values.values())
+            if key not in self._apart:
+                self._apart[key] = self._write_apart(able, number, parts)
+            return self._apart[key]
+
+    def _write_apart(self, able: Participant, number: int, parts: Sequence[range]) -> bool:
+        written: dict[int, list[Box]] = {}
+        for part in filter(None, parts):
+            for position, _, _, box in self.reached(able, number, part):
+                if box is not None:
+                    others = written.setdefault(position, [])
+                    if any(intersection(box, other) for other in others):
+                        return False
+                    others.append(box)
         return True
 
     def prepared(self, member: Participant, number: int, part: range) -> Piece:

@@ -74,6 +74,7 @@ class SharedCall:
         self._races = False
         self._under_way = UnderWay()
         self._entries: dict[int, Entry] = {}
+        self._working, self._finishing = working, finishing
         self._coming_home: dict[range, str] = {}  # parts of the present region whose results are copied to the host
 
     def run(self, wins: Callable[[], bool] | None = None) -> object:
@@ -120,8 +121,8 @@ class SharedCall:
 
     def region(self, number: int, iterations: range | None, numbers: Sequence[object], made: Sequence[Any]) -> None:
         """See Performs."""
-        self._arrays.everything = (*self.arguments, *numbers, 0, 0, *(0 if one is None else one for one in made))
-        self._arrays.writing, self._coming_home = [], {}
+        self._arrays.enter((*self.arguments, *numbers, 0, 0, *(0 if one is None else one for one in made)))
+        self._coming_home = {}
         if iterations is None:
             self._settle()
             self._by_one(self.host, number, range(1))
@@ -143,13 +144,14 @@ class SharedCall:
         for place, member in enumerate(self.members):
             if fixed is not None and not fixed[place]:
                 continue
+            if fixed is not None and self._arrays.is_there(member, number, fixed[place]):
+                launched.append(self._launched(member, number, fixed[place]))
+                continue
             pieces = self._taken(place, member) if fixed is None else self._cut(member, number, fixed[place])
             if member.gpu is None:
                 host = member, pieces
-            elif fixed is not None and self._arrays.is_there(member, number, fixed[place]):
-                launched.append(self._launched(member, number, fixed[place]))
             else:
-                futures.append(working.submit(self._on_gpu, member, number, pieces))
+                futures.append(self._working.submit(self._on_gpu, member, number, pieces))
         errors: list[tuple[range, Exception]] = []
         left: list[range] = []
         try:
@@ -406,7 +408,7 @@ class SharedCall:
         begun = time.perf_counter_ns()
         self._start(member, number, piece.part)
         mark = gpu.mark("work")
-        return finishing.submit(self._finish, member, number, piece, mark, begun)
+        return self._finishing.submit(self._finish, member, number, piece, mark, begun)
 
     def _finish(self, member: Participant, number: int, piece: Piece, mark: int, begun: int) -> None:
         """Wait for a piece, and bring back what nobody writes again."""
@@ -459,7 +461,7 @@ class SharedCall:
             raise self._gone() from None
         to_host = [copy for copy in copies if copy.target == HOST]
         by_member = [(member, [c for c in to_host if c.source == member.name]) for member in self.members]
-        futures = [finishing.submit(self._copy, member, some, "down") for member, some in by_member if some]
+        futures = [self._finishing.submit(self._copy, member, some, "down") for member, some in by_member if some]
         self._copy(self.host, [copy for copy in copies if copy.target != HOST], "work")
         for future in futures:
             future.result()

@@ -450,7 +450,8 @@ class Sharing:
         copies = self._at_home(arguments, members)
         here = tuple(copies[k].array if k in copies else value for k, value in enumerate(arguments))
         in_pieces = [value for value in arguments if isinstance(value, InPieces)]
-        others = {name: gpu for value in in_pieces for name, gpu in value.owner.gpus().items()}
+        names = {name for value in in_pieces for name in value.owner.copies.placed}.difference(kind.programs)
+        others = {name: gpu for name in names if (gpu := gpus.gpu_of(name)) is not None}
         if len(kind.boxes) >= MOST_KINDS:
             kind.boxes.clear()
         call = SharedCall(members, host, here, parts, copies, others, kind.boxes.setdefault(shape, {}))

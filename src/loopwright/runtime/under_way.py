@@ -40,10 +40,14 @@ class UnderWay:
     def add(self, parts: Sequence[Launched]) -> None:
         """These are under way, too."""
         self._parts += parts
-        for one in parts:
-            for other in parts:
-                if other is not one and one.member.gpu is not None:
-                    self._marks.append((other.member, one.member.gpu.mark("work")))
+        gpus = [(one.member, one.member.gpu) for one in parts if one.member.gpu is not None]
+        if len(gpus) < 3:
+            self._marks += [(other, gpu.mark("work")) for one, gpu in gpus for other, _ in gpus if other is not one]
+            return
+        _, first = gpus[0]  # it waits for all, and all wait for it: far fewer marks than one for each pair
+        for _, gpu in gpus[1:]:
+            first.wait("work", gpu.mark("work"))
+        self._marks += [(other, first.mark("work")) for other, _ in gpus[1:]]
 
     def settle(self, note: Callable[[Event], None]) -> tuple[range, Exception] | None:
         """Wait for all of them; the error of the earliest one that went wrong. Raises DeviceError where a GPU is

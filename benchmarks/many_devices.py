@@ -1,0 +1,251 @@
+"""The split on one, two and all GPUs of a machine: `python -m benchmarks.many_devices OUT.json [--gpus 1,2,4,8]
+[--budget SECONDS] [--only WORD] [--scale F] [--kind emulated]`.
+
+Resident: on one GPU `lw.device_array`, on several `lw.distributed_array`. From the host: arrays of NumPy, whole calls
+with every copy; GPUs only, so that speed-ups are those of GPUs. Several share under `plan="split"`. A row has the
+median time of calls after those in which sizes are learned, the speed-up over one GPU, and of the last call its
+imbalance, what each device did, what was copied between whom, and how long the host took alone: before the first device
+began, and after the last one was done. Beside OUT.json there is OUT.html, with pictures of that.
+
+At small scale, results on all GPUs are compared with those of one before anything is timed. Cases come in order of
+value, and none begins when the budget is spent; what was left out is named.
+"""
+
+from __future__ import annotations
+
+import argparse
+import copy
+import gc
+import json
+import platform
+import statistics
+import time
+from collections.abc import Callable, Iterator, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+import loopwright as lw
+from benchmarks.machine import cpu_name, versions
+from benchmarks.many_cases import MANY_CASES, ManyCase
+from benchmarks.many_pictures import pictures
+from loopwright.devices import gpus
+from loopwright.devices.cuda import find_gpus
+from loopwright.report.devices import last_report
+
+LEARNED_IN, TIMED_FOR_S, MOST_TIMED, SMALL = 4, 0.5, 50, 0.004
+"""Calls before those that count; how long these are repeated, and how often at most; the scale of the comparison."""
+
+Row = dict[str, Any]
+
+
+def names_of(kind: str, count: int) -> list[str]:
+    """The first so many GPUs, as the option `devices` has them."""
+    return [f"{kind}:{number}" for number in range(count)]
+
+
+def timed(call: Callable[[], object], learned_in: int) -> tuple[float, float, int]:
+    """Seconds of the first call, the median of those after the ones in which sizes are learned, and how many."""
+    begun = time.perf_counter()
+    call()
+    first = time.perf_counter() - begun
+    for _ in range(learned_in):
+        call()
+    times: list[float] = []
+    until = time.perf_counter() + TIMED_FOR_S
+    while len(times) < 3 or (time.perf_counter() < until and len(times) < MOST_TIMED):
+        begun = time.perf_counter()
+        call()
+        times.append(time.perf_counter() - begun)
+    return first, statistics.median(times), len(times)
+
+
+def last(kernel: Any) -> Row:
+    """How the last shared call went, times in milliseconds; nothing where none was shared."""
+    for kind in kernel._dispatch.sharing._kinds.values():
+        for timeline in kind.timelines.values():
+            told = last_report(timeline, kind, None)
+            ends = [span.end_ns for span in told.spans]
+            busy = max((one.busy_ns for one in told.members), default=0)
+            return {
+                "decided": told.kind,
+                "imbalance": round(told.imbalance, 4),
+                "call_ms": _ms(told.total_ns),
+                "before_ms": _ms(min((span.start_ns for span in told.spans), default=0)),
+                "after_ms": _ms(max(0, told.total_ns - max(ends, default=told.total_ns))),
+                "nobody_busy_ms": _ms(max(0, told.total_ns - busy)),
+                "devices": [
+                    {
+                        "name": one.name, "iterations": one.iterations, "busy_ms": _ms(one.busy_ns),
+                        "computes_ms": _ms(one.computes_ns), "copies_ms": _ms(one.copies_ns),
+                        "waits_ms": _ms(one.waits_ns),
+                    }
+                    for one in told.members
+                ],
+                "moved": [
+                    {"from": one.source, "to": one.target, "bytes": one.size_bytes, "copies": one.copies}
+                    for one in told.moved
+                ],
+            }  # fmt: skip
+    return {}
+
+
+def _ms(time_ns: float) -> float:
+    return round(time_ns / 1e6, 4)
+
+
+def check(case: ManyCase, kind: str, most: int) -> None:
+    """Raises AssertionError where all GPUs do not give what one gives, with arrays of the host or those that stay."""
+    given = case.arguments(SMALL)
+    expected = copy.deepcopy(given)
+    with lw.options(device=kind):
+        case.kernel(*expected)
+    case.kernel._dispatch.learn_anew()
+    with lw.options(devices=", ".join(names_of(kind, most)), plan="split"):
+        mine = copy.deepcopy(given)
+        case.kernel(*mine)
+        _alike(case, "from the host", mine, expected)
+        pieces = [lw.distributed_array(one) if isinstance(one, np.ndarray) else one for one in given]
+        case.kernel(*pieces)
+        _alike(case, "resident", [np.asarray(one) for one in pieces], expected)
+
+
+def _alike(case: ManyCase, where: str, mine: Sequence[Any], expected: Sequence[Any]) -> None:
+    for one, other in zip(mine, expected, strict=True):
+        if isinstance(other, np.ndarray):
+            exact = other.dtype != np.float32
+            near = float(np.abs(other).max(initial=0)) * (1e-12 if exact else 1e-5)
+            right = np.allclose(one, other, rtol=1e-10 if exact else 2e-4, atol=near)
+            assert right, f"{case.name} {where}: another result on several GPUs"
+
+
+def measured(case: ManyCase, kind: str, counts: Sequence[int], scale: float) -> Iterator[Row]:
+    """The rows of a case, resident first: a GPU whose memory is too small for it gives a row that says so."""
+    if max(counts) > 1:
+        check(case, kind, max(counts))
+    given = case.arguments(scale)
+    size = " ".join("x".join(map(str, one.shape)) for one in given if isinstance(one, np.ndarray) and one.size)
+    for where, measure in (("resident", _resident), ("host", _from_host)):
+        alone: float | None = None
+        for count in counts:
+            row: Row = {"case": case.name, "arrays": where, "gpus": count, "scale": scale, "size": size}
+            try:
+                first, median, calls = measure(case, given, names_of(kind, count))
+            except (lw.DeviceError, MemoryError) as error:
+                yield row | {"failed": str(error).split("\n")[0]}
+                continue
+            alone = median if count == 1 else alone
+            gain = None if alone is None else round(alone / median, 3)
+            row |= {"first_s": round(first, 4), "ms": round(1e3 * median, 4), "speed_up": gain, "calls": calls}
+            yield row | (last(case.kernel) if count > 1 else {})
+            gc.collect()
+
+
+def _resident(case: ManyCase, given: Sequence[Any], names: Sequence[str]) -> tuple[float, float, int]:
+    case.kernel._dispatch.learn_anew()
+    if len(names) == 1:
+        gpu: Any = gpus.gpu_of(names[0].replace(":0", ""))
+        with lw.options(device=names[0]):
+            there = [lw.device_array(one) if isinstance(one, np.ndarray) else one for one in given]
+
+            def once() -> None:
+                case.kernel(*there)
+                gpu.synchronize()
+
+            return timed(once, 1)
+    with lw.options(devices=", ".join(names), plan="split"):
+        pieces = [lw.distributed_array(one) if isinstance(one, np.ndarray) else one for one in given]
+        return timed(lambda: case.kernel(*pieces), LEARNED_IN)
+
+
+def _from_host(case: ManyCase, given: Sequence[Any], names: Sequence[str]) -> tuple[float, float, int]:
+    case.kernel._dispatch.learn_anew()
+    if len(names) == 1:
+        with lw.options(device=names[0], explore=False):
+            return timed(lambda: case.kernel(*given), 1)
+    with lw.options(devices=", ".join(names), plan="split"):
+        return timed(lambda: case.kernel(*given), LEARNED_IN)
+
+
+def table(rows: Sequence[Row]) -> Table:
+    """For people."""
+    found = Table("loop", "arrays", "GPUs", "ms", "speed-up", "imbalance", "host alone ms", "copied", "parts")
+    for one in rows:
+        if "failed" in one:
+            found.add_row(one["case"], one["arrays"], str(one["gpus"]), one["failed"])
+            continue
+        moved = ", ".join(f"{m['from']} to {m['to']} {m['bytes'] / 1e6:.1f} MB" for m in one.get("moved", ())[:3])
+        alone = f"{one['before_ms']} + {one['after_ms']}" if "before_ms" in one else ""
+        parts = ", ".join(str(m["iterations"]) for m in one.get("devices", ()))
+        found.add_row(
+            one["case"], one["arrays"], str(one["gpus"]), f"{one['ms']:.3f}", str(one["speed_up"]),
+            f"{one['imbalance']:.1%}" if "imbalance" in one else "", alone, moved, parts,
+        )  # fmt: skip
+    return found
+
+
+def run(out: Path, kind: str, counts: Sequence[int], budget_s: float, only: str, scale: float) -> dict[str, Any]:
+    """Measure until the budget is spent. The files are written after each case, so that what ends early is there."""
+    begun = time.perf_counter()
+    gpu = gpus.gpu_of(kind)
+    found: dict[str, Any] = {
+        "when": datetime.now(UTC).isoformat(timespec="seconds"),
+        "machine": {
+            "gpus": len(find_gpus()) if kind == "cuda" else 0, "gpu": None if gpu is None else gpu.name,
+            "cpu": cpu_name(), "system": platform.platform(), "versions": versions(),
+        },
+        "counts": list(counts),
+        "rows": [],
+        "not_run": [],
+    }  # fmt: skip
+    for case in MANY_CASES:
+        if only not in case.name:
+            continue
+        if time.perf_counter() - begun > budget_s:
+            found["not_run"].append(case.name)
+            continue
+        case_begun = time.perf_counter()
+        try:
+            for row in measured(case, kind, counts, scale):
+                found["rows"].append(row)
+                print(json.dumps(row), flush=True)
+        except Exception as error:  # one case that goes wrong must not lose the others
+            found["rows"].append({"case": case.name, "arrays": "", "gpus": 0, "failed": f"{error}".split("\n")[0]})
+            print(json.dumps(found["rows"][-1]), flush=True)
+        print(f"{case.name}: {time.perf_counter() - case_begun:.1f} s", flush=True)
+        out.write_text(json.dumps(found, indent=1), encoding="utf-8")
+    out.write_text(json.dumps(found, indent=1), encoding="utf-8")
+    out.with_suffix(".html").write_text(pictures(found["rows"]), encoding="utf-8")
+    return found
+
+
+def main() -> None:
+    """Measure, print the table, write the rows and the pictures."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("out", type=Path)
+    parser.add_argument("--gpus", default="", help="how many, such as 1,2,4,8; all powers of two that there are")
+    parser.add_argument("--budget", type=float, default=1e9, help="seconds after which no case begins")
+    parser.add_argument("--only", default="", help="a word of the names of cases")
+    parser.add_argument("--scale", type=float, default=1.0)
+    parser.add_argument("--kind", default="cuda", choices=("cuda", "emulated"))
+    asked = parser.parse_args()
+    there = len(find_gpus()) if asked.kind == "cuda" else 8
+    counts = [int(one) for one in asked.gpus.split(",") if one] or [1, 2, 4, 8]
+    able = [one for one in counts if one <= there]
+    if not able:
+        raise SystemExit(f"{gpus.why_no_gpu()}; --kind emulated imitates some")
+    found = run(asked.out, asked.kind, able, asked.budget, asked.only, asked.scale)
+    Console(width=180).print(table(found["rows"]))
+    absent = [one for one in counts if one > there]
+    if absent:
+        print(f"not run on {', '.join(map(str, absent))} GPUs: this machine has {there}")
+    if found["not_run"]:
+        print(f"not run, as the budget was spent: {', '.join(found['not_run'])}")
+
+
+if __name__ == "__main__":
+    main()
