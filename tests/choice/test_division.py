@@ -352,3 +352,51 @@ def test_what_is_foreseen_where_all_have_failed() -> None:
     with pytest.raises(DeviceError, match="no device is left"):
         division.foreseen()
     assert division.alternatives() == []
+
+
+def alike(curves: Sequence[Curve], calls: int, seed: int, plan: str = "split") -> list[Served]:
+    devices = Devices(curves, Noise(0.03), seed=seed, cold=3.0)
+    names = [f"gpu {k}" for k in range(len(curves))]
+    division = Division(names, range(SIZE), plan=plan, models=["a GPU"] * len(curves))  # type: ignore[arg-type]
+    for _ in range(calls):
+        devices.serve(division)
+    return devices.calls
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("curve", [linear(1000), sawtooth(700_000, 700), linear(0.1, 5 * MS)])
+@pytest.mark.parametrize("count", [2, 4, 8])
+def test_devices_that_are_alike_get_equal_parts(count: int, curve: Curve, seed: int) -> None:
+    """Also where all take the same time whatever they get, as when each iteration has a GPU for itself."""
+    for call in alike([curve] * count, 20, seed)[2:]:
+        sizes = [len(part) for part in call.assignment.parts]
+        assert call.assignment.kind == "split" and max(sizes) - min(sizes) <= 1
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_one_that_is_slower_than_those_it_is_like_gets_less(seed: int) -> None:
+    calls = alike([linear(1000), linear(1500), linear(1000), linear(1000)], 30, seed)
+    assert all(call.imbalance < 0.2 for call in calls[-10:])
+    assert all(len(call.assignment.parts[1]) < len(call.assignment.parts[0]) for call in calls[-10:])
+
+
+def test_parts_of_those_that_are_alike_begin_at_multiples() -> None:
+    division = Division(["a", "b", "c"], range(1000), multiple=128, plan="split", models=["x"] * 3)
+    for _ in range(3):
+        decided = division.decide()
+        division.measured(
+            decided,
+            [1000.0] * 3,
+            [len(part) // 3 if decided.kind == "guided" else len(part) for part in decided.parts],
+            1000.0,
+        )
+    assert [part.start for part in division.decide().parts] == [0, 256, 512]
+
+
+def test_unlike_devices_are_not_taken_for_equals() -> None:
+    devices = Devices([linear(1000), linear(300)], Noise(0.01))
+    division = Division(["cpu", "gpu"], range(SIZE), models=["cpu", "a GPU"])
+    for _ in range(10):
+        devices.serve(division)
+    one, other = (len(part) for part in devices.calls[-1].assignment.parts)
+    assert other > 2 * one

@@ -125,7 +125,7 @@ def test_a_box_of_a_reach_has_the_slowest_axis_first() -> None:
 
 def test_two_gpus_that_cannot_reach_each_other_copy_through_the_host() -> None:
     class Alone(EmulatedGpu):
-        def copy_from(self, source: Any, address: int, other: int, size_bytes: int) -> bool:
+        def copy_from(self, *given: Any) -> bool:
             return False
 
     gpus: dict[str, Any] = {"emulated": Alone(1 << 20), "emulated1": Alone(1 << 20, number=1)}
@@ -138,3 +138,42 @@ def test_two_gpus_that_cannot_reach_each_other_copy_through_the_host() -> None:
         assert isinstance(copy, Copy)
         make(copy, gpus, "work")
     assert here(copies, "emulated1", gpus)[1:3, 1].tolist() == [5, 9]
+
+
+BOXES = [
+    ((5, 6, 7), (range(2, 3), range(1, 5), range(1, 6)), 1),  # a plane without its edge
+    ((5, 6, 7), (range(1, 4), range(1, 5), range(1, 6)), 3),
+    ((5, 6, 7), (range(1, 4), range(1, 5), range(7)), 1),
+    ((5, 6, 7), (range(1, 4), range(6), range(7)), 1),
+    ((5, 6), (range(5), range(2, 3)), 1),  # a column
+    ((3, 4, 5, 6), (range(1, 3), range(1, 3), range(1, 4), range(2, 5)), 4),
+    ((9,), (range(2, 5),), 1),
+]
+
+
+@pytest.mark.parametrize(("shape", "box", "calls"), BOXES)
+@pytest.mark.parametrize("reach", [True, False])
+def test_rows_of_a_box_are_one_copy(shape: tuple[int, ...], box: tuple[range, ...], calls: int, reach: bool) -> None:
+    """What a stencil needs of its neighbour is a plane of short rows: a copy for each takes longer than all else."""
+    asked: list[int] = []
+
+    class Counting(EmulatedGpu):
+        def copy_from(self, *given: Any) -> bool:
+            asked.append(given[4])
+            return reach and super().copy_from(*given)
+
+    gpus: dict[str, Any] = {"emulated": Counting(1 << 20), "emulated1": Counting(1 << 20, number=1)}
+    copies = ArrayCopies(np.zeros(shape))
+    values = np.arange(float(np.prod(shape))).reshape(shape)
+    for place in gpus:
+        copies.room(place, gpus[place])
+    gpus["emulated"].upload(copies.placed["emulated"].address, values)
+    gpus["emulated1"].upload(copies.placed["emulated1"].address, -values)
+    copies.wrote("emulated", copies.whole)
+    for copy in copies.wanted("emulated1", box):
+        make(copy, gpus, "work")
+    inside = tuple(slice(one.start, one.stop) for one in box)
+    wanted = -values
+    wanted[inside] = values[inside]
+    np.testing.assert_array_equal(here(copies, "emulated1", gpus), wanted)
+    assert len(asked) == calls

@@ -13,7 +13,9 @@ what came of it. In between any number of other calls may be decided.
    curve like a saw, calls do not go back and forth. A device that moves makes the margin small again.
 4. A device by itself that is predicted to take hardly longer is tried once: what it takes for everything is mostly told
    by small parts only. What is measured to be best stays.
-5. Where devices were left out, they get something to do again at long intervals: after 16 calls, then after twice as
+5. Devices that are alike, as several GPUs of one model, get equal parts, until calls say that these take them times
+   that differ: what a few calls say of each by chance would leave one out, or give it more than the others.
+6. Where devices were left out, they get something to do again at long intervals: after 16 calls, then after twice as
    many. So a device that had other things to do is found when it has none.
 """
 
@@ -73,6 +75,8 @@ STAYS = 0.005
 """What served before is left only for what is better by more than this."""
 PROVEN = 2
 """A device is left out for good by what so many calls say of it."""
+EVEN = 0.1
+"""Devices that are alike are not, after all, where the shortest of equal parts takes so much less than the longest."""
 GROWN = 3
 GROWS = 1.15
 """A device is left out after it was given larger parts so many times, each larger than the last by this factor."""
@@ -109,8 +113,9 @@ class _Learned:
     """All that calls have taught. known: divisions that were measured, the latest last. alone: devices that were tried
     by themselves. grown: how often a device got a larger part before it was left out. idle: calls since a device that
     is left out had something to do. last: the division that was decided last, and `held` times in a row because a
-    device is in doubt. calls: since a device has moved by a leap. calm: how often in a row because nothing
-    was worth a trial; the next `rest` calls do the same without asking."""
+    device is in doubt. equal: what devices that are alike took for equal parts, lately. calls: since a device has moved
+    by a leap. calm: how often in a row because nothing was worth a trial; the next `rest` calls do the same without
+    asking."""
 
     curves: list[DeviceCurve]
     known: list[Sizes] = field(default_factory=list)
@@ -129,6 +134,7 @@ class _Learned:
     calls: int = 0
     calm: int = 0
     rest: int = 0
+    equal: deque[Sequence[float]] = field(default_factory=lambda: deque(maxlen=5))
 
 
 class Division:
@@ -137,7 +143,8 @@ class Division:
     devices: their names, in the order in which they get parts. count: how much work some iterations are, where that
     differs from one to the next. multiple: parts begin at multiples of it. plan: 'auto' lets the best of all serve,
     'single' the best device, 'split' the best division among several, 'race' the one that wins the first call.
-    predicted: what each device is predicted to take, where anybody knows. Raises ValueError without devices, and where
+    predicted: what each device is predicted to take, where anybody knows. models: what each device is; those that are
+    the same are alike. Raises ValueError without devices, and where
     the predictions are not as many."""
 
     def __init__(
@@ -149,6 +156,7 @@ class Division:
         multiple: int = 1,
         plan: AsPlanned = "auto",
         predicted: Sequence[Time | None] | None = None,
+        models: Sequence[str] = (),
     ) -> None:
         if not devices or (predicted is not None and len(predicted) != len(devices)):
             raise ValueError(f"{len(devices)} devices with {len(predicted or ())} predictions: one each, one at least")
@@ -159,6 +167,7 @@ class Division:
         self._count = count
         self._multiple = multiple
         self._predicted = tuple(predicted) if predicted is not None else (None,) * len(devices)
+        self._models = tuple(models)
         self._lock = threading.Lock()
         self._learned = self._nothing()
 
@@ -208,6 +217,7 @@ class Division:
                 learned.alone.clear()
                 learned.grown.clear()
                 learned.guided.clear()
+                learned.equal.clear()
             used = {device for device in range(len(done)) if done[device]}
             learned.idle = 0 if len(used) == len(self.devices) - len(self.failures) else learned.idle + 1
             if decision.kind == "guided":
@@ -218,6 +228,8 @@ class Division:
                 learned.winner = max(used, key=lambda device: done[device], default=None)
             elif alive:
                 self._judge(decision, max(busy_ns), total_ns)
+                if tuple(map(len, decision.parts)) == self._equal(self._alive()):
+                    learned.equal.append([busy_ns[device] for device in sorted(used)])
 
     def failed(self, device: int, why: str) -> None:
         """A device that must not be used again; why, in words. Before `measured` is told of the call it failed in."""
@@ -262,8 +274,9 @@ class Division:
         """Another one that has learned the same."""
         plan, count, predicted = self.plan, self._count, self._predicted
         twin = Division(
-            self.devices, self.iterations, count=count, multiple=self._multiple, plan=plan, predicted=predicted
-        )
+            self.devices, self.iterations, count=count, multiple=self._multiple, plan=plan, predicted=predicted,
+            models=self._models,
+        )  # fmt: skip
         with self._lock:
             twin._learned, twin.failures = deepcopy(self._learned), dict(self.failures)
         return twin
@@ -482,6 +495,8 @@ class Division:
         self, usable: Sequence[int], times: Sequence[Time] | None = None, least: float = LEAST
     ) -> tuple[Sizes, str]:
         """How many iterations the curves, or `times`, give to each device, and how that came about."""
+        if times is None and least and self._are_even() and (equal := self._equal(usable)):
+            return equal, "the devices are alike: equal parts"
         times = times if times is not None else [partial(self._time, device) for device in usable]
         split = self.plan == "split"
         least = 0.0 if split else least
@@ -491,6 +506,24 @@ class Division:
             found = min(several, key=lambda one: one.makespan_ns, default=found)
         given = dict(zip(usable, found.parts, strict=True))
         return tuple(len(given.get(device, ())) for device in range(len(self.devices))), found.why
+
+    def _are_even(self) -> bool:
+        """Whether devices that are alike took about the same time for equal parts, as far as anybody knows."""
+        calls = [one for one in self._learned.equal if len(one) == len(self._learned.equal[-1])]
+        if len(calls) <= PROVEN:
+            return True
+        times = [median(call[device] for call in calls) for device in range(len(calls[-1]))]
+        return min(times) >= (1 - EVEN) * max(times)
+
+    def _equal(self, usable: Sequence[int]) -> Sizes | None:
+        """Equal parts; None where devices are not alike, or iterations."""
+        models = {self._models[device] for device in usable} if self._models else set()
+        count = len(self.iterations) // self._multiple
+        if len(models) != 1 or len(usable) < 2 or count < len(usable) or self._count is not None:
+            return None
+        ends = [self._multiple * (count * k // len(usable)) for k in range(len(usable))] + [len(self.iterations)]
+        parts = {device: ends[k + 1] - ends[k] for k, device in enumerate(usable)}
+        return tuple(parts.get(device, 0) for device in range(len(self.devices)))
 
     def _best(self, usable: Sequence[int], new: Sizes, why: str) -> Assignment:
         """What was measured to be best, a division that is better by the margin, or a device that is tried alone."""

@@ -33,6 +33,7 @@ from loopwright.devices.clocks import Clocks
 from loopwright.devices.copy_layout import copy_layout
 from loopwright.devices.cuda_launcher import address_in, cuda_launcher, raiser
 from loopwright.devices.cuda_module import ALLOCATE, DOING, FETCH, STICKY, CudaModule, size_text
+from loopwright.devices.cuda_peer import MOST_PITCH, peer_rows
 from loopwright.devices.gpu import ENTRY, Box, Gpu, Limits, Queue
 from loopwright.errors import CompilerError, DeviceError, DeviceMemoryError
 from loopwright.ir.program import DeviceText
@@ -287,15 +288,25 @@ class CudaGpu:
         if code:
             raise self.failed(code, doing, array.nbytes)
 
-    def copy_from(self, source: Gpu, address: int, other: int, size_bytes: int) -> bool:
+    def copy_from(
+        self, source: Gpu, address: int, other: int, size_bytes: int, rows: int = 1, pitch_bytes: int = 0
+    ) -> bool:
         """See devices.gpu.Gpu."""
         if not isinstance(source, CudaGpu):
             return False
         opened, there = self._open(), source._open()
         self._reach(source)
+        doing = "copying from another GPU"
         with self.current():
-            self._ask("cuMemcpyPeerAsync", address, opened.context, other, there.context, size_bytes, opened.stream,
-                      doing="copying from another GPU")  # fmt: skip
+            if rows > 1 and pitch_bytes <= MOST_PITCH:
+                places = (address, opened.context), (other, there.context)
+                box = peer_rows(self._api, *places, size_bytes, rows, pitch_bytes)
+                self._ask("cuMemcpy3DPeerAsync", box, opened.stream, doing=doing)
+                return True
+            for row in range(rows):
+                ahead = row * pitch_bytes
+                self._ask("cuMemcpyPeerAsync", address + ahead, opened.context, other + ahead, there.context,
+                          size_bytes, opened.stream, doing=doing)  # fmt: skip
         return True
 
     def _reach(self, source: CudaGpu) -> None:

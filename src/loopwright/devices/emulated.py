@@ -303,12 +303,16 @@ class EmulatedGpu:
             box = tuple(slice(one.start, one.stop) for one in inside) if inside is not None else ...
             target[box] = there[box]
 
-    def copy_from(self, source: Gpu, address: int, other: int, size_bytes: int) -> bool:
+    def copy_from(
+        self, source: Gpu, address: int, other: int, size_bytes: int, rows: int = 1, pitch_bytes: int = 0
+    ) -> bool:
         """See devices.gpu.Gpu. Raises DeviceError outside of an allocation."""
         if not isinstance(source, EmulatedGpu):
             return False
         with _one_launch:
-            self._at(address, size_bytes, "copy")[:] = source._at(other, size_bytes, "copy")
+            for row in range(rows):
+                there = source._at(other + row * pitch_bytes, size_bytes, "copy")
+                self._at(address + row * pitch_bytes, size_bytes, "copy")[:] = there
         return True
 
     def mark(self, queue: Queue) -> int:

@@ -110,9 +110,13 @@ class Gpu(Protocol):
         """Copy device memory, where all of an array is, to that NumPy array, or only to a box inside of it, and wait
         for it."""
 
-    def copy_from(self, source: Gpu, address: int, other: int, size_bytes: int) -> bool:
+    def copy_from(
+        self, source: Gpu, address: int, other: int, size_bytes: int, rows: int = 1, pitch_bytes: int = 0
+    ) -> bool:
         """Copy bytes of another GPU's memory, from `other` there, in the order of `work`; what that GPU was asked for
-        has ended. False, and nothing done, where the two cannot reach each other."""
+        has ended. Of several rows each has so many bytes, and begins `pitch_bytes` behind the one before, here and
+        there; what lies between them stays as it is. False, and nothing done, where the two cannot reach each
+        other."""
 
     def mark(self, queue: Queue) -> int:
         """A mark behind everything that was asked for in a queue; to be given to `wait` once."""

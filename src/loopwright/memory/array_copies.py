@@ -142,25 +142,43 @@ def _to_gpu(copy: Copy, gpu: Gpu, rows: Any, queue: Queue) -> None:
 
 def _between(copy: Copy, source: Gpu, target: Gpu) -> None:
     array, rows = copy.array, copy.array.rows
-    for stretch in _stretches(copy.box, rows.shape):
-        offset = _offset(stretch, rows.shape) * rows.itemsize
-        size_bytes = prod(map(len, stretch)) * rows.itemsize
+    for first, count, pitch in _rows(copy.box, rows.shape):
+        offset, size_bytes = _offset(first, rows.shape) * rows.itemsize, prod(map(len, first)) * rows.itemsize
         to, where = array.placed[copy.target].address + offset, array.placed[copy.source].address + offset
-        if not target.copy_from(source, to, where, size_bytes):
+        if not target.copy_from(source, to, where, size_bytes, count, pitch * rows.itemsize):
             through_host = np.empty(size_bytes, np.uint8)
-            source.download(through_host, where)
-            target.upload(to, through_host)
+            for row in range(count):
+                source.download(through_host, where + row * pitch * rows.itemsize)
+                target.upload(to + row * pitch * rows.itemsize, through_host)
+
+
+def _rows(box: Box, shape: Sequence[int]) -> Iterator[tuple[Box, int, int]]:
+    """The stretches of a box, those along the last axis that tells them apart together: the first one, how many there
+    are, and how many elements each begins behind the one before."""
+    outer = _outer(box, shape)
+    if outer < 2:
+        yield box, 1, 0
+        return
+    axis, pitch = outer - 2, prod(shape[outer - 1 :])
+    for one in _stretches((*box[:axis], box[axis][:1], *box[outer - 1 :]), shape):
+        yield one, len(box[axis]), pitch
 
 
 def _stretches(box: Box, shape: Sequence[int]) -> Iterator[Box]:
     """Parts of a box that are one stretch of memory each, where elements of the array follow one another."""
-    outer = len(box)
-    while outer > 1 and len(box[outer - 1]) == shape[outer - 1]:
-        outer -= 1
+    outer = _outer(box, shape)
     # Up to the axis before `outer` one index after the other; from there on, all of the memory.
     for index in np.ndindex(*(len(one) for one in box[: outer - 1])):
         ahead = tuple(range(one.start + k, one.start + k + 1) for one, k in zip(box, index, strict=False))
         yield (*ahead, *box[outer - 1 :])
+
+
+def _outer(box: Box, shape: Sequence[int]) -> int:
+    """How many axes there are but for those at the end that a box has whole."""
+    outer = len(box)
+    while outer > 1 and len(box[outer - 1]) == shape[outer - 1]:
+        outer -= 1
+    return outer
 
 
 def _offset(box: Box, shape: Sequence[int]) -> int:

@@ -512,7 +512,8 @@ class Sharing:
         division = kind.divisions.get(shape)
         if division is None:
             plan: Any = asked.plan
-            division = self._keep(kind, shape, Division(tuple(kind.programs), whole, plan=plan))
+            models = [member.name if member.gpu is None else member.gpu.name for member in members]
+            division = self._keep(kind, shape, Division(names, whole, plan=plan, models=models))
         for place, member in enumerate(members):
             if member.failure is not None and not isinstance(member.failure, DeviceMemoryError):
                 division.failed(place, str(member.failure).split("\n")[0])
