@@ -142,7 +142,6 @@ def _verdict(scene: _LoopQuestions, loop: For | While) -> LoopFacts:
         worst.conflict,
         trip_count(loop),
         loop.at,
-        loop,
     )
 
 
