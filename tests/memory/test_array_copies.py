@@ -177,3 +177,21 @@ def test_rows_of_a_box_are_one_copy(shape: tuple[int, ...], box: tuple[range, ..
     wanted[inside] = values[inside]
     np.testing.assert_array_equal(here(copies, "emulated1", gpus), wanted)
     assert len(asked) == calls
+
+
+def test_what_is_copied_comes_from_where_it_was_written() -> None:
+    """The copy to the second GPU may still be under way when the third one looks for the elements, too."""
+    gpus = {name: EmulatedGpu(1 << 20, number=k) for k, name in enumerate(("emulated", "emulated1", "emulated2"))}
+    copies = ArrayCopies(np.zeros(8))
+    for place, gpu in gpus.items():
+        copies.room(place, gpu)
+    copies.wrote("emulated1", (range(2, 6),))
+    first = list(copies.wanted("emulated", copies.whole))
+    later = list(copies.wanted("emulated2", copies.whole))
+    assert {(one.source, one.box) for one in first} == {(one.source, one.box) for one in later}
+    assert {one.source for one in later} == {HOST, "emulated1"}
+    copies.wrote("emulated", (range(2, 4),))  # from now on that is where it is
+    assert [one.source for one in copies.wanted("emulated2", (range(2, 4),))] == ["emulated"]
+    copies.lost("emulated")
+    copies.lost("emulated1")
+    assert [one.source for one in copies.wanted("emulated1", (range(4, 6),))] == ["emulated2"], "better than none"

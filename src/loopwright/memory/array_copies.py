@@ -45,6 +45,8 @@ class ArrayCopies:
         self.rows = rows_of(array)
         self.whole: Box = tuple(map(range, self.rows.shape))
         self.valid: defaultdict[str, BoxSet] = defaultdict(BoxSet)
+        self.copied: defaultdict[str, BoxSet] = defaultdict(BoxSet)
+        """What of it was only copied to a place, perhaps just now: others copy it from where it was written."""
         self.placed: dict[str, Placed] = {}
         self.early: list[Box] = []
         """Boxes that were written, and copied to the host before the end of a region."""
@@ -75,10 +77,12 @@ class ArrayCopies:
         if missing:
             self.valid[place].add(box)
         for part in missing:
+            self.copied[place].add(part)
+        for part in missing:
             left = [part]
-            for source in self._sources(place):
+            for source, first_hand in [(one, sure) for sure in (True, False) for one in self._sources(place)]:
                 for some in list(left):
-                    if there := self.valid[source].inside(some):
+                    if there := self._there(source, some, first_hand):
                         left.remove(some)
                         left += _without(some, there)
                         yield from (Copy(self, source, place, one) for one in there)
@@ -87,11 +91,21 @@ class ArrayCopies:
             if left:
                 raise LookupError(left[0])
 
+    def _there(self, source: str, box: Box, first_hand: bool) -> list[Box]:
+        """What a place has of a box; first_hand: without what was copied there, as another thread may still be at
+        it."""
+        there = list(self.valid[source].inside(box))
+        if not first_hand:
+            return there
+        return [rest for one in there for rest in _without(one, self.copied[source].inside(one))]
+
     def wrote(self, place: str, box: Box) -> None:
         """A place has written a box, so that it alone has it."""
         for other, valid in self.valid.items():
             if other != place:
                 valid.remove(box)
+        for copied in self.copied.values():
+            copied.remove(box)
         self.valid[place].add(box)
 
     def settle_early(self) -> None:
@@ -103,6 +117,7 @@ class ArrayCopies:
     def lost(self, place: str) -> None:
         """What a place had is gone."""
         self.valid.pop(place, None)
+        self.copied.pop(place, None)
         self.placed.pop(place, None)
 
     def homeward(self) -> list[Copy]:
