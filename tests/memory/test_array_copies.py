@@ -195,3 +195,14 @@ def test_what_is_copied_comes_from_where_it_was_written() -> None:
     copies.lost("emulated")
     copies.lost("emulated1")
     assert [one.source for one in copies.wanted("emulated1", (range(4, 6),))] == ["emulated2"], "better than none"
+
+
+def test_what_is_yet_to_be_written_is_taken_from_where_it_still_is() -> None:
+    copies = ArrayCopies(np.arange(8.0))
+    list(copies.wanted("emulated", (range(8),)))
+    copies.wrote("emulated", (range(8),))
+    copies.will_write("cuda", (range(2, 6),))
+    assert not list(copies.wanted("cuda", (range(2, 6),)))
+    assert [one.source for one in copies.wanted("emulated1", (range(8),))] == ["emulated"]
+    copies.wrote("cuda", (range(2, 6),))
+    assert [one.source for one in copies.wanted("emulated1", (range(2, 6),))] == ["cuda"]

@@ -46,7 +46,8 @@ class ArrayCopies:
         self.whole: Box = tuple(map(range, self.rows.shape))
         self.valid: defaultdict[str, BoxSet] = defaultdict(BoxSet)
         self.copied: defaultdict[str, BoxSet] = defaultdict(BoxSet)
-        """What of it was only copied to a place, perhaps just now: others copy it from where it was written."""
+        """What of it was only copied to a place, perhaps just now, or is yet to be written there: others copy it from
+        where it was written."""
         self.placed: dict[str, Placed] = {}
         self.early: list[Box] = []
         """Boxes that were written, and copied to the host before the end of a region."""
@@ -98,6 +99,11 @@ class ArrayCopies:
         if not first_hand:
             return there
         return [rest for one in there for rest in _without(one, self.copied[source].inside(one))]
+
+    def will_write(self, place: str, box: Box) -> None:
+        """A place is going to write a box: it needs no copy of it, and nobody else takes it from there before."""
+        self.valid[place].add(box)
+        self.copied[place].add(box)
 
     def wrote(self, place: str, box: Box) -> None:
         """A place has written a box, so that it alone has it."""

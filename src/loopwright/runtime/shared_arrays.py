@@ -127,7 +127,7 @@ class SharedArrays:
                     if one is not None:
                         copies += there[position].wanted(member.name, one)
             for position, box in written:
-                there[position].valid[member.name].add(box)
+                there[position].will_write(member.name, box)
                 self.writing.append((member, position, box))
         return Piece(part, copies, written)
 
