@@ -144,8 +144,7 @@ class Division:
     differs from one to the next. multiple: parts begin at multiples of it. plan: 'auto' lets the best of all serve,
     'single' the best device, 'split' the best division among several, 'race' the one that wins the first call.
     predicted: what each device is predicted to take, where anybody knows. models: what each device is; those that are
-    the same are alike. Raises ValueError without devices, and where
-    the predictions are not as many."""
+    the same are alike. Raises ValueError without devices, and where the predictions are not as many."""
 
     def __init__(
         self,

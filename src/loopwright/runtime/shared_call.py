@@ -74,7 +74,6 @@ class SharedCall:
         self._races = False
         self._under_way = UnderWay()
         self._entries: dict[int, Entry] = {}
-        self._working, self._finishing = working, finishing
         self._coming_home: dict[range, str] = {}  # parts of the present region whose results are copied to the host
 
     def run(self, wins: Callable[[], bool] | None = None) -> object:
@@ -151,7 +150,7 @@ class SharedCall:
             if member.gpu is None:
                 host = member, pieces
             else:
-                futures.append(self._working.submit(self._on_gpu, member, number, pieces))
+                futures.append(working.submit(self._on_gpu, member, number, pieces))
         errors: list[tuple[range, Exception]] = []
         left: list[range] = []
         try:
@@ -408,7 +407,7 @@ class SharedCall:
         begun = time.perf_counter_ns()
         self._start(member, number, piece.part)
         mark = gpu.mark("work")
-        return self._finishing.submit(self._finish, member, number, piece, mark, begun)
+        return finishing.submit(self._finish, member, number, piece, mark, begun)
 
     def _finish(self, member: Participant, number: int, piece: Piece, mark: int, begun: int) -> None:
         """Wait for a piece, and bring back what nobody writes again."""
@@ -461,7 +460,7 @@ class SharedCall:
             raise self._gone() from None
         to_host = [copy for copy in copies if copy.target == HOST]
         by_member = [(member, [c for c in to_host if c.source == member.name]) for member in self.members]
-        futures = [self._finishing.submit(self._copy, member, some, "down") for member, some in by_member if some]
+        futures = [finishing.submit(self._copy, member, some, "down") for member, some in by_member if some]
         self._copy(self.host, [copy for copy in copies if copy.target != HOST], "work")
         for future in futures:
             future.result()
