@@ -35,6 +35,9 @@ DOWN = Tunable("threads that share a column", 32, (4, 8, 16, 32), SHARING)
 """Columns of a block, and the threads that share each."""
 THREADS = 256
 """Of a block in which several rows are."""
+LONG_COLUMN = 128
+"""From which length on several threads share a column: with fewer elements each has less to do than it takes to put
+their results together (columns of 16, a sum of each: a thread each is ten times as fast)."""
 SHORT = 6
 """Iterations of a loop that nobody shares."""
 
@@ -64,7 +67,7 @@ def rows_of_loops(partial: PartialSchedule, run: list[For], at_once: bool = Fals
     row = SharedRow(tuple(loop.name for loop in run), tuple(loop.name for loop in along))
     rows, columns = _rows_and_columns(partial, row)
     if columns > rows:
-        return _in_columns(partial, row)
+        return in_columns(partial, row, along)
     if rows <= columns:
         raise NotTaken
     return in_rows(partial, row, along)
@@ -202,8 +205,21 @@ def _a_thread_each(partial: PartialSchedule, row: SharedRow) -> list[Bound]:
     return _shared(partial, [Bind(block, "block.x"), Bind(row.each, "thread.x")], alone, "thread.x", 0, why)
 
 
-def _in_columns(partial: PartialSchedule, row: SharedRow) -> list[Bound]:
-    """Columns, of which neighbouring ones lie side by side: a block has some, and several threads share each."""
+def in_columns(partial: PartialSchedule, row: SharedRow, along: list[For]) -> list[Bound]:
+    """Columns, of which neighbouring ones lie side by side: a block has some, and several threads share each, where it
+    is long enough. along: the loops that the threads share. Raises NotTaken."""
+    trips = [trip for trip in map(_longest, along) if trip is not None]
+    if len(trips) == len(along):
+        return _a_thread_each(partial, row) if max(trips) < LONG_COLUMN else _several_down(partial, row)
+    names = version(partial, row.outer[0], length_of(along), LONG_COLUMN)
+    bound = _several_down(partial, row)
+    if names is None:
+        return bound
+    shorter = SharedRow(tuple(names[name] for name in row.outer), tuple(names[name] for name in row.shared))
+    return [*bound, *_a_thread_each(partial, shorter)]
+
+
+def _several_down(partial: PartialSchedule, row: SharedRow) -> list[Bound]:
     across, down = partial.number(ACROSS), partial.number(DOWN)
     partial.require(threads_fit(partial.facts.gpu, ACROSS.name, DOWN.name))
     why = (

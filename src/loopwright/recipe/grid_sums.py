@@ -8,7 +8,7 @@ from loopwright.ir.nodes import For, Run
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import statements
 from loopwright.recipe.distribution import isolate
-from loopwright.recipe.grid_rows import ACROSS, DOWN, SHARING, SharedRow, in_rows
+from loopwright.recipe.grid_rows import SHARING, SharedRow, in_columns, in_rows
 from loopwright.recipe.grid_tiles import Bound, threads_fit
 from loopwright.recipe.partial_schedule import Chain, NotTaken, PartialSchedule, made
 from loopwright.recipe.tunable import Constraint, Tunable
@@ -48,7 +48,8 @@ def shared_sums(partial: PartialSchedule, chain: Chain, free: list[For]) -> list
     if rows and not columns:
         return _rows(partial, [loop.name for loop in free], entry.name)
     if columns and len(free) == 1:
-        return _columns(partial, each.name, entry.name)
+        (loop,) = (one for one in partial.around(entry.name) if one.name == entry.name)
+        return in_columns(partial, SharedRow((each.name,), (entry.name,)), [loop])
     raise NotTaken
 
 
@@ -115,17 +116,6 @@ def _rows(partial: PartialSchedule, free: list[str], entry: str) -> list[Bound]:
 def _rows_fit(gpu: GpuTarget) -> Constraint:
     fits = threads_fit(gpu, ROWS.name, LANES.name)
     return Constraint(fits.text, lambda numbers: not numbers[LANES.name] or fits.holds(numbers))
-
-
-def _columns(partial: PartialSchedule, each: str, entry: str) -> list[Bound]:
-    across, down = partial.number(ACROSS), partial.number(DOWN)
-    partial.require(threads_fit(partial.facts.gpu, ACROSS.name, DOWN.name))
-    why = (
-        f"elements along '{user_name(each)}' lie side by side, those of one sum far apart: "
-        f"{down} threads share the sum of each '{user_name(each)}'"
-    )
-    (block,) = made(partial, Split(each, across), why)
-    return bound_inside(partial, [Bind(block, "block.x"), Bind(each, "thread.x")], Bind(entry, "thread.y", down), why)
 
 
 def bound_inside(partial: PartialSchedule, around: list[Bind], inner: Bind, why: str) -> list[Bound]:
