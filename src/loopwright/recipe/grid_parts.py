@@ -90,7 +90,9 @@ def _version(
     copies = whole(partial, step, f"calls with less than {least} of '{' '.join(sizes)}' are better off in another way")
     if not copies:
         raise NotTaken
-    return [copies[name] for name in names]
+    found = [copies[name] for name in names]
+    partial.few |= set(found)
+    return found
 
 
 def _sums(partial: PartialSchedule, chain: Chain) -> tuple[list[For], For]:

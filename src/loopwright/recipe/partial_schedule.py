@@ -57,7 +57,8 @@ class PartialSchedule:
     """`kernel` is what became of `written`, whose facts are `facts`; most steps that restructure ask for no newer
     ones (but see `begin_again`). choices: the numbers to take in place of the defaults; None: all are defaults, and
     nobody asks which there are. refusals: why nests became no grids, by their innermost loops; short: loops that
-    have few iterations wherever they run."""
+    have few iterations wherever they run; few: the loops of versions of nests for calls with few of something, where
+    all numbers have their defaults."""
 
     written: Kernel
     facts: Facts
@@ -67,6 +68,7 @@ class PartialSchedule:
     choices: Choices | None = None
     refusals: dict[str, str] = field(default_factory=dict)
     short: set[str] = field(default_factory=set)
+    few: frozenset[str] = frozenset()
     _facts: tuple[Kernel, Facts] | None = None
     _walks: tuple[Kernel, tuple[AccessStrides, ...]] | None = None
     _nests: dict[int, Nest] = field(default_factory=dict)
@@ -106,9 +108,18 @@ class PartialSchedule:
     @contextmanager
     def in_nest(self, chain: Chain) -> Iterator[None]:
         """Numbers that are asked for here are for this nest."""
-        depth = len({loop.name.partition(".")[0] for loop in chain})
-        with nullcontext() if self.choices is None else self.choices.in_nest(depth):
+        choices = self.choices
+        if choices is None or self.is_for_few(chain):
+            self.choices = None
             yield
+            self.choices = choices
+            return
+        with choices.in_nest(len({loop.name.partition(".")[0] for loop in chain})):
+            yield
+
+    def is_for_few(self, chain: Chain) -> bool:
+        """Whether a nest is, or has been made of, a version for calls with few of something."""
+        return any(loop.name == name or loop.name.startswith(f"{name}.") for loop in chain for name in self.few)
 
     @contextmanager
     def by_default(self) -> Iterator[None]:
@@ -156,12 +167,12 @@ class PartialSchedule:
     @contextmanager
     def together(self) -> Iterator[None]:
         """All steps of the block are taken, or none."""
-        before, count = (self.written, self.facts, self.kernel), len(self.decisions)
+        before, count = (self.written, self.facts, self.kernel, self.few), len(self.decisions)
         asked = None if self.choices is None else self.choices.state()
         try:
             yield
         except NotTaken:
-            self.written, self.facts, self.kernel = before
+            self.written, self.facts, self.kernel, self.few = before
             del self.decisions[count:]
             if self.choices is not None and asked is not None:
                 self.choices.reset(asked)
