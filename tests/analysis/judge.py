@@ -463,7 +463,7 @@ def witness(kernel: Kernel, facts: Facts, values: dict[str, Any]) -> None:
         assert bounds.may_be_negative, "a negative index was called impossible"
     for name, loop in facts.loops.items():
         if loop.verdict in ("parallel", "reduction"):
-            exempt = {r.target for r in loop.reductions} | set(loop.private)
+            exempt = {r.target for r in loop.reductions} | set(loop.private) | set(loop.alike)
             assert not conflicts(plain, name, exempt), f"loop {name} is not {loop.verdict}"
             for seed in range(2):
                 other = Run(kernel, copied(values), {name: loop}, random.Random(seed), plain).go()

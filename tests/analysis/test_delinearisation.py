@@ -37,12 +37,12 @@ def test_parallel(text: str) -> None:
 
 
 NOT_OUTER = {
-    "the rows overlap": "for i in range(n):\n    for j in range(m + 1):\n        a[i * m + j] = 1.0",
+    "the rows overlap": "for i in range(n):\n    for j in range(m + 1):\n        a[i * m + j] = b[j]",
     "a row reads the next": "for i in range(n - 1):\n    for j in range(m):\n        a[i * m + j] = a[(i + 1) * m + j]",
     "a row reads another": "for i in range(n):\n    for j in range(1, m):\n        a[i * m + j] = a[i * m + j - m]",
     "two widths": "for i in range(n):\n    for j in range(m):\n        a[i * m + j] = a[i * w + j]",
-    "the digit is data": "for i in range(n):\n    for j in range(m):\n        a[i * m + x[j]] = 1.0",
-    "a product of variables": "for i in range(n):\n    for j in range(m):\n        a[i * j] = 1.0",
+    "the digit is data": "for i in range(n):\n    for j in range(m):\n        a[i * m + x[j]] = b[j]",
+    "a product of variables": "for i in range(n):\n    for j in range(m):\n        a[i * j] = b[j]",
 }
 
 

@@ -138,7 +138,7 @@ def test_several_at_once() -> None:
 
 
 def test_a_reduction_beside_what_is_undecided_is_still_told() -> None:
-    found = loop("for i in range(n):\n    s += b[i, 0]\n    a[x[i]] = 1.0")
+    found = loop("for i in range(n):\n    s += b[i, 0]\n    a[x[i]] = b[i, 0]")
     assert found.verdict == "undecided"
     assert [reduction.target for reduction in found.reductions] == ["s"]
 

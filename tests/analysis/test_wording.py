@@ -24,10 +24,13 @@ REASONS = {
     "for i in range(0, n, 2):\n    a[i + 2] = a[i]": "iteration i writes a[i + 2], which iteration i+2 reads as a[i]",
     "for i in range(n):\n    a[i] = 1.0\n    a[i + 3] = 2.0": "iterations i and i+3 write the same element of a",
     "for i in range(n):\n    a[i % 4] = b[i, 0]": "iterations i and i+4 touch the same element: both write it",
-    "for i in range(n):\n    a[x[i]] = 1.0": "two iterations of 'i' may touch the same element: a[x[i]]",
+    "for i in range(n):\n    a[x[i]] = b[i, 0]": "two iterations of 'i' may touch the same element: a[x[i]]",
     "for i in range(n):\n    a[0] = b[i, 0]": "different iterations of 'i' touch the same element: both write it",
     "for i in range(n):\n    if a[i] > 0.0:\n        break": "'break' can end the loop before its last iteration",
     "for i in range(n):\n    if a[i] > 0.0:\n        return": "'return' can end the loop before its last iteration",
+    "for i in range(n):\n    a[x[i]] = 1.0": (
+        "iterations meet only in 'a', whose elements they all set to the same value"
+    ),
     "for i in range(n):\n    a[i] = 1.0": "no iteration touches what another one writes",
     "for i in range(n):\n    a[0] += b[i, 0]": "iterations meet only in 'a', where the order does not matter",
 }

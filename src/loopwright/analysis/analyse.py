@@ -14,6 +14,7 @@ from loopwright.analysis.guard import both, guard_of
 from loopwright.analysis.irregular import access_facts
 from loopwright.analysis.local_arrays import is_private
 from loopwright.analysis.reductions import NotAReduction, array_updates, is_exact, one_op, scalar_reduction
+from loopwright.analysis.same_value import set_alike
 from loopwright.analysis.scalars import Names, Scalars, live_after, scalars_of
 from loopwright.analysis.trace import Access, LoopNote, Trace, escapes, trace
 from loopwright.analysis.wording import conflict_of, reason_of, trip_count
@@ -122,16 +123,19 @@ def _verdict(scene: _LoopQuestions, loop: For | While) -> LoopFacts:
     local = [stmt.array for stmt in statements(loop.body, Allocate)]
     reductions = list(_extremes(scene, loop, scalars))
     done = {reduction.target for reduction in reductions}
-    reductions += [_flag_reduction(loop, name) for name in scalars.flags if name not in done]
+    flags = {name: _flag_reduction(scene.kernel, loop, name) for name in scalars.flags if name not in done}
+    reductions += [found for found in flags.values() if found is not None]
+    alike: list[str] = []
     obstacles = [*_form_obstacles(scene, loop), *_scalar_obstacles(scene, loop, scalars, reductions)]
+    obstacles += [_not_each_time(name) for name, found in flags.items() if found is None]
     independent = isinstance(loop, For) and loop.asserted == "independent"
     if isinstance(loop, For) and not independent and all(obstacle.verdict != "sequential" for obstacle in obstacles):
-        obstacles += _array_obstacles(scene, loop, local, reductions)
+        obstacles += _array_obstacles(scene, loop, local, reductions, alike)
     worst = min(obstacles, key=lambda obstacle: obstacle.verdict != "sequential", default=None)
     private = (*scalars.private, *local)
     if worst is None:
         verdict: Verdict = "reduction" if reductions else "parallel"
-        worst = _Obstacle(verdict, _praise(loop, reductions))
+        worst = _Obstacle(verdict, _praise(loop, reductions, alike))
     return LoopFacts(
         loop.name,
         worst.verdict,
@@ -143,10 +147,14 @@ def _verdict(scene: _LoopQuestions, loop: For | While) -> LoopFacts:
         trip_count(loop),
         loop.at,
         loop,
+        () if worst.verdict == "sequential" else tuple(alike),
     )
 
 
-def _praise(loop: For | While, reductions: Sequence[Reduction]) -> str:
+def _praise(loop: For | While, reductions: Sequence[Reduction], alike: Sequence[str]) -> str:
+    if not reductions and alike:
+        targets = " and ".join(f"'{user_name(name)}'" for name in alike)
+        return f"iterations meet only in {targets}, whose elements they all set to the same value"
     if not reductions:
         return "no iteration touches what another one writes"
     targets = " and ".join(f"'{name}'" for name in dict.fromkeys(user_name(r.target) for r in reductions))
@@ -179,16 +187,20 @@ def _scalar_obstacles(
             reductions.append(scalar_reduction(loop, name, scene.notes.state.types[name]))
         except NotAReduction as why:
             yield _Obstacle("sequential", f"each iteration needs '{user_name(name)}' of the one before, which {why}")
-    for name in (name for name in scalars.kept if name not in done):
-        yield _Obstacle(
-            "sequential", f"'{user_name(name)}' is read after the loop, but not every iteration gives it a value"
-        )
+    yield from (_not_each_time(name) for name in scalars.kept if name not in done)
+
+
+def _not_each_time(name: str) -> _Obstacle:
+    return _Obstacle(
+        "sequential", f"'{user_name(name)}' is read after the loop, but not every iteration gives it a value"
+    )
 
 
 def _array_obstacles(
-    scene: _LoopQuestions, loop: For, local: list[str], reductions: list[Reduction]
+    scene: _LoopQuestions, loop: For, local: list[str], reductions: list[Reduction], alike: list[str]
 ) -> Iterator[_Obstacle]:
-    """Arrays that tie iterations together; those that are private or reductions are added to the lists instead."""
+    """Arrays that tie iterations together; those that are private, reductions or set alike are added to the lists
+    instead."""
     note = scene.notes.loops[loop.name]
     for array, accesses in _by_array(scene.notes, loop.name).items():
         if array in local or array in scene.distinct or not any(access.is_write for access in accesses):
@@ -198,6 +210,9 @@ def _array_obstacles(
             continue
         if _is_private(scene, loop, array):
             local.append(array)
+            continue
+        if set_alike(loop, array):
+            alike.append(array)
             continue
         try:
             reductions.append(_array_reduction(scene, note, accesses))
@@ -277,7 +292,17 @@ def _extremes(scene: _LoopQuestions, loop: For | While, scalars: Scalars) -> Ite
                 yield Reduction(name, found.op, "scalar", True, by=found.best, tie=tie, position=found.position)
 
 
-def _flag_reduction(loop: For | While, name: str) -> Reduction:
-    values = [s.value for s in statements(loop.body, Assign) if s.name == name]
-    value = values[0]
-    return Reduction(name, "or" if isinstance(value, Const) and value.value else "and", "scalar", True)
+def _flag_reduction(kernel: Kernel, loop: For | While, name: str) -> Reduction | None:
+    """That of a scalar to which a loop assigns one constant; None where the kernel gives it values on both sides of
+    it, or those that nobody knows."""
+    value = next(stmt.value for stmt in statements(loop.body, Assign) if stmt.name == name)
+    assert isinstance(value, Const)
+    if value.type.kind == "bool":
+        return Reduction(name, "or" if value.value else "and", "scalar", True)
+    others = [stmt.value for stmt in statements(kernel.body, Assign) if stmt.name == name]
+    known = [int(other.value) for other in others if isinstance(other, Const)]
+    if len(known) < len(others) or any(param.name == name for param in kernel.params):
+        return None
+    if max(known) == value.value or min(known) == value.value:
+        return Reduction(name, "max" if max(known) == value.value else "min", "scalar", True)
+    return None

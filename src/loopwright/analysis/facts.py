@@ -62,7 +62,8 @@ class LoopFacts:
     the user asserted it (prange). `private`: scalars and local arrays written before they are read in each
     iteration. `last`: those of the private scalars whose value from the last iteration is read after the loop.
     `trip_count`: text of the number of iterations in terms of sizes and enclosing loops, or None. `node`: the loop
-    itself, of which all this is known.
+    itself, of which all this is known. `alike`: arrays of which several iterations may set the same element, all of
+    them to the same value, which they may ask for before (analysis/same_value.py).
     """
 
     name: str
@@ -75,6 +76,7 @@ class LoopFacts:
     trip_count: str | None = None
     at: Location | None = None
     node: For | While | None = field(default=None, compare=False, repr=False)
+    alike: tuple[str, ...] = ()
 
 
 BoundsKind = Literal["proven", "checked"]

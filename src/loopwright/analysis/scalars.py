@@ -202,6 +202,6 @@ def scalars_of(loop: For | While, live: Names) -> Scalars:
 
 
 def _one_flag(body: Body, name: str) -> bool:
-    """Whether a bool is given one and the same constant at each of its assignments."""
+    """Whether a bool or a whole number is given one and the same constant at each of its assignments."""
     values = {stmt.value for stmt in statements(body, Assign) if stmt.name == name}
-    return len(values) == 1 and all(isinstance(v, Const) and v.type.kind == "bool" for v in values)
+    return len(values) == 1 and all(isinstance(v, Const) and not v.type.is_float for v in values)

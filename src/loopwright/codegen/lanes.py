@@ -60,7 +60,7 @@ def _of_stretch(loop: For, region: ParallelRegion, given: CodegenInput) -> Vecto
     if contains(loop.body, For):
         return None
     if not facts.reductions:
-        return VectorLanes() if facts.verdict == "parallel" else None
+        return VectorLanes() if facts.verdict == "parallel" and not facts.alike else None
     inexact = any(not partial.reduction.exact or partial.scalar.is_float for partial in region.partials)
     if len(region.partials) != len(facts.reductions) or (given.strict and inexact):
         return None

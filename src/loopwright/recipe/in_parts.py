@@ -15,7 +15,10 @@ FIRST, LAST = "parts.first", "parts.last"
 def outermost(kernel: Kernel, facts: Facts) -> For | None:
     """The loop that is all of a kernel, but for scalars that are set before it, and whose iterations need no order."""
     *before, loop = kernel.body or (None,)
-    if kernel.overlap or not isinstance(loop, For) or facts.loops[loop.name].verdict != "parallel":
+    if kernel.overlap or not isinstance(loop, For):
+        return None
+    found = facts.loops[loop.name]
+    if found.verdict != "parallel" or found.alike:  # parts have elements of their own
         return None
     if any(isinstance(value, ReturnedScalar) for value in kernel.returned or ()):
         return None

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from loopwright.analysis.facts import Facts
+from loopwright.analysis.facts import Facts, LoopFacts
 from loopwright.ir.nodes import (
     Allocate,
     ArrayParam,
@@ -96,7 +96,7 @@ def _regions(body: Body, facts: Facts) -> Iterator[tuple[Stmt, For | None]]:
     """The outermost statements that are regions, in the order of the text."""
     for stmt in body:
         match stmt:
-            case For() if facts.loops[stmt.name].verdict == "parallel" and _is_plain(stmt):
+            case For() if _is_shared(facts.loops[stmt.name]) and _is_plain(stmt):
                 yield stmt, stmt
             case For() if _is_plain(stmt) and not contains((stmt,), Break, Continue, Return):
                 inside = list(_regions(stmt.body, facts))
@@ -111,6 +111,12 @@ def _regions(body: Body, facts: Facts) -> Iterator[tuple[Stmt, For | None]]:
                 pass
             case _:
                 yield stmt, None
+
+
+def _is_shared(found: LoopFacts) -> bool:
+    """Whether devices may share a loop: each has elements of its own, and nobody would know which of them counts where
+    several set the same one."""
+    return found.verdict == "parallel" and not found.alike
 
 
 def _is_plain(loop: For) -> bool:

@@ -41,6 +41,8 @@ class Parallelize(Step):
                 return Rejection(
                     f"each thread would need a copy of '{reduction.target}', which other accesses read too"
                 )
+        if found.alike and not loop.asserted:
+            return Rejection(f"threads that set the same elements of '{found.alike[0]}' wait for one another's caches")
         return order_needed(found, loop.asserted, strict)
 
     def apply(self, kernel: Kernel) -> Kernel:

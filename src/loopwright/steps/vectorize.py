@@ -43,6 +43,8 @@ class Vectorize(Step):
             return Rejection("lanes may write the same element of the scatter reduction")
         if any(reduction.by for reduction in found.reductions):
             return Rejection("vector lanes do not record which of them was first: `reduce` does")
+        if found.alike:
+            return Rejection(f"lanes may set the same element of '{found.alike[0]}'")
         return order_needed(found, asserted=False, strict=strict)
 
     def apply(self, kernel: Kernel) -> Kernel:
