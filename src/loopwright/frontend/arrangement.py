@@ -17,8 +17,10 @@ def _take(a: Any, indices: Any, axis: Any = None) -> Any:
         found = a[indices]
     elif axis == 1 or a.ndim == 2:
         found = a[:, indices]
-    else:
+    elif axis == 2 or a.ndim == 3:
         found = a[:, :, indices]
+    else:
+        found = a[:, :, :, indices]
     return found
 
 
@@ -28,14 +30,14 @@ def _flip(m: Any, axis: Any = None) -> Any:
             turned = m[::-1]
         elif m.ndim == 2:
             turned = m[::-1, ::-1]
-        else:
+        elif m.ndim == 3:
             turned = m[::-1, ::-1, ::-1]
+        else:
+            turned = m[::-1, ::-1, ::-1, ::-1]
     elif axis == 0 or m.ndim == 1:
         turned = m[::-1]
-    elif axis == 1 or m.ndim == 2:
-        turned = m[:, ::-1]
     else:
-        turned = m[:, :, ::-1]
+        turned = np.moveaxis(np.moveaxis(m, axis, 0)[::-1], 0, axis)
     return turned
 
 
@@ -51,11 +53,11 @@ def _rot90(m: Any, k: Any = 1) -> Any:
     if k in (0, 4, -4):
         turned = m[:]
     elif k in (1, -3, 5):
-        turned = m.T[::-1]
+        turned = np.swapaxes(m, 0, 1)[::-1]
     elif k in (2, -2):
         turned = m[::-1, ::-1]
     else:
-        turned = m[::-1].T
+        turned = np.swapaxes(m[::-1], 0, 1)
     return turned
 
 
@@ -75,10 +77,14 @@ def _roll(a: Any, shift: Any, axis: Any = None) -> Any:
         n = a.shape[1]
         for i in range(n):
             rolled[:, (i + shift) % n] = a[:, i]
-    else:
+    elif axis == 2 or a.ndim == 3:
         n = a.shape[2]
         for i in range(n):
             rolled[:, :, (i + shift) % n] = a[:, :, i]
+    else:
+        n = a.shape[3]
+        for i in range(n):
+            rolled[:, :, :, (i + shift) % n] = a[:, :, :, i]
     return rolled
 
 

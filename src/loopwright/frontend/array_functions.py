@@ -22,7 +22,7 @@ from loopwright.frontend.manipulation import MANIPULATION, flattened, reshaped, 
 from loopwright.frontend.numpy_functions import number_method, scalar_of_dtype
 from loopwright.frontend.products import PRODUCTS, dot
 from loopwright.frontend.reductions import METHODS as REDUCTION_METHODS
-from loopwright.frontend.reductions import axes_of
+from loopwright.frontend.reductions import axes_of, from_the_front
 from loopwright.frontend.selection import SELECTION, nonzero
 from loopwright.frontend.ufuncs import BY_ELEMENT, clip, round_elements
 from loopwright.frontend.values import ArrayLike, Elementwise, Fixed, Items, Literal, Number, Value, is_none
@@ -97,7 +97,7 @@ def method_of_array(cx: Context, base: ArrayLike, call: Arguments) -> Value:
             function = library.METHODS.get(name) or more.METHODS.get(name)
             if function is None:
                 raise cx.error(node, f"'.{name}()' of an array is outside the language")
-            return inline_function(cx, function, with_self)
+            return inline_function(cx, function, from_the_front(cx, function, with_self))
 
 
 def _repeat(cx: Context, call: Arguments) -> Value:

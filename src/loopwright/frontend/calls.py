@@ -35,7 +35,7 @@ from loopwright.frontend.numpy_functions import NUMPY, number_method, type_call
 from loopwright.frontend.operands import kept, operands
 from loopwright.frontend.printing import print_call
 from loopwright.frontend.products import outer_of
-from loopwright.frontend.reductions import REDUCTIONS
+from loopwright.frontend.reductions import REDUCTIONS, from_the_front
 from loopwright.frontend.refusals import FUNCTIONS, refuse_expression
 from loopwright.frontend.refusals import NUMPY as NUMPY_INSTEAD
 from loopwright.frontend.sequences import SEQUENCES
@@ -60,7 +60,6 @@ from loopwright.frontend.values import (
     describe,
     is_none,
 )
-from loopwright.frontend.views import is_array
 
 if TYPE_CHECKING:
     from loopwright.frontend import complex_functions, generators, more
@@ -291,7 +290,7 @@ def _call_fixed(cx: Context, function: object, call: Arguments) -> Value:
         return further(cx, call)
     written = _written_out(function, call)
     if written is not None:
-        return inline_function(cx, written, call)
+        return inline_function(cx, written, from_the_front(cx, written, call))
     if isinstance(function, np.ufunc):
         return ufunc_of(cx, function, call)
     if is_named_tuple(function):
@@ -340,11 +339,8 @@ def _written_out(function: object, call: Arguments) -> FunctionType | None:
         if known is None and _is_of(function, "numpy", "_heapq", "math") and not isinstance(function, np.ufunc | type):
             known = more.FUNCTIONS.get(function)
         ranked = library.BY_RANK.get(function)
-        along = library.ALONG.get(function)
     except TypeError:  # not hashable
         return None
-    if along is not None and "axis" in call.named and is_array(call.values[0]) and _rank(call.values[0]) == 2:
-        return along  # type: ignore[return-value]
     if ranked is not None:
         place, first, second = ranked
         value = call.values[place] if place < len(call.values) else None

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from loopwright.frontend.along_axis import as_rows, of_rows
 from loopwright.frontend.sorting import _argsort, _argsort_rows, _numbers_first, _put_in_place, _sort, _sort_method
 
 
@@ -43,16 +44,24 @@ def _searchsorted_all(a: Any, v: Any, side: Any = "left") -> Any:
     return result
 
 
-def _medians(a: Any, axis: Any = None) -> Any:
-    b = a.T if axis == 0 else a
-    centers = np.empty(b.shape[0], (a[:1, 0].sum() / 2).dtype)
-    for i in range(b.shape[0]):
-        centers[i] = _median(b[i])
+def _median(a: Any, axis: Any = None) -> Any:
+    if axis is None or a.ndim == 1:
+        center = _middle(a.flatten())
+    elif a.ndim == 2:
+        center = _medians(a.T if axis == 0 else a)
+    else:
+        center = of_rows(_medians(as_rows(a, axis)), a, axis)
+    return center
+
+
+def _medians(rows: Any) -> Any:
+    centers = np.empty(rows.shape[0], (rows[:0, 0].sum() / 2).dtype)
+    for i in range(rows.shape[0]):
+        centers[i] = _middle(rows[i].flatten())
     return centers
 
 
-def _median(a: Any, axis: Any = None) -> Any:
-    flat = a.flatten()
+def _middle(flat: Any) -> Any:
     n = flat.size
     middle = n // 2
     if _numbers_first(flat) == n:
@@ -343,9 +352,6 @@ BY_RANK: dict[Any, tuple[int, By, By]] = {
     np.argsort: (0, _argsort, _argsort_rows),
 }  # fmt: skip
 """By NumPy's function: ours for an array of one axis and for one of two as the argument at a place."""
-
-ALONG: dict[Any, By] = {np.median: _medians}
-"""By NumPy's function: ours where an axis of an array of two is given."""
 
 METHODS: dict[str, By] = {
     "sort": _sort_method, "argsort": _argsort, "trace": _trace,

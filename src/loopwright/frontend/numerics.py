@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from loopwright.frontend.along_axis import as_before, as_rows, of_rows
 from loopwright.frontend.sorting import _numbers_first, _put_in_place
 
 # ---- sums along an axis ----------------------------------------------------------------------------------------
@@ -17,56 +18,73 @@ from loopwright.frontend.sorting import _numbers_first, _put_in_place
 def _cumsum(a: Any, axis: Any = None) -> Any:
     if axis is None or a.ndim == 1:
         flat = a.ravel()
-        sums = np.empty(flat.size, (flat[:1].sum()).dtype)
-        total = flat[:0].sum()
+        sums = np.empty(flat.size, (flat[:0].sum()).dtype)
+        total = -flat[:0].sum()
         for i in range(flat.size):
             total += flat[i]
             sums[i] = total
-    elif axis == 0:
-        sums = np.empty(a.shape, (a[:1].sum()).dtype)
+    elif a.ndim == 2 and axis == 0:
+        sums = np.empty(a.shape, (a[:0].sum()).dtype)
         sums[:1] = a[:1]
         for i in range(1, a.shape[0]):
-            sums[i] = sums[i - 1] + a[i]
-    elif axis == 1 or a.ndim == 2:
-        sums = np.empty(a.shape, (a[:1].sum()).dtype)
-        sums[:, :1] = a[:, :1]
-        for i in range(1, a.shape[1]):
-            sums[:, i] = sums[:, i - 1] + a[:, i]
+            for j in range(a.shape[1]):
+                sums[i, j] = sums[i - 1, j] + a[i, j]
+    elif a.ndim == 2:
+        sums = _running_sums(a)
     else:
-        sums = np.empty(a.shape, (a[:1].sum()).dtype)
-        sums[:, :, :1] = a[:, :, :1]
-        for i in range(1, a.shape[2]):
-            sums[:, :, i] = sums[:, :, i - 1] + a[:, :, i]
+        sums = as_before(_running_sums(as_rows(a, axis)), a, axis)
+    return sums
+
+
+def _running_sums(rows: Any) -> Any:
+    sums = np.empty(rows.shape, (rows[:0].sum()).dtype)
+    nothing = -rows[:0].sum()
+    for i in range(rows.shape[0]):
+        total = nothing
+        for j in range(rows.shape[1]):
+            total += rows[i, j]
+            sums[i, j] = total
     return sums
 
 
 def _cumprod(a: Any, axis: Any = None) -> Any:
     if axis is None or a.ndim == 1:
         flat = a.ravel()
-        products = np.empty(flat.size, (flat[:1].prod()).dtype)
+        products = np.empty(flat.size, (flat[:0].prod()).dtype)
         total = flat[:0].prod()
         for i in range(flat.size):
             total *= flat[i]
             products[i] = total
-    elif axis == 0:
-        products = np.empty(a.shape, (a[:1].prod()).dtype)
+    elif a.ndim == 2 and axis == 0:
+        products = np.empty(a.shape, (a[:0].prod()).dtype)
         products[:1] = a[:1]
         for i in range(1, a.shape[0]):
-            products[i] = products[i - 1] * a[i]
+            for j in range(a.shape[1]):
+                products[i, j] = products[i - 1, j] * a[i, j]
+    elif a.ndim == 2:
+        products = _running_products(a)
     else:
-        products = np.empty(a.shape, (a[:1].prod()).dtype)
-        products[:, :1] = a[:, :1]
-        for i in range(1, a.shape[1]):
-            products[:, i] = products[:, i - 1] * a[:, i]
+        products = as_before(_running_products(as_rows(a, axis)), a, axis)
     return products
 
 
-def _nancumsum(a: Any) -> Any:
-    return _cumsum(np.where(np.isnan(a), 0.0, a))
+def _running_products(rows: Any) -> Any:
+    products = np.empty(rows.shape, (rows[:0].prod()).dtype)
+    nothing = rows[:0].prod()
+    for i in range(rows.shape[0]):
+        total = nothing
+        for j in range(rows.shape[1]):
+            total *= rows[i, j]
+            products[i, j] = total
+    return products
 
 
-def _nancumprod(a: Any) -> Any:
-    return _cumprod(np.where(np.isnan(a), 1.0, a))
+def _nancumsum(a: Any, axis: Any = None) -> Any:
+    return _cumsum(np.where(np.isnan(a), 0.0, a), axis)
+
+
+def _nancumprod(a: Any, axis: Any = None) -> Any:
+    return _cumprod(np.where(np.isnan(a), 1.0, a), axis)
 
 
 def _diff(a: Any, n: Any = 1, axis: Any = -1) -> Any:
@@ -76,8 +94,11 @@ def _diff(a: Any, n: Any = 1, axis: Any = -1) -> Any:
         raise NotImplementedError("np.diff has an n of 0, 1 or 2 here")
     elif axis == 0 or a.ndim == 1:
         steps = a[1:] - a[:-1] if n == 1 else (a[2:] - a[1:-1]) - (a[1:-1] - a[:-2])
-    else:
+    elif axis == -1 or axis == a.ndim - 1:
         steps = a[..., 1:] - a[..., :-1] if n == 1 else _second(a)
+    else:
+        b = np.moveaxis(a, axis, -1)
+        steps = np.moveaxis(b[..., 1:] - b[..., :-1] if n == 1 else _second(b), -1, axis)
     return steps
 
 
@@ -90,20 +111,21 @@ def _ediff1d(ary: Any) -> Any:
 
 
 def _trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: Any = -1) -> Any:
-    if y.ndim == 1:
-        if x is None:
+    if x is None:
+        if y.ndim == 1:
             area = (dx * (y[1:] + y[:-1]) / 2.0).sum()
         else:
-            area = ((x[1:] - x[:-1]) * (y[1:] + y[:-1]) / 2.0).sum()
-    elif axis == 0:
-        if x is None:
-            area = (dx * (y[1:] + y[:-1]) / 2.0).sum(axis=0)
-        else:
-            area = ((x[1:] - x[:-1])[:, None] * (y[1:] + y[:-1]) / 2.0).sum(axis=0)
-    elif x is None:
-        area = (dx * (y[:, 1:] + y[:, :-1]) / 2.0).sum(axis=1)
+            b = np.moveaxis(y, axis, -1)
+            area = (dx * (b[..., 1:] + b[..., :-1]) / 2.0).sum(axis=-1)
+    elif y.ndim == 1:
+        area = ((x[1:] - x[:-1]) * (y[1:] + y[:-1]) / 2.0).sum()
+    elif x.ndim == 1:
+        b = np.moveaxis(y, axis, -1)
+        area = ((x[1:] - x[:-1]) * (b[..., 1:] + b[..., :-1]) / 2.0).sum(axis=-1)
     else:
-        area = ((x[1:] - x[:-1]) * (y[:, 1:] + y[:, :-1]) / 2.0).sum(axis=1)
+        b = np.moveaxis(y, axis, -1)
+        c = np.moveaxis(x, axis, -1)
+        area = ((c[..., 1:] - c[..., :-1]) * (b[..., 1:] + b[..., :-1]) / 2.0).sum(axis=-1)
     return area
 
 
@@ -285,11 +307,17 @@ def _quantile(a: Any, q: Any, axis: Any = None) -> Any:
             found = np.empty(len(q), (flat[:1] * 0.5).dtype)
             for k in range(len(q)):
                 found[k] = _of_ordered(flat, q[k])
+    elif a.ndim == 2:
+        found = _quantiles(a.T if axis == 0 else a, q)
     else:
-        rows = a.T if axis == 0 else a
-        found = np.empty(rows.shape[0], (a[:1, 0] * 0.5).dtype)
-        for i in range(rows.shape[0]):
-            found[i] = _of_unordered(rows[i].copy(), q)
+        found = of_rows(_quantiles(as_rows(a, axis), q), a, axis)
+    return found
+
+
+def _quantiles(rows: Any, q: Any) -> Any:
+    found = np.empty(rows.shape[0], (rows[:0, 0] * 0.5).dtype)
+    for i in range(rows.shape[0]):
+        found[i] = _of_unordered(rows[i].copy(), q)
     return found
 
 
@@ -332,13 +360,19 @@ def _nanmedian(a: Any, axis: Any = None) -> Any:
     if axis is None or a.ndim == 1:
         flat = a.ravel()
         center = np.median(flat[~np.isnan(flat)])
+    elif a.ndim == 2:
+        center = _nanmedians(a.T if axis == 0 else a)
     else:
-        rows = a.T if axis == 0 else a
-        center = np.empty(rows.shape[0], (a[:1, 0] / 2).dtype)
-        for i in range(rows.shape[0]):
-            row = rows[i]
-            center[i] = np.median(row[~np.isnan(row)])
+        center = of_rows(_nanmedians(as_rows(a, axis)), a, axis)
     return center
+
+
+def _nanmedians(rows: Any) -> Any:
+    centers = np.empty(rows.shape[0], (rows[:0, 0] / 2).dtype)
+    for i in range(rows.shape[0]):
+        row = rows[i]
+        centers[i] = np.median(row[~np.isnan(row)])
+    return centers
 
 
 def _nanargmax(a: Any) -> Any:

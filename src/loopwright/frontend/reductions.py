@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any
 
@@ -28,6 +28,7 @@ from loopwright.frontend.values import (
     Number,
     Value,
     describe,
+    from_object,
     is_none,
 )
 from loopwright.frontend.views import ZERO, as_view, clipped, element_at, place_of, size_of, steady
@@ -490,3 +491,23 @@ METHODS = {
     name: REDUCTIONS[getattr(np, name)]
     for name in ("sum", "prod", "max", "min", "any", "all", "mean", "var", "std", "argmax", "argmin")
 }
+
+
+def from_the_front(cx: Context, written: Any, call: Arguments) -> Arguments:
+    """The call of a function that is written in the language, with its axis counted from the first one, where it has
+    one axis. Raises KernelError for what is no axis of its first argument."""
+    names = written.__code__.co_varnames[: written.__code__.co_argcount]
+    if "axis" not in names or not call.values or not isinstance(array := call.values[0], ArrayLike):
+        return call
+    place = names.index("axis")
+    defaults = dict(zip(reversed(names), reversed(written.__defaults__ or ()), strict=False))
+    given = call.values[place] if place < len(call.values) else call.named.get("axis", from_object(defaults["axis"]))
+    if is_none(given):
+        return call
+    axes = axes_of(cx, given, len(array.shape), call.node)
+    if len(axes) != 1:
+        raise cx.error(call.node, f"{call.name}() takes one axis here")
+    axis = Literal(axes[0])
+    if place < len(call.values):
+        return replace(call, values=(*call.values[:place], axis, *call.values[place + 1 :]))
+    return replace(call, named={**call.named, "axis": axis})

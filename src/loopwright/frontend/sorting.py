@@ -9,23 +9,33 @@ from typing import Any
 
 import numpy as np
 
+from loopwright.frontend.along_axis import as_before, as_rows
+
 
 def _sort(a: Any, axis: Any = -1, kind: Any = None) -> Any:
-    result = a.copy()
-    if a.ndim == 1:
-        _sort_in_place(result)
-    elif axis == 0:
-        for j in range(a.shape[1]):
-            _sort_in_place(result[:, j])
+    if a.ndim > 2:
+        rows = as_rows(a, axis).copy()
+        for i in range(rows.shape[0]):
+            _sort_in_place(rows[i])
+        result = as_before(rows, a, axis)
     else:
-        for i in range(a.shape[0]):
-            _sort_in_place(result[i])
+        result = a.copy()
+        if a.ndim == 1:
+            _sort_in_place(result)
+        elif axis == 0:
+            for j in range(a.shape[1]):
+                _sort_in_place(result[:, j])
+        else:
+            for i in range(a.shape[0]):
+                _sort_in_place(result[i])
     return result
 
 
 def _sort_method(a: Any, axis: Any = -1) -> None:
     if a.ndim == 1:
         _sort_in_place(a)
+    elif a.ndim > 2:
+        a[:] = _sort(a, axis)
     elif axis == 0:
         for j in range(a.shape[1]):
             _sort_in_place(a[:, j])
@@ -141,11 +151,18 @@ def _merge_runs(a: Any, merged: Any, run: Any, n: Any) -> None:
 
 
 def _argsort_rows(a: Any, axis: Any = -1, kind: Any = None) -> Any:
-    orders = np.empty(a.shape, np.int64)
-    if axis == 0:
+    if a.ndim > 2:
+        rows = as_rows(a, axis)
+        places = np.empty(rows.shape, np.int64)
+        for i in range(rows.shape[0]):
+            places[i] = _argsort(rows[i])
+        orders = as_before(places, a, axis)
+    elif axis == 0:
+        orders = np.empty(a.shape, np.int64)
         for j in range(a.shape[1]):
             orders[:, j] = _argsort(a[:, j])
     else:
+        orders = np.empty(a.shape, np.int64)
         for i in range(a.shape[0]):
             orders[i] = _argsort(a[i])
     return orders
