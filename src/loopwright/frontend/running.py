@@ -1,0 +1,81 @@
+"""NumPy's running sums and products, written in the language."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from loopwright.frontend.along_axis import as_before, as_rows
+
+
+def _cumsum(a: Any, axis: Any = None) -> Any:
+    if axis is None or a.ndim == 1:
+        flat = a.ravel()
+        sums = np.empty(flat.size, (flat[:0].sum()).dtype)
+        total = -flat[:0].sum()
+        for i in range(flat.size):
+            total += flat[i]
+            sums[i] = total
+    elif a.ndim == 2 and axis == 0:
+        sums = np.empty(a.shape, (a[:0].sum()).dtype)
+        sums[:1] = a[:1]
+        for i in range(1, a.shape[0]):
+            for j in range(a.shape[1]):
+                sums[i, j] = sums[i - 1, j] + a[i, j]
+    elif a.ndim == 2:
+        sums = _running_sums(a)
+    else:
+        sums = as_before(_running_sums(as_rows(a, axis)), a, axis)
+    return sums
+
+
+def _running_sums(rows: Any) -> Any:
+    sums = np.empty(rows.shape, (rows[:0].sum()).dtype)
+    nothing = -rows[:0].sum()
+    for i in range(rows.shape[0]):
+        total = nothing
+        for j in range(rows.shape[1]):
+            total += rows[i, j]
+            sums[i, j] = total
+    return sums
+
+
+def _cumprod(a: Any, axis: Any = None) -> Any:
+    if axis is None or a.ndim == 1:
+        flat = a.ravel()
+        products = np.empty(flat.size, (flat[:0].prod()).dtype)
+        total = flat[:0].prod()
+        for i in range(flat.size):
+            total *= flat[i]
+            products[i] = total
+    elif a.ndim == 2 and axis == 0:
+        products = np.empty(a.shape, (a[:0].prod()).dtype)
+        products[:1] = a[:1]
+        for i in range(1, a.shape[0]):
+            for j in range(a.shape[1]):
+                products[i, j] = products[i - 1, j] * a[i, j]
+    elif a.ndim == 2:
+        products = _running_products(a)
+    else:
+        products = as_before(_running_products(as_rows(a, axis)), a, axis)
+    return products
+
+
+def _running_products(rows: Any) -> Any:
+    products = np.empty(rows.shape, (rows[:0].prod()).dtype)
+    nothing = rows[:0].prod()
+    for i in range(rows.shape[0]):
+        total = nothing
+        for j in range(rows.shape[1]):
+            total *= rows[i, j]
+            products[i, j] = total
+    return products
+
+
+def _nancumsum(a: Any, axis: Any = None) -> Any:
+    return _cumsum(np.where(np.isnan(a), 0.0, a), axis)
+
+
+def _nancumprod(a: Any, axis: Any = None) -> Any:
+    return _cumprod(np.where(np.isnan(a), 1.0, a), axis)
