@@ -74,7 +74,7 @@ Function = Literal[
 ]  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True)
 class Const:
     """A literal. `value` is a Python bool, int (within the type) or float according to the type's kind."""
 
@@ -88,7 +88,7 @@ class Const:
         return hash((self.type, repr(self.value)))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True)
 class Var:
     """A scalar parameter, a scalar local, or the variable of an enclosing loop (then of type int64)."""
 
@@ -96,7 +96,7 @@ class Var:
     type: Scalar
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True)
 class Dim:
     """The size of axis `axis` of an array, in elements: int64, never negative, fixed for the whole call."""
 
@@ -108,7 +108,7 @@ class Dim:
         return INT64
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True)
 class Load:
     """An element. Each index is an int64 and Python's: -size <= index < size, a negative one counts from the
     end, anything else is a BoundsError."""
@@ -120,7 +120,7 @@ class Load:
     key: object = _key()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True)
 class Unary:
     """neg, abs: integers and floats. invert: integers and bool (logical). not: bool."""
 
@@ -132,7 +132,7 @@ class Unary:
         return self.operand.type
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True)
 class Binary:
     """Both operands and the result have one type. On bool: and, or, xor only (NumPy's `+` and `*` on bools are
     written as or and and). truediv: floats only. pow: an integer base needs an exponent >= 0 (a Checked).
@@ -147,7 +147,7 @@ class Binary:
         return self.left.type
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True)
 class Compare:
     """Operands of one type (bool, integer or float); a comparison with NaN is false, except `ne`."""
 
@@ -160,7 +160,7 @@ class Compare:
         return BOOL
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True)
 class Logical:
     """Short-circuit `and`, `or` on bools."""
 
@@ -173,7 +173,7 @@ class Logical:
         return BOOL
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True)
 class Select:
     """`then if condition else otherwise`; only the chosen side is evaluated. Both sides have one type."""
 
@@ -186,7 +186,7 @@ class Select:
         return self.then.type
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True)
 class Cast:
     """Conversion as NumPy's astype: to bool `!= 0`; between integers wraps; float to integer truncates towards
     zero, and gives int64's least value (wrapped to the type) for NaN and for what int64 (or uint64) cannot hold."""
@@ -195,7 +195,7 @@ class Cast:
     type: Scalar
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True)
 class Call:
     """A mathematical function of floats: arguments of one float type; the result has that type, or bool for
     isnan, isinf, isfinite, signbit, and of bits the integer that is kept in the same bytes. maximum and minimum carry
@@ -206,7 +206,7 @@ class Call:
     type: Scalar
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True)
 class Checked:
     """`value`, provided that `condition` (evaluated first) is true; else the error named by `kind` at `at`. raised: of
     kind "raised", the user's exception: the name of its class, a colon, a space, and what it says."""
@@ -247,7 +247,7 @@ it sort by counting: a GPU does it with kernels of its own (steps/redirect.py)."
 Asserted = bool | Literal["independent"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True)
 class Assign:
     """Give a scalar local its value. A local exists from its first Assign on; `verify` shows it is never read
     before on any path (the front end adds a Checked of kind 'unassigned' where that is not certain)."""
@@ -257,7 +257,7 @@ class Assign:
     at: Location | None = _at()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True)
 class Store:
     """Write an element. The order is: the indices from left to right, then the value, then the write."""
 
@@ -272,7 +272,7 @@ RESERVED = 2**27
 """An Allocate of this many elements reserves addresses for a list: mostly little of it is used."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True)
 class Original:
     """The array whose elements a local one holds meanwhile, in another layout: axis k of the local array is axis
     `axes[k]` of this one. Errors name it, and not the local one."""
@@ -281,7 +281,7 @@ class Original:
     axes: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True)
 class Allocate:
     """A fresh local array, anew each time the statement runs. Sizes are int64; a negative size is an error of
     kind ValueError. `fill` is the value of every element, or None where it is not defined (np.empty). `double` is
@@ -298,7 +298,7 @@ class Allocate:
     at: Location | None = _at()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True)
 class For:
     """`for name in range(lower, upper, step)`: the bounds are int64, evaluated once, before the first
     iteration; a step of 0 is caught by a Checked. `asserted`: the user wrote prange, or the step that made the loop
@@ -319,7 +319,7 @@ class For:
     at: Location | None = _at()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True)
 class While:
     """Evaluate the condition, run the body, again. `name` is for Break, Continue and for reports."""
 
@@ -329,7 +329,7 @@ class While:
     at: Location | None = _at()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True)
 class If:
     """Run `then` where the condition is true, else `otherwise`."""
 
@@ -339,7 +339,7 @@ class If:
     at: Location | None = _at()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True)
 class Block:
     """A stretch of statements that Leave(name) ends early: an inlined function body with inner returns."""
 
@@ -348,7 +348,7 @@ class Block:
     at: Location | None = _at()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True)
 class Break:
     """End the enclosing loop named `loop` (always the innermost one)."""
 
@@ -356,7 +356,7 @@ class Break:
     at: Location | None = _at()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True)
 class Continue:
     """Go on with the next iteration of the enclosing loop named `loop` (always the innermost one)."""
 
@@ -364,7 +364,7 @@ class Continue:
     at: Location | None = _at()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True)
 class Leave:
     """Go on after the enclosing Block named `block`."""
 
@@ -372,7 +372,7 @@ class Leave:
     at: Location | None = _at()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True)
 class Return:
     """End the kernel; one value for each ReturnedScalar of `kernel.returned`, in order."""
 
@@ -388,7 +388,7 @@ Body = tuple[Stmt, ...]
 Layout = Literal["C", "F", "last", "first", "strided"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True)
 class ScalarParam:
     """A scalar argument. `argument` is its position in the call."""
 
@@ -397,7 +397,7 @@ class ScalarParam:
     argument: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True)
 class ArrayParam:
     """An array argument, or one field of an array of records (named `p.x`; each field is an array of its own).
 
@@ -424,7 +424,7 @@ class ArrayParam:
         return self.tail == ((2, self.element.size_bytes),) and self.aligned and self.layout in ("C", "last")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True)
 class ResultArray:
     """An array that the call allocates (C layout) before the body runs, and returns. `shape` uses only scalar
     parameters, Dims and constants. `fill` as in Allocate."""
@@ -440,7 +440,7 @@ class ResultArray:
         return len(self.shape)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True)
 class ReturnedScalar:
     """A returned scalar: as a Python bool/int/float where `python` is true, else as a NumPy scalar of `type`."""
 
@@ -448,14 +448,14 @@ class ReturnedScalar:
     python: bool
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True)
 class ReturnedArray:
     """A returned array: the ResultArray of this name, or the ArrayParam of this name (the argument itself)."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True)
 class Kernel:
     """One function, specialised to the types of a call. `returned` is None where the function returns None, and
     `returns_tuple` tells `return x,` from `return x`. `packing`: where what is returned is no flat tuple, how it is
