@@ -24,6 +24,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
+from loopwright.ir.by_identity import Asked
 from loopwright.ir.location import Location as Location
 from loopwright.ir.types import BOOL, INT64, Scalar
 
@@ -74,8 +75,8 @@ Function = Literal[
 ]  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True, weakref_slot=True)
-class Const:
+@dataclass(frozen=True, slots=True)
+class Const(Asked):
     """A literal. `value` is a Python bool, int (within the type) or float according to the type's kind."""
 
     value: bool | int | float
@@ -88,16 +89,16 @@ class Const:
         return hash((self.type, repr(self.value)))
 
 
-@dataclass(frozen=True, slots=True, weakref_slot=True)
-class Var:
+@dataclass(frozen=True, slots=True)
+class Var(Asked):
     """A scalar parameter, a scalar local, or the variable of an enclosing loop (then of type int64)."""
 
     name: str
     type: Scalar
 
 
-@dataclass(frozen=True, slots=True, weakref_slot=True)
-class Dim:
+@dataclass(frozen=True, slots=True)
+class Dim(Asked):
     """The size of axis `axis` of an array, in elements: int64, never negative, fixed for the whole call."""
 
     array: str
@@ -108,8 +109,8 @@ class Dim:
         return INT64
 
 
-@dataclass(frozen=True, slots=True, weakref_slot=True)
-class Load:
+@dataclass(frozen=True, slots=True)
+class Load(Asked):
     """An element. Each index is an int64 and Python's: -size <= index < size, a negative one counts from the
     end, anything else is a BoundsError."""
 
@@ -120,8 +121,8 @@ class Load:
     key: object = _key()
 
 
-@dataclass(frozen=True, slots=True, weakref_slot=True)
-class Unary:
+@dataclass(frozen=True, slots=True)
+class Unary(Asked):
     """neg, abs: integers and floats. invert: integers and bool (logical). not: bool."""
 
     op: UnaryOp
@@ -132,8 +133,8 @@ class Unary:
         return self.operand.type
 
 
-@dataclass(frozen=True, slots=True, weakref_slot=True)
-class Binary:
+@dataclass(frozen=True, slots=True)
+class Binary(Asked):
     """Both operands and the result have one type. On bool: and, or, xor only (NumPy's `+` and `*` on bools are
     written as or and and). truediv: floats only. pow: an integer base needs an exponent >= 0 (a Checked).
     min(a, b) is `b if b < a else a`, max(a, b) is `b if b > a else a`: Python's, NaN included."""
@@ -147,8 +148,8 @@ class Binary:
         return self.left.type
 
 
-@dataclass(frozen=True, slots=True, weakref_slot=True)
-class Compare:
+@dataclass(frozen=True, slots=True)
+class Compare(Asked):
     """Operands of one type (bool, integer or float); a comparison with NaN is false, except `ne`."""
 
     op: CompareOp
@@ -160,8 +161,8 @@ class Compare:
         return BOOL
 
 
-@dataclass(frozen=True, slots=True, weakref_slot=True)
-class Logical:
+@dataclass(frozen=True, slots=True)
+class Logical(Asked):
     """Short-circuit `and`, `or` on bools."""
 
     op: LogicalOp
@@ -173,8 +174,8 @@ class Logical:
         return BOOL
 
 
-@dataclass(frozen=True, slots=True, weakref_slot=True)
-class Select:
+@dataclass(frozen=True, slots=True)
+class Select(Asked):
     """`then if condition else otherwise`; only the chosen side is evaluated. Both sides have one type."""
 
     condition: Expr
@@ -186,8 +187,8 @@ class Select:
         return self.then.type
 
 
-@dataclass(frozen=True, slots=True, weakref_slot=True)
-class Cast:
+@dataclass(frozen=True, slots=True)
+class Cast(Asked):
     """Conversion as NumPy's astype: to bool `!= 0`; between integers wraps; float to integer truncates towards
     zero, and gives int64's least value (wrapped to the type) for NaN and for what int64 (or uint64) cannot hold."""
 
@@ -195,8 +196,8 @@ class Cast:
     type: Scalar
 
 
-@dataclass(frozen=True, slots=True, weakref_slot=True)
-class Call:
+@dataclass(frozen=True, slots=True)
+class Call(Asked):
     """A mathematical function of floats: arguments of one float type; the result has that type, or bool for
     isnan, isinf, isfinite, signbit, and of bits the integer that is kept in the same bytes. maximum and minimum carry
     NaN through, fmax and fmin drop it."""
@@ -206,8 +207,8 @@ class Call:
     type: Scalar
 
 
-@dataclass(frozen=True, slots=True, weakref_slot=True)
-class Checked:
+@dataclass(frozen=True, slots=True)
+class Checked(Asked):
     """`value`, provided that `condition` (evaluated first) is true; else the error named by `kind` at `at`. raised: of
     kind "raised", the user's exception: the name of its class, a colon, a space, and what it says."""
 
@@ -247,8 +248,8 @@ it sort by counting: a GPU does it with kernels of its own (steps/redirect.py)."
 Asserted = bool | Literal["independent"]
 
 
-@dataclass(frozen=True, slots=True, weakref_slot=True)
-class Assign:
+@dataclass(frozen=True, slots=True)
+class Assign(Asked):
     """Give a scalar local its value. A local exists from its first Assign on; `verify` shows it is never read
     before on any path (the front end adds a Checked of kind 'unassigned' where that is not certain)."""
 
@@ -257,8 +258,8 @@ class Assign:
     at: Location | None = _at()
 
 
-@dataclass(frozen=True, slots=True, weakref_slot=True)
-class Store:
+@dataclass(frozen=True, slots=True)
+class Store(Asked):
     """Write an element. The order is: the indices from left to right, then the value, then the write."""
 
     array: str
@@ -272,7 +273,7 @@ RESERVED = 2**27
 """An Allocate of this many elements reserves addresses for a list: mostly little of it is used."""
 
 
-@dataclass(frozen=True, slots=True, weakref_slot=True)
+@dataclass(frozen=True, slots=True)
 class Original:
     """The array whose elements a local one holds meanwhile, in another layout: axis k of the local array is axis
     `axes[k]` of this one. Errors name it, and not the local one."""
@@ -281,8 +282,8 @@ class Original:
     axes: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True, weakref_slot=True)
-class Allocate:
+@dataclass(frozen=True, slots=True)
+class Allocate(Asked):
     """A fresh local array, anew each time the statement runs. Sizes are int64; a negative size is an error of
     kind ValueError. `fill` is the value of every element, or None where it is not defined (np.empty). `double` is
     how code is to be generated for it (set by steps): a block of a GPU has two of them in shared memory, and fills
@@ -298,8 +299,8 @@ class Allocate:
     at: Location | None = _at()
 
 
-@dataclass(frozen=True, slots=True, weakref_slot=True)
-class For:
+@dataclass(frozen=True, slots=True)
+class For(Asked):
     """`for name in range(lower, upper, step)`: the bounds are int64, evaluated once, before the first
     iteration; a step of 0 is caught by a Checked. `asserted`: the user wrote prange, or the step that made the loop
     (`scan`) has found that its iterations need no order; "independent": it has found (`redirect`) that none of them
@@ -319,8 +320,8 @@ class For:
     at: Location | None = _at()
 
 
-@dataclass(frozen=True, slots=True, weakref_slot=True)
-class While:
+@dataclass(frozen=True, slots=True)
+class While(Asked):
     """Evaluate the condition, run the body, again. `name` is for Break, Continue and for reports."""
 
     name: str
@@ -329,8 +330,8 @@ class While:
     at: Location | None = _at()
 
 
-@dataclass(frozen=True, slots=True, weakref_slot=True)
-class If:
+@dataclass(frozen=True, slots=True)
+class If(Asked):
     """Run `then` where the condition is true, else `otherwise`."""
 
     condition: Expr
@@ -339,8 +340,8 @@ class If:
     at: Location | None = _at()
 
 
-@dataclass(frozen=True, slots=True, weakref_slot=True)
-class Block:
+@dataclass(frozen=True, slots=True)
+class Block(Asked):
     """A stretch of statements that Leave(name) ends early: an inlined function body with inner returns."""
 
     name: str
@@ -348,32 +349,32 @@ class Block:
     at: Location | None = _at()
 
 
-@dataclass(frozen=True, slots=True, weakref_slot=True)
-class Break:
+@dataclass(frozen=True, slots=True)
+class Break(Asked):
     """End the enclosing loop named `loop` (always the innermost one)."""
 
     loop: str
     at: Location | None = _at()
 
 
-@dataclass(frozen=True, slots=True, weakref_slot=True)
-class Continue:
+@dataclass(frozen=True, slots=True)
+class Continue(Asked):
     """Go on with the next iteration of the enclosing loop named `loop` (always the innermost one)."""
 
     loop: str
     at: Location | None = _at()
 
 
-@dataclass(frozen=True, slots=True, weakref_slot=True)
-class Leave:
+@dataclass(frozen=True, slots=True)
+class Leave(Asked):
     """Go on after the enclosing Block named `block`."""
 
     block: str
     at: Location | None = _at()
 
 
-@dataclass(frozen=True, slots=True, weakref_slot=True)
-class Return:
+@dataclass(frozen=True, slots=True)
+class Return(Asked):
     """End the kernel; one value for each ReturnedScalar of `kernel.returned`, in order."""
 
     values: tuple[Expr, ...] = ()
@@ -388,7 +389,7 @@ Body = tuple[Stmt, ...]
 Layout = Literal["C", "F", "last", "first", "strided"]
 
 
-@dataclass(frozen=True, slots=True, weakref_slot=True)
+@dataclass(frozen=True, slots=True)
 class ScalarParam:
     """A scalar argument. `argument` is its position in the call."""
 
@@ -397,7 +398,7 @@ class ScalarParam:
     argument: int
 
 
-@dataclass(frozen=True, slots=True, weakref_slot=True)
+@dataclass(frozen=True, slots=True)
 class ArrayParam:
     """An array argument, or one field of an array of records (named `p.x`; each field is an array of its own).
 
@@ -424,7 +425,7 @@ class ArrayParam:
         return self.tail == ((2, self.element.size_bytes),) and self.aligned and self.layout in ("C", "last")
 
 
-@dataclass(frozen=True, slots=True, weakref_slot=True)
+@dataclass(frozen=True, slots=True)
 class ResultArray:
     """An array that the call allocates (C layout) before the body runs, and returns. `shape` uses only scalar
     parameters, Dims and constants. `fill` as in Allocate."""
@@ -440,7 +441,7 @@ class ResultArray:
         return len(self.shape)
 
 
-@dataclass(frozen=True, slots=True, weakref_slot=True)
+@dataclass(frozen=True, slots=True)
 class ReturnedScalar:
     """A returned scalar: as a Python bool/int/float where `python` is true, else as a NumPy scalar of `type`."""
 
@@ -448,15 +449,15 @@ class ReturnedScalar:
     python: bool
 
 
-@dataclass(frozen=True, slots=True, weakref_slot=True)
+@dataclass(frozen=True, slots=True)
 class ReturnedArray:
     """A returned array: the ResultArray of this name, or the ArrayParam of this name (the argument itself)."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True, weakref_slot=True)
-class Kernel:
+@dataclass(frozen=True, slots=True)
+class Kernel(Asked):
     """One function, specialised to the types of a call. `returned` is None where the function returns None, and
     `returns_tuple` tells `return x,` from `return x`. `packing`: where what is returned is no flat tuple, how it is
     made of `returned`, in postfix order: ("value", k) is the k-th of these, ("tuple", n) a tuple of the last n
