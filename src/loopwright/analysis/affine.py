@@ -65,7 +65,7 @@ class Affine:
     @property
     def symbols(self) -> tuple[Symbol, ...]:
         """The symbols with a coefficient."""
-        return tuple(symbol for symbol, _ in self.terms)
+        return tuple([symbol for symbol, _ in self.terms])
 
     @property
     def is_constant(self) -> bool:
@@ -98,8 +98,8 @@ class Affine:
         low = high = self.constant
         for symbol, c in self.terms:
             a, b = symbol.intervals[level]
-            low += min(c * a, c * b)
-            high += max(c * a, c * b)
+            low += c * (a if c > 0 else b)
+            high += c * (b if c > 0 else a)
         return low, high
 
 
@@ -128,6 +128,8 @@ def of_symbol(symbol: Symbol) -> Affine:
 
 def combine(left: Affine, right: Affine, factor: int = 1) -> Affine:
     """left + factor * right."""
+    if not right.terms:
+        return Affine(left.terms, left.constant + factor * right.constant)
     total = dict(left.terms)
     for symbol, c in right.terms:
         total[symbol] = total.get(symbol, 0) + factor * c
@@ -337,7 +339,7 @@ class SymbolTable:
 
 def roots_of(forms: Iterable[Affine]) -> frozenset[Symbol]:
     """The arguments on whose ranges the intervals of forms rest."""
-    return frozenset().union(*(_roots(symbol) for form in forms for symbol in form.symbols))
+    return frozenset().union(*[_roots(symbol) for form in forms for symbol, _ in form.terms])
 
 
 def _roots(symbol: Symbol) -> frozenset[Symbol]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import assert_never
+from typing import TypeVar, assert_never
 
 from loopwright.analysis.affine import Affine, Formula, Symbol, SymbolTable, combine, of_symbol, relate
 from loopwright.analysis.values import (
@@ -49,6 +49,8 @@ from loopwright.ir.types import INT64
 from loopwright.ir.walk import bodies, children, own_expressions, statements
 
 _Snapshot = tuple[dict[str, Affine], dict[str, tuple[int, tuple[str, ...]]], dict[tuple[str, int], Affine]]
+Key = TypeVar("Key")
+V = TypeVar("V")
 Jump = Break | Continue | Leave | Return
 
 
@@ -159,9 +161,17 @@ def _escapes_inside(stmt: Stmt) -> tuple[Jump, ...]:
 
 @by_identity
 def _changing(stmt: Stmt) -> tuple[Assign | Store | Allocate, ...]:
-    """What changes inside a statement, in the order of the text."""
-    inside = tuple(one for body in bodies(stmt) for one in body)
-    return tuple(one for one in statements(inside) if isinstance(one, Assign | Store | Allocate))
+    """What changes inside a statement: of each scalar and array the last one that changes it, in the order of the
+    text."""
+    inside = statements(tuple(one for body in bodies(stmt) for one in body))
+    changes = [one for one in inside if isinstance(one, Assign | Store | Allocate)]
+    last = {(type(one), one.name if isinstance(one, Assign) else one.array): one for one in reversed(changes)}
+    return tuple(reversed(last.values()))
+
+
+def _differing(some: dict[Key, V], others: dict[Key, V]) -> list[Key]:
+    """The keys whose values differ, or that one side lacks."""
+    return [key for key in (some | others) if some.get(key) is not others.get(key) and some.get(key) != others.get(key)]
 
 
 class _Walker:
@@ -337,16 +347,13 @@ class _Walker:
     def _merge(self, other: _Snapshot) -> None:
         """Where two paths meet, keep what they agree on."""
         scalars, versions, sizes = other
-        for name in self.state.scalars.keys() | scalars.keys():
-            if self.state.scalars.get(name) != scalars.get(name):
-                self.state.forget(name)
-        for name in self.state.versions.keys() | versions.keys():
-            if self.state.versions.get(name) != versions.get(name):
-                self.state.counter += 1
-                self.state.versions[name] = (self.state.counter, self.state.stack)
-        for key in self.state.sizes.keys() | sizes.keys():
-            if self.state.sizes.get(key) != sizes.get(key):
-                self.state.sizes.pop(key, None)
+        for name in _differing(self.state.scalars, scalars):
+            self.state.forget(name)
+        for name in _differing(self.state.versions, versions):
+            self.state.counter += 1
+            self.state.versions[name] = (self.state.counter, self.state.stack)
+        for key in _differing(self.state.sizes, sizes):
+            self.state.sizes.pop(key, None)
 
     # ---- loops
 
