@@ -138,8 +138,13 @@ def traced(kernel: Kernel) -> Trace:
         if known is kernel:
             return notes
     notes = trace(kernel)
-    _LAST[:] = [(kernel, notes), *_LAST[:3]]
+    keep(kernel, notes)
     return notes
+
+
+def keep(kernel: Kernel, notes: Trace) -> None:
+    """Let `traced` give these notes: whoever made a guard of them has made it."""
+    _LAST[:] = [(kernel, notes), *_LAST[:3]]
 
 
 def escapes(stmt: Stmt) -> tuple[Jump, ...]:
