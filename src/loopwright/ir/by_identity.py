@@ -11,7 +11,7 @@ from functools import wraps
 from typing import Any, TypeVar
 
 
-class Asked:
+class Answering:
     """A node that keeps answers, by the functions that gave them. They are no part of its value, and no copy of it has
     them."""
 
@@ -19,7 +19,7 @@ class Asked:
     _answers: dict[object, Any]
 
 
-Node = TypeVar("Node", bound=Asked)
+Node = TypeVar("Node", bound=Answering)
 Answer = TypeVar("Answer")
 
 

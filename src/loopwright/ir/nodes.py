@@ -24,7 +24,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-from loopwright.ir.by_identity import Asked
+from loopwright.ir.by_identity import Answering
 from loopwright.ir.location import Location as Location
 from loopwright.ir.types import BOOL, INT64, Scalar
 
@@ -76,7 +76,7 @@ Function = Literal[
 
 
 @dataclass(frozen=True, slots=True)
-class Const(Asked):
+class Const(Answering):
     """A literal. `value` is a Python bool, int (within the type) or float according to the type's kind."""
 
     value: bool | int | float
@@ -90,7 +90,7 @@ class Const(Asked):
 
 
 @dataclass(frozen=True, slots=True)
-class Var(Asked):
+class Var(Answering):
     """A scalar parameter, a scalar local, or the variable of an enclosing loop (then of type int64)."""
 
     name: str
@@ -98,7 +98,7 @@ class Var(Asked):
 
 
 @dataclass(frozen=True, slots=True)
-class Dim(Asked):
+class Dim(Answering):
     """The size of axis `axis` of an array, in elements: int64, never negative, fixed for the whole call."""
 
     array: str
@@ -110,7 +110,7 @@ class Dim(Asked):
 
 
 @dataclass(frozen=True, slots=True)
-class Load(Asked):
+class Load(Answering):
     """An element. Each index is an int64 and Python's: -size <= index < size, a negative one counts from the
     end, anything else is a BoundsError."""
 
@@ -122,7 +122,7 @@ class Load(Asked):
 
 
 @dataclass(frozen=True, slots=True)
-class Unary(Asked):
+class Unary(Answering):
     """neg, abs: integers and floats. invert: integers and bool (logical). not: bool."""
 
     op: UnaryOp
@@ -134,7 +134,7 @@ class Unary(Asked):
 
 
 @dataclass(frozen=True, slots=True)
-class Binary(Asked):
+class Binary(Answering):
     """Both operands and the result have one type. On bool: and, or, xor only (NumPy's `+` and `*` on bools are
     written as or and and). truediv: floats only. pow: an integer base needs an exponent >= 0 (a Checked).
     min(a, b) is `b if b < a else a`, max(a, b) is `b if b > a else a`: Python's, NaN included."""
@@ -149,7 +149,7 @@ class Binary(Asked):
 
 
 @dataclass(frozen=True, slots=True)
-class Compare(Asked):
+class Compare(Answering):
     """Operands of one type (bool, integer or float); a comparison with NaN is false, except `ne`."""
 
     op: CompareOp
@@ -162,7 +162,7 @@ class Compare(Asked):
 
 
 @dataclass(frozen=True, slots=True)
-class Logical(Asked):
+class Logical(Answering):
     """Short-circuit `and`, `or` on bools."""
 
     op: LogicalOp
@@ -175,7 +175,7 @@ class Logical(Asked):
 
 
 @dataclass(frozen=True, slots=True)
-class Select(Asked):
+class Select(Answering):
     """`then if condition else otherwise`; only the chosen side is evaluated. Both sides have one type."""
 
     condition: Expr
@@ -188,7 +188,7 @@ class Select(Asked):
 
 
 @dataclass(frozen=True, slots=True)
-class Cast(Asked):
+class Cast(Answering):
     """Conversion as NumPy's astype: to bool `!= 0`; between integers wraps; float to integer truncates towards
     zero, and gives int64's least value (wrapped to the type) for NaN and for what int64 (or uint64) cannot hold."""
 
@@ -197,7 +197,7 @@ class Cast(Asked):
 
 
 @dataclass(frozen=True, slots=True)
-class Call(Asked):
+class Call(Answering):
     """A mathematical function of floats: arguments of one float type; the result has that type, or bool for
     isnan, isinf, isfinite, signbit, and of bits the integer that is kept in the same bytes. maximum and minimum carry
     NaN through, fmax and fmin drop it."""
@@ -208,7 +208,7 @@ class Call(Asked):
 
 
 @dataclass(frozen=True, slots=True)
-class Checked(Asked):
+class Checked(Answering):
     """`value`, provided that `condition` (evaluated first) is true; else the error named by `kind` at `at`. raised: of
     kind "raised", the user's exception: the name of its class, a colon, a space, and what it says."""
 
@@ -249,7 +249,7 @@ Asserted = bool | Literal["independent"]
 
 
 @dataclass(frozen=True, slots=True)
-class Assign(Asked):
+class Assign(Answering):
     """Give a scalar local its value. A local exists from its first Assign on; `verify` shows it is never read
     before on any path (the front end adds a Checked of kind 'unassigned' where that is not certain)."""
 
@@ -259,7 +259,7 @@ class Assign(Asked):
 
 
 @dataclass(frozen=True, slots=True)
-class Store(Asked):
+class Store(Answering):
     """Write an element. The order is: the indices from left to right, then the value, then the write."""
 
     array: str
@@ -283,7 +283,7 @@ class Original:
 
 
 @dataclass(frozen=True, slots=True)
-class Allocate(Asked):
+class Allocate(Answering):
     """A fresh local array, anew each time the statement runs. Sizes are int64; a negative size is an error of
     kind ValueError. `fill` is the value of every element, or None where it is not defined (np.empty). `double` is
     how code is to be generated for it (set by steps): a block of a GPU has two of them in shared memory, and fills
@@ -300,7 +300,7 @@ class Allocate(Asked):
 
 
 @dataclass(frozen=True, slots=True)
-class For(Asked):
+class For(Answering):
     """`for name in range(lower, upper, step)`: the bounds are int64, evaluated once, before the first
     iteration; a step of 0 is caught by a Checked. `asserted`: the user wrote prange, or the step that made the loop
     (`scan`) has found that its iterations need no order; "independent": it has found (`redirect`) that none of them
@@ -321,7 +321,7 @@ class For(Asked):
 
 
 @dataclass(frozen=True, slots=True)
-class While(Asked):
+class While(Answering):
     """Evaluate the condition, run the body, again. `name` is for Break, Continue and for reports."""
 
     name: str
@@ -331,7 +331,7 @@ class While(Asked):
 
 
 @dataclass(frozen=True, slots=True)
-class If(Asked):
+class If(Answering):
     """Run `then` where the condition is true, else `otherwise`."""
 
     condition: Expr
@@ -341,7 +341,7 @@ class If(Asked):
 
 
 @dataclass(frozen=True, slots=True)
-class Block(Asked):
+class Block(Answering):
     """A stretch of statements that Leave(name) ends early: an inlined function body with inner returns."""
 
     name: str
@@ -350,7 +350,7 @@ class Block(Asked):
 
 
 @dataclass(frozen=True, slots=True)
-class Break(Asked):
+class Break(Answering):
     """End the enclosing loop named `loop` (always the innermost one)."""
 
     loop: str
@@ -358,7 +358,7 @@ class Break(Asked):
 
 
 @dataclass(frozen=True, slots=True)
-class Continue(Asked):
+class Continue(Answering):
     """Go on with the next iteration of the enclosing loop named `loop` (always the innermost one)."""
 
     loop: str
@@ -366,7 +366,7 @@ class Continue(Asked):
 
 
 @dataclass(frozen=True, slots=True)
-class Leave(Asked):
+class Leave(Answering):
     """Go on after the enclosing Block named `block`."""
 
     block: str
@@ -374,7 +374,7 @@ class Leave(Asked):
 
 
 @dataclass(frozen=True, slots=True)
-class Return(Asked):
+class Return(Answering):
     """End the kernel; one value for each ReturnedScalar of `kernel.returned`, in order."""
 
     values: tuple[Expr, ...] = ()
@@ -457,7 +457,7 @@ class ReturnedArray:
 
 
 @dataclass(frozen=True, slots=True)
-class Kernel(Asked):
+class Kernel(Answering):
     """One function, specialised to the types of a call. `returned` is None where the function returns None, and
     `returns_tuple` tells `return x,` from `return x`. `packing`: where what is returned is no flat tuple, how it is
     made of `returned`, in postfix order: ("value", k) is the k-th of these, ("tuple", n) a tuple of the last n
