@@ -95,3 +95,22 @@ def test_formulas_join() -> None:
     assert conjunction((a, b)).text == "((v0) > (1) and (v0) < (9))"
     assert disjunction((a, b)).symbols == n.symbols
     assert (conjunction(()).text, disjunction(()).text) == ("true", "false")
+
+
+def test_names_say_only_where_a_symbol_is_born() -> None:
+    first, second = SymbolTable(), SymbolTable()
+    before = second.loop(("k",), constant(0), constant(9), 1)  # what a nest before it needs changes nothing
+    names = [
+        [
+            table.loop(("i",), constant(0), constant(9), 1).name,
+            table.fresh(INT64, ("i",)).name,
+            table.fresh(INT64, ("i",)).name,
+            table.fresh(INT64, ("i", "i.o")).name,
+            table.loop(("i", "i_o"), constant(0), constant(9), 1).name,  # for isl `i.o` and `i_o` are one word
+            table.fresh(INT64, ("i", "i_o")).name,
+            table.fresh(INT64, ()).name,
+        ]
+        for table in (first, second)
+    ]
+    assert names[0] == names[1]
+    assert len({before.name, *names[0]}) == 8

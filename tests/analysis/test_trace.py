@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from analysis.small import kernel
-from loopwright.analysis.trace import Access, Trace, escapes, trace
+from loopwright.analysis.trace import Access, Trace, escapes, keep, trace, traced
 from loopwright.ir.nodes import Break, Return
 
 HEAD = 'def f(a: "float64[1]", b: "float64[1]", n: "int64", flag: "bool"):\n'
@@ -23,9 +23,9 @@ def conditions(access: Access) -> list[str]:
 
 def test_a_loop_bounds_its_variable() -> None:
     assert conditions(last("for i in range(1, n, 2):", "    a[i] = 1.0")) == [
-        "(i4) >= (1)", "(i4) < (v2)", "(i4 + -1) mod 2 = 0",
+        "(ii_1) >= (1)", "(ii_1) < (v2)", "(ii_1 + -1) mod 2 = 0",
     ]  # fmt: skip
-    assert conditions(last("for i in range(n, 0, -1):", "    a[i] = 1.0")) == ["(i4) <= (v2)", "(i4) > (0)"]
+    assert conditions(last("for i in range(n, 0, -1):", "    a[i] = 1.0")) == ["(ii_1) <= (v2)", "(ii_1) > (0)"]
 
 
 def test_a_minimum_as_a_bound_is_two_bounds() -> None:
@@ -42,7 +42,7 @@ def test_branches_stand_under_their_conditions() -> None:
 
 def test_what_follows_a_branch_that_leaves_is_narrowed() -> None:
     after = last("for i in range(n):", "    if i == 0:", "        continue", "    a[i] = 1.0")
-    assert conditions(after)[-1] == "(i4) != (0)"
+    assert conditions(after)[-1] == "(ii_1) != (0)"
     assert after.exact and after.sure
 
 
@@ -56,17 +56,17 @@ def test_a_deeper_jump_only_makes_things_unsure() -> None:
 
 def test_unknown_conditions_are_left_out() -> None:
     access = last("for i in range(n):", "    if a[i] > 0.0 and i > 2:", "        b[i] = 1.0")
-    assert conditions(access)[-1] == "(i4) > (2)"
+    assert conditions(access)[-1] == "(ii_1) > (2)"
     assert not access.exact
 
 
 def test_lazy_operands_stand_under_conditions() -> None:
     load = notes("for i in range(n):", "    b[i] = a[i - 1] if i > 0 else 0.0").accesses[0]
-    assert conditions(load)[-1] == "(i4) > (0)"
+    assert conditions(load)[-1] == "(ii_1) > (0)"
     load = notes("for i in range(n):", "    if i > 0 and a[i - 1] > 0.0:", "        b[i] = 1.0").accesses[0]
-    assert conditions(load)[-1] == "(i4) > (0)"
+    assert conditions(load)[-1] == "(ii_1) > (0)"
     load = notes("for i in range(n):", "    if i == 0 or a[i - 1] > 0.0:", "        b[i] = 1.0").accesses[0]
-    assert conditions(load)[-1] == "(i4) != (0)"
+    assert conditions(load)[-1] == "(ii_1) != (0)"
 
 
 def test_a_break_makes_the_whole_loop_unsure() -> None:
@@ -112,3 +112,24 @@ def test_escapes() -> None:
 def test_local_sizes_are_forms() -> None:
     access = last("t = zeros(n + 1)", "t[0] = 1.0")
     assert access.sizes[0].text() == "(v2 + 1)"
+
+
+def test_a_nest_is_told_in_the_same_words_after_another_one() -> None:
+    nest = ["for i in range(n):", "    for j in range(min(i, n - 2)):", "        b[j // 3] = a[i]"]
+    other = ["for k in range(3, n):", "    a[k] = b[min(k, 5)]"]
+    alone, after = notes(*nest).accesses, notes(*other, *nest).accesses[-2:]
+    assert [conditions(access) for access in alone] == [conditions(access) for access in after]
+    assert [access.index[0].text() for access in alone] == [access.index[0].text() for access in after]
+
+
+def test_each_scalar_is_forgotten_once_where_a_loop_begins() -> None:
+    found = notes("m = n", "for i in range(n):", "    b[m] = 0.0", "    m = i", "    m = m + 1", "    m = 2")
+    assert found.accesses[0].index[0].symbols[0].birth == ("i",)
+    assert sum(symbol.role == "opaque" for symbol in found.state.table.symbols) <= 3
+
+
+def test_notes_of_a_fact_serve_the_questions_after_it() -> None:
+    one = kernel(HEAD + "    for i in range(n):\n        a[i] = 1.0\n")
+    found = trace(one)
+    keep(one, found)
+    assert traced(one) is found

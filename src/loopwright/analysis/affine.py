@@ -23,6 +23,7 @@ The third and fourth keep products of two and of three of them within int64."""
 
 MAX_COEFFICIENT = 4096
 MAX_CONSTANT = 2**40
+NO_LETTER = re.compile(r"[^A-Za-z0-9]")
 LONG = re.compile(r"\bmod\b|^\d+\*q|\d{11}")
 
 
@@ -64,7 +65,7 @@ class Affine:
     @property
     def symbols(self) -> tuple[Symbol, ...]:
         """The symbols with a coefficient."""
-        return tuple(symbol for symbol, _ in self.terms)
+        return tuple([symbol for symbol, _ in self.terms])
 
     @property
     def is_constant(self) -> bool:
@@ -97,8 +98,8 @@ class Affine:
         low = high = self.constant
         for symbol, c in self.terms:
             a, b = symbol.intervals[level]
-            low += min(c * a, c * b)
-            high += max(c * a, c * b)
+            low += c * (a if c > 0 else b)
+            high += c * (b if c > 0 else a)
         return low, high
 
 
@@ -127,6 +128,8 @@ def of_symbol(symbol: Symbol) -> Affine:
 
 def combine(left: Affine, right: Affine, factor: int = 1) -> Affine:
     """left + factor * right."""
+    if not right.terms:
+        return Affine(left.terms, left.constant + factor * right.constant)
     total = dict(left.terms)
     for symbol, c in right.terms:
         total[symbol] = total.get(symbol, 0) + factor * c
@@ -176,9 +179,12 @@ def closure(symbols: Iterable[Symbol]) -> tuple[Symbol, ...]:
 @dataclass(slots=True)
 class SymbolTable:
     """The symbols of one kernel. Opaque symbols are hash-consed: one key, one symbol. `demands`: the level that an
-    argument must keep to, for all the forms made so far to be free of overflow."""
+    argument must keep to, for all the forms made so far to be free of overflow. `counts`: how many names there are of
+    each kind in each loop. A name says no more than the innermost loop of the birth and this number, so that in kernels
+    that share a nest its symbols have the same names, and questions about it the same text."""
 
     symbols: list[Symbol] = field(default_factory=list)
+    counts: dict[str, int] = field(default_factory=dict)
     by_key: dict[Hashable, Symbol] = field(default_factory=dict)
     demands: dict[Symbol, int] = field(default_factory=dict)
 
@@ -207,13 +213,13 @@ class SymbolTable:
         roots = roots_of((lower, upper))
         data = lower.data or upper.data
         loads = any(s.loads for s in lower.symbols + upper.symbols)
-        return self._new(f"i{len(self.symbols)}", "loop", birth, tuple(intervals), roots, data=data, loads=loads)
+        return self._new(self._named("i", birth), "loop", birth, tuple(intervals), roots, data=data, loads=loads)
 
     def fresh(self, type_: Scalar, birth: tuple[str, ...], least: int | None = None) -> Symbol:
         """A value about which nothing but its type (and `least`) is known."""
         low = type_.minimum if least is None else least
         high = type_.maximum if not type_.is_float else 0
-        name = f"q{len(self.symbols)}"
+        name = self._named("q", birth)
         intervals = ((low, high),) * len(LEVELS)
         rule = _range_rule(name, (low, high))
         return self._new(name, "opaque", birth, intervals, rule=rule, loose=True, data=True)
@@ -224,11 +230,12 @@ class SymbolTable:
         """The value of an expression over `parts`, the same symbol for the same key."""
         if key not in self.by_key:
             symbols = [symbol for part in parts for symbol in part.symbols]
-            name = f"q{len(self.symbols)}"
+            birth = longest([birth, *(symbol.birth for symbol in symbols)])
+            name = self._named("q", birth)
             self.by_key[key] = self._new(
                 name,
                 "opaque",
-                longest([birth, *(symbol.birth for symbol in symbols)]),
+                birth,
                 (interval,) * len(LEVELS),
                 rule=_range_rule(name, interval),
                 loose=True,
@@ -242,11 +249,12 @@ class SymbolTable:
     ) -> Symbol:
         """A value fixed (or where `loose`, limited) by a condition, in which `@` stands for it."""
         if key not in self.by_key:
-            name = f"q{len(self.symbols)}"
+            birth = longest(symbol.birth for symbol in uses)
+            name = self._named("q", birth)
             self.by_key[key] = self._new(
                 name,
                 "opaque",
-                longest(symbol.birth for symbol in uses),
+                birth,
                 tuple(intervals),
                 frozenset().union(*(_roots(symbol) for symbol in uses)),
                 rule=rule.replace("@", name),
@@ -268,11 +276,12 @@ class SymbolTable:
                     ends = [a * b for a in span for b in factor.intervals[level]]
                     span = min(ends), max(ends)
                 intervals.append(span)
-            name = f"q{len(self.symbols)}"
+            birth = longest(symbol.birth for symbol in factors)
+            name = self._named("q", birth)
             self.by_key[key] = self._new(
                 name,
                 "opaque",
-                longest(symbol.birth for symbol in factors),
+                birth,
                 tuple(intervals),
                 frozenset().union(*(_roots(symbol) for symbol in factors)),
                 rule=f"{name} >= 0" if intervals[0][0] >= 0 else "",
@@ -299,6 +308,12 @@ class SymbolTable:
             if root.intervals[level] != root.intervals[0]:
                 self.demands[root] = max(level, self.demands.get(root, 0))
 
+    def _named(self, kind: str, birth: tuple[str, ...]) -> str:
+        """A new name for a symbol."""
+        name = f"{kind}{NO_LETTER.sub('_', birth[-1])}_" if birth else kind
+        count = self.counts[name] = self.counts.get(name, 0) + 1
+        return f"{name}{count}"
+
     def _new(
         self,
         name: str,
@@ -324,7 +339,7 @@ class SymbolTable:
 
 def roots_of(forms: Iterable[Affine]) -> frozenset[Symbol]:
     """The arguments on whose ranges the intervals of forms rest."""
-    return frozenset().union(*(_roots(symbol) for form in forms for symbol in form.symbols))
+    return frozenset().union(*[_roots(symbol) for form in forms for symbol, _ in form.terms])
 
 
 def _roots(symbol: Symbol) -> frozenset[Symbol]:

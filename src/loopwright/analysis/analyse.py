@@ -16,7 +16,7 @@ from loopwright.analysis.local_arrays import is_private
 from loopwright.analysis.reductions import NotAReduction, array_updates, is_exact, one_op, scalar_reduction
 from loopwright.analysis.same_value import set_alike
 from loopwright.analysis.scalars import Names, Scalars, live_after, scalars_of
-from loopwright.analysis.trace import Access, LoopNote, Trace, escapes, trace
+from loopwright.analysis.trace import Access, LoopNote, Trace, escapes, keep, trace
 from loopwright.analysis.wording import conflict_of, reason_of, trip_count
 from loopwright.ir.nodes import Allocate, Assign, Break, Checked, Const, Continue, For, Kernel, Load, Store, While
 from loopwright.ir.user_text import user_name
@@ -47,6 +47,7 @@ def analyse_restructured(kernel: Kernel, facts: Facts) -> Facts:
         proof = prove(kernel, notes, known=facts.known)
         scene = _LoopQuestions(kernel, notes, Elements(proof), live_after(kernel))
         guard = both(facts.guard, guard_of(proof))
+        keep(kernel, notes)
         known = _by_key(kernel, proof.bounds)
         return Facts(_Verdicts(scene), access_facts(kernel, notes), guard, proof.bounds, known, facts.gpu)
 

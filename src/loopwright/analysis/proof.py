@@ -13,10 +13,10 @@ from itertools import islice
 from loopwright.analysis import isl
 from loopwright.analysis.affine import Affine, Formula
 from loopwright.analysis.condition_text import as_text
-from loopwright.analysis.effort import Effort
+from loopwright.analysis.effort import Effort, remember, remembered
 from loopwright.analysis.facts import Bounds, Condition
-from loopwright.analysis.sets import build, has_divisions, only, ordered, outside_of, parsed, renamed, simpler
-from loopwright.analysis.trace import Trace
+from loopwright.analysis.sets import build, has_divisions, only, ordered, outside_of, parsed, question, renamed, simpler
+from loopwright.analysis.trace import LoopNote, Trace
 
 ROOM = 4
 """A guard must let every loop have this many iterations, or its accesses are checked in the code instead."""
@@ -69,6 +69,17 @@ def _conditions(
     """For each way to be outside, the condition that it never happens: in the simplest form that says the same
     wherever `reached` holds, or a stronger one where that is not simple."""
     context = context_of(proof.notes)
+    key = ("conditions", id(context), question(where, outside, reached))
+    known: tuple[isl.Set, list[isl.Set]] | None = remembered(key)
+    if known is None:
+        known = context, _conditions_within(context, where, outside, reached)  # which keeps its identity its own
+        remember(key, known)
+    return known[1]
+
+
+def _conditions_within(
+    context: isl.Set, where: tuple[Formula, ...], outside: Sequence[Formula], reached: tuple[Formula, ...]
+) -> list[isl.Set]:
     found: list[isl.Set] = []
     happens = None
     for formula in outside:
@@ -193,15 +204,25 @@ def room_of(proof: Proof, stack: tuple[str, ...]) -> isl.Set:
     if not stack:
         return context_of(proof.notes)
     result = room_of(proof, stack[:-1])
-    around = [proof.notes.loops[name] for name in stack if name in proof.notes.loops]
     if stack[-1] in proof.notes.loops:
-        note = around[-1]
-        x = note.symbol.name
+        around = [proof.notes.loops[name] for name in stack if name in proof.notes.loops]
         domain = [formula for loop in around for formula in loop.domain]
-        fixed = [s.name for s in ordered(s for f in domain for s in f.symbols) if s.role in ("size", "scalar")]
-        one = only(build(domain), [*fixed, x])
-        far = isl.Set(f"[{x}, far] -> {{ : far >= {x} + {(ROOM - 1) * max(1, abs(note.step))} }}")
-        together = result.intersect(only(one.intersect(renamed(one, x, "far")).intersect(far), fixed))
-        result = result if together.is_empty() else together
+        note = around[-1]
+        key = ("room", id(result), note.symbol.name, abs(note.step), question(domain))
+        known: tuple[isl.Set, isl.Set] | None = remembered(key)
+        if known is None:
+            known = result, _room_in(result, note, domain)  # which keeps its identity its own
+            remember(key, known)
+        result = known[1]
     proof.rooms[stack] = result
     return result
+
+
+def _room_in(outer: isl.Set, note: LoopNote, domain: Sequence[Formula]) -> isl.Set:
+    """Room for a loop too, where there is room for those around it; `domain`: what holds of all of them."""
+    x = note.symbol.name
+    fixed = [s.name for s in ordered(s for f in domain for s in f.symbols) if s.role in ("size", "scalar")]
+    one = only(build(domain), [*fixed, x])
+    far = isl.Set(f"[{x}, far] -> {{ : far >= {x} + {(ROOM - 1) * max(1, abs(note.step))} }}")
+    both = outer.intersect(only(one.intersect(renamed(one, x, "far")).intersect(far), fixed))
+    return outer if both.is_empty() else both

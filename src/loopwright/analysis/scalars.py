@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import assert_never
 
+from loopwright.ir.by_identity import by_identity
 from loopwright.ir.nodes import (
     Allocate,
     Assign,
@@ -74,10 +76,12 @@ def _join(left: Names | None, right: Names | None) -> Names | None:
     return left & right
 
 
+@by_identity
 def _reads(stmt: Stmt) -> Names:
     return frozenset(name for expr in own_expressions(stmt) for name in names_in(expr))
 
 
+@by_identity
 def _flow(stmt: Stmt) -> Flow:
     reads = _reads(stmt)
     match stmt:
@@ -127,12 +131,13 @@ def written_each_time(loop: For | While) -> Names:
 # ---- what is read afterwards ----------------------------------------------------------------------------------
 
 
-def live_after(kernel: Kernel) -> dict[str, Names]:
+@by_identity
+def live_after(kernel: Kernel) -> Mapping[str, Names]:
     """For each loop, the scalars that may be read after it before they are written again, be it in the next
     iteration of a loop around it."""
     result: dict[str, Names] = {}
     _live(kernel.body, frozenset(), {}, result)
-    return result
+    return MappingProxyType(result)
 
 
 def _live(body: Body, after: Names, targets: Mapping[str, Names], result: dict[str, Names]) -> Names:

@@ -3,7 +3,7 @@ loop is always the tail of the list and leaves by one projection."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Hashable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import TypeVar
 
@@ -37,6 +37,16 @@ MOST_IN_CHAIN = 4
 
 MOST_CHOICES = 10
 """How many minima, maxima, and remainders by a value known only at run time, may be in one question."""
+
+
+def question(*groups: Sequence[Formula]) -> Hashable:
+    """What groups of formulas say, in words that other kernels with the same nest share: a key for what is found out
+    about them. Says what kind of question that is, as `build` does."""
+    symbols = ordered(symbol for formulas in groups for formula in formulas for symbol in formula.symbols)
+    if any(symbol.laborious for symbol in symbols):
+        laborious()
+    texts = tuple(tuple(formula.text for formula in formulas) for formulas in groups)
+    return texts, tuple((symbol.name, symbol.rule) for symbol in symbols)
 
 
 def _refuse_chains(symbols: Sequence[Symbol]) -> None:
@@ -152,8 +162,18 @@ def only(points: isl.Set, keep: Iterable[str]) -> isl.Set:
 
 
 def without(points: Points, names: Collection[str]) -> Points:
-    """The set or map with some parameters projected out, neighbours at once; in their own order, whatever that of the
-    names: another one may cost isl a thousand times as much."""
+    """The set or map with some parameters projected out."""
+    key = ("without", id(points), frozenset(names))
+    known: tuple[Points, Points] | None = remembered(key)
+    if known is None:
+        known = points, _without(points, names)  # which keeps its identity its own
+        remember(key, known)
+    return known[1]
+
+
+def _without(points: Points, names: Collection[str]) -> Points:
+    """Neighbours are projected out at once; all in their own order, whatever that of the names: another one may cost
+    isl a thousand times as much."""
     known = parameters(points)
     position = len(known)
     while position > 0:

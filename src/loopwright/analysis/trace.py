@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import assert_never
+from typing import TypeVar, assert_never
 
 from loopwright.analysis.affine import Affine, Formula, Symbol, SymbolTable, combine, of_symbol, relate
 from loopwright.analysis.values import (
@@ -21,6 +21,7 @@ from loopwright.analysis.values import (
     size_of,
     value_of,
 )
+from loopwright.ir.by_identity import by_identity
 from loopwright.ir.nodes import (
     Allocate,
     Assign,
@@ -43,11 +44,13 @@ from loopwright.ir.nodes import (
     Store,
     While,
 )
-from loopwright.ir.queries import contains
+from loopwright.ir.queries import has
 from loopwright.ir.types import INT64
 from loopwright.ir.walk import bodies, children, own_expressions, statements
 
 _Snapshot = tuple[dict[str, Affine], dict[str, tuple[int, tuple[str, ...]]], dict[tuple[str, int], Affine]]
+Key = TypeVar("Key")
+V = TypeVar("V")
 Jump = Break | Continue | Leave | Return
 
 
@@ -135,24 +138,45 @@ def traced(kernel: Kernel) -> Trace:
         if known is kernel:
             return notes
     notes = trace(kernel)
-    _LAST[:] = [(kernel, notes), *_LAST[:3]]
+    keep(kernel, notes)
     return notes
 
 
-def escapes(stmt: Stmt) -> list[Jump]:
+def keep(kernel: Kernel, notes: Trace) -> None:
+    """Let `traced` give these notes: whoever made a guard of them has made it."""
+    _LAST[:] = [(kernel, notes), *_LAST[:3]]
+
+
+def escapes(stmt: Stmt) -> tuple[Jump, ...]:
     """The jumps inside a statement (or the statement itself) that lead out of it."""
-    if isinstance(stmt, Break | Continue | Leave | Return):
-        return [stmt]
-    if not contains((stmt,), Break, Continue, Leave, Return):
-        return []
-    inner = [jump for body in bodies(stmt) for child in body for jump in escapes(child)]
+    return (stmt,) if isinstance(stmt, Break | Continue | Leave | Return) else _escapes_inside(stmt)
+
+
+@by_identity
+def _escapes_inside(stmt: Stmt) -> tuple[Jump, ...]:
+    inner = tuple(jump for body in bodies(stmt) for child in body for jump in escapes(child))
     match stmt:
         case For() | While():
-            return [j for j in inner if not (isinstance(j, Break | Continue) and j.loop == stmt.name)]
+            return tuple(j for j in inner if not (isinstance(j, Break | Continue) and j.loop == stmt.name))
         case Block():
-            return [j for j in inner if not (isinstance(j, Leave) and j.block == stmt.name)]
+            return tuple(j for j in inner if not (isinstance(j, Leave) and j.block == stmt.name))
         case _:
             return inner
+
+
+@by_identity
+def _changing(stmt: Stmt) -> tuple[Assign | Store | Allocate, ...]:
+    """What changes inside a statement: of each scalar and array the last one that changes it, in the order of the
+    text."""
+    inside = statements(tuple(one for body in bodies(stmt) for one in body))
+    changes = [one for one in inside if isinstance(one, Assign | Store | Allocate)]
+    last = {(type(one), one.name if isinstance(one, Assign) else one.array): one for one in reversed(changes)}
+    return tuple(reversed(last.values()))
+
+
+def _differing(some: dict[Key, V], others: dict[Key, V]) -> list[Key]:
+    """The keys whose values differ, or that one side lacks."""
+    return [key for key in (some | others) if some.get(key) is not others.get(key) and some.get(key) != others.get(key)]
 
 
 class _Walker:
@@ -177,9 +201,9 @@ class _Walker:
         del self.where[mark:]
         self.exact = before
 
-    def _change(self, body: Body) -> None:
-        """Forget what a body may change: on entering a loop, and on leaving it."""
-        for stmt in statements(body):
+    def _change(self, around: Stmt) -> None:
+        """Forget what may change inside a statement: on entering a loop, and on leaving it."""
+        for stmt in _changing(around):
             match stmt:
                 case Assign():
                     self.state.types[stmt.name] = stmt.value.type
@@ -190,8 +214,6 @@ class _Walker:
                     self.state.stored(stmt.array)
                     for axis in range(len(stmt.shape)):
                         self.state.sizes.pop((stmt.array, axis), None)
-                case _:
-                    pass
 
     # ---- expressions
 
@@ -273,7 +295,7 @@ class _Walker:
                 ended = self.body(stmt.body)
                 left = any(isinstance(s, Leave) and s.block == stmt.name for s in statements(stmt.body))
                 if left:
-                    self._change(stmt.body)
+                    self._change(stmt)
                 self._after(stmt)
                 return ended and not left
             case Break() | Continue() | Leave() | Return():
@@ -330,16 +352,13 @@ class _Walker:
     def _merge(self, other: _Snapshot) -> None:
         """Where two paths meet, keep what they agree on."""
         scalars, versions, sizes = other
-        for name in self.state.scalars.keys() | scalars.keys():
-            if self.state.scalars.get(name) != scalars.get(name):
-                self.state.forget(name)
-        for name in self.state.versions.keys() | versions.keys():
-            if self.state.versions.get(name) != versions.get(name):
-                self.state.counter += 1
-                self.state.versions[name] = (self.state.counter, self.state.stack)
-        for key in self.state.sizes.keys() | sizes.keys():
-            if self.state.sizes.get(key) != sizes.get(key):
-                self.state.sizes.pop(key, None)
+        for name in _differing(self.state.scalars, scalars):
+            self.state.forget(name)
+        for name in _differing(self.state.versions, versions):
+            self.state.counter += 1
+            self.state.versions[name] = (self.state.counter, self.state.stack)
+        for key in _differing(self.state.sizes, sizes):
+            self.state.sizes.pop(key, None)
 
     # ---- loops
 
@@ -351,7 +370,7 @@ class _Walker:
         outer = state.stack
         symbol = state.table.loop((*outer, loop.name), lower, upper, sign)
         state.stack = (*outer, loop.name)
-        self._change(loop.body)
+        self._change(loop)
         state.scalars[loop.name] = of_symbol(symbol)
         state.types[loop.name] = INT64
         domain = self._domain(loop, of_symbol(symbol), lower, upper, sign)
@@ -364,10 +383,10 @@ class _Walker:
             loop, symbol, lower, upper, stride, outer, tuple(domain), tuple(self.where), regular
         )
         with self._under(*domain, exact=exact):
-            self.sure = self.sure and not self._breaks(loop) and not any(_may_fail(s) for s in statements(loop.body))
+            self.sure = self.sure and not self._breaks(loop) and not _may_fail_inside(loop)
             self.body(loop.body)
         state.stack = outer
-        self._change(loop.body)
+        self._change(loop)
         self._after(loop)
 
     def _domain(self, loop: For, value: Affine, lower: Affine, upper: Affine, sign: int) -> list[Formula]:
@@ -395,26 +414,27 @@ class _Walker:
         state = self.state
         outer = state.stack
         state.stack = (*outer, loop.name)
-        self._change(loop.body)
+        self._change(loop)
         self.sure = False
         self.expr(loop.condition, loop)
         condition = condition_of(state, loop.condition)
         with self._under(condition.true, exact=False):
             self.body(loop.body)
         state.stack = outer
-        self._change(loop.body)
+        self._change(loop)
         self._after(loop)
 
 
+@by_identity
 def _touches(expr: Expr) -> bool:
     """Whether an expression has accesses or checks, so that the conditions on it matter."""
     return isinstance(expr, Load | Checked) or any(_touches(child) for child in children(expr))
 
 
-def _may_fail(stmt: Stmt) -> bool:
-    """Whether a statement may end the call other than by a wrong index."""
-    return isinstance(stmt, Allocate | While) or any(_checks(expr) for expr in own_expressions(stmt))
-
-
-def _checks(expr: Expr) -> bool:
-    return isinstance(expr, Checked) or any(_checks(child) for child in children(expr))
+@by_identity
+def _may_fail_inside(loop: For) -> bool:
+    """Whether a statement in a loop may end the call other than by a wrong index."""
+    return any(
+        isinstance(stmt, Allocate | While) or any(has(expr, Checked) for expr in own_expressions(stmt))
+        for stmt in statements(loop.body)
+    )

@@ -24,6 +24,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
+from loopwright.ir.by_identity import Answering
 from loopwright.ir.location import Location as Location
 from loopwright.ir.types import BOOL, INT64, Scalar
 
@@ -75,7 +76,7 @@ Function = Literal[
 
 
 @dataclass(frozen=True, slots=True)
-class Const:
+class Const(Answering):
     """A literal. `value` is a Python bool, int (within the type) or float according to the type's kind."""
 
     value: bool | int | float
@@ -89,7 +90,7 @@ class Const:
 
 
 @dataclass(frozen=True, slots=True)
-class Var:
+class Var(Answering):
     """A scalar parameter, a scalar local, or the variable of an enclosing loop (then of type int64)."""
 
     name: str
@@ -97,7 +98,7 @@ class Var:
 
 
 @dataclass(frozen=True, slots=True)
-class Dim:
+class Dim(Answering):
     """The size of axis `axis` of an array, in elements: int64, never negative, fixed for the whole call."""
 
     array: str
@@ -109,7 +110,7 @@ class Dim:
 
 
 @dataclass(frozen=True, slots=True)
-class Load:
+class Load(Answering):
     """An element. Each index is an int64 and Python's: -size <= index < size, a negative one counts from the
     end, anything else is a BoundsError."""
 
@@ -121,7 +122,7 @@ class Load:
 
 
 @dataclass(frozen=True, slots=True)
-class Unary:
+class Unary(Answering):
     """neg, abs: integers and floats. invert: integers and bool (logical). not: bool."""
 
     op: UnaryOp
@@ -133,7 +134,7 @@ class Unary:
 
 
 @dataclass(frozen=True, slots=True)
-class Binary:
+class Binary(Answering):
     """Both operands and the result have one type. On bool: and, or, xor only (NumPy's `+` and `*` on bools are
     written as or and and). truediv: floats only. pow: an integer base needs an exponent >= 0 (a Checked).
     min(a, b) is `b if b < a else a`, max(a, b) is `b if b > a else a`: Python's, NaN included."""
@@ -148,7 +149,7 @@ class Binary:
 
 
 @dataclass(frozen=True, slots=True)
-class Compare:
+class Compare(Answering):
     """Operands of one type (bool, integer or float); a comparison with NaN is false, except `ne`."""
 
     op: CompareOp
@@ -161,7 +162,7 @@ class Compare:
 
 
 @dataclass(frozen=True, slots=True)
-class Logical:
+class Logical(Answering):
     """Short-circuit `and`, `or` on bools."""
 
     op: LogicalOp
@@ -174,7 +175,7 @@ class Logical:
 
 
 @dataclass(frozen=True, slots=True)
-class Select:
+class Select(Answering):
     """`then if condition else otherwise`; only the chosen side is evaluated. Both sides have one type."""
 
     condition: Expr
@@ -187,7 +188,7 @@ class Select:
 
 
 @dataclass(frozen=True, slots=True)
-class Cast:
+class Cast(Answering):
     """Conversion as NumPy's astype: to bool `!= 0`; between integers wraps; float to integer truncates towards
     zero, and gives int64's least value (wrapped to the type) for NaN and for what int64 (or uint64) cannot hold."""
 
@@ -196,7 +197,7 @@ class Cast:
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class Call(Answering):
     """A mathematical function of floats: arguments of one float type; the result has that type, or bool for
     isnan, isinf, isfinite, signbit, and of bits the integer that is kept in the same bytes. maximum and minimum carry
     NaN through, fmax and fmin drop it."""
@@ -207,7 +208,7 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class Checked(Answering):
     """`value`, provided that `condition` (evaluated first) is true; else the error named by `kind` at `at`. raised: of
     kind "raised", the user's exception: the name of its class, a colon, a space, and what it says."""
 
@@ -248,7 +249,7 @@ Asserted = bool | Literal["independent"]
 
 
 @dataclass(frozen=True, slots=True)
-class Assign:
+class Assign(Answering):
     """Give a scalar local its value. A local exists from its first Assign on; `verify` shows it is never read
     before on any path (the front end adds a Checked of kind 'unassigned' where that is not certain)."""
 
@@ -258,7 +259,7 @@ class Assign:
 
 
 @dataclass(frozen=True, slots=True)
-class Store:
+class Store(Answering):
     """Write an element. The order is: the indices from left to right, then the value, then the write."""
 
     array: str
@@ -282,7 +283,7 @@ class Original:
 
 
 @dataclass(frozen=True, slots=True)
-class Allocate:
+class Allocate(Answering):
     """A fresh local array, anew each time the statement runs. Sizes are int64; a negative size is an error of
     kind ValueError. `fill` is the value of every element, or None where it is not defined (np.empty). `double` is
     how code is to be generated for it (set by steps): a block of a GPU has two of them in shared memory, and fills
@@ -299,7 +300,7 @@ class Allocate:
 
 
 @dataclass(frozen=True, slots=True)
-class For:
+class For(Answering):
     """`for name in range(lower, upper, step)`: the bounds are int64, evaluated once, before the first
     iteration; a step of 0 is caught by a Checked. `asserted`: the user wrote prange, or the step that made the loop
     (`scan`) has found that its iterations need no order; "independent": it has found (`redirect`) that none of them
@@ -320,7 +321,7 @@ class For:
 
 
 @dataclass(frozen=True, slots=True)
-class While:
+class While(Answering):
     """Evaluate the condition, run the body, again. `name` is for Break, Continue and for reports."""
 
     name: str
@@ -330,7 +331,7 @@ class While:
 
 
 @dataclass(frozen=True, slots=True)
-class If:
+class If(Answering):
     """Run `then` where the condition is true, else `otherwise`."""
 
     condition: Expr
@@ -340,7 +341,7 @@ class If:
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class Block(Answering):
     """A stretch of statements that Leave(name) ends early: an inlined function body with inner returns."""
 
     name: str
@@ -349,7 +350,7 @@ class Block:
 
 
 @dataclass(frozen=True, slots=True)
-class Break:
+class Break(Answering):
     """End the enclosing loop named `loop` (always the innermost one)."""
 
     loop: str
@@ -357,7 +358,7 @@ class Break:
 
 
 @dataclass(frozen=True, slots=True)
-class Continue:
+class Continue(Answering):
     """Go on with the next iteration of the enclosing loop named `loop` (always the innermost one)."""
 
     loop: str
@@ -365,7 +366,7 @@ class Continue:
 
 
 @dataclass(frozen=True, slots=True)
-class Leave:
+class Leave(Answering):
     """Go on after the enclosing Block named `block`."""
 
     block: str
@@ -373,7 +374,7 @@ class Leave:
 
 
 @dataclass(frozen=True, slots=True)
-class Return:
+class Return(Answering):
     """End the kernel; one value for each ReturnedScalar of `kernel.returned`, in order."""
 
     values: tuple[Expr, ...] = ()
@@ -456,7 +457,7 @@ class ReturnedArray:
 
 
 @dataclass(frozen=True, slots=True)
-class Kernel:
+class Kernel(Answering):
     """One function, specialised to the types of a call. `returned` is None where the function returns None, and
     `returns_tuple` tells `return x,` from `return x`. `packing`: where what is returned is no flat tuple, how it is
     made of `returned`, in postfix order: ("value", k) is the k-th of these, ("tuple", n) a tuple of the last n

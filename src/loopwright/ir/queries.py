@@ -5,7 +5,9 @@ with `ir/walk.py`."""
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
+from loopwright.ir.by_identity import by_identity
 from loopwright.ir.nodes import (
     Allocate,
     Assign,
@@ -23,12 +25,48 @@ from loopwright.ir.nodes import (
     While,
 )
 from loopwright.ir.types import Scalar
-from loopwright.ir.walk import expressions, statements, subexpressions
+from loopwright.ir.walk import bodies, own_expressions, statements, subexpressions
+
+
+@dataclass(frozen=True, slots=True)
+class _Inside:
+    """What stands in a statement and inside it: kinds of statements, and names, see the questions below. owned: those
+    that nothing else may have, of scalars, arrays, loops and blocks. size: in nodes."""
+
+    kinds: frozenset[type[Stmt]]
+    assigned: frozenset[str]
+    read: frozenset[str]
+    stored: frozenset[str]
+    loaded: frozenset[str]
+    measured: frozenset[str]
+    made: frozenset[str]
+    owned: frozenset[str]
+    size: int
+
+
+@by_identity
+def _inside(stmt: Stmt) -> _Inside:
+    parts = [part for own in own_expressions(stmt) for part in subexpressions(own)]
+    inner = [_inside(one) for body in bodies(stmt) for one in body]
+    assigned = {stmt.name} if isinstance(stmt, Assign) else ()
+    made = {stmt.array} if isinstance(stmt, Allocate) else ()
+    named = {stmt.name} if isinstance(stmt, For | While | Block) else ()
+    return _Inside(
+        frozenset((type(stmt),)).union(*(one.kinds for one in inner)),
+        frozenset(assigned).union(*(one.assigned for one in inner)),
+        frozenset(part.name for part in parts if isinstance(part, Var)).union(*(one.read for one in inner)),
+        frozenset((stmt.array,) if isinstance(stmt, Store) else ()).union(*(one.stored for one in inner)),
+        frozenset(part.array for part in parts if isinstance(part, Load)).union(*(one.loaded for one in inner)),
+        frozenset(part.array for part in parts if isinstance(part, Dim)).union(*(one.measured for one in inner)),
+        frozenset(made).union(*(one.made for one in inner)),
+        frozenset((*assigned, *made, *named)).union(*(one.owned for one in inner)),
+        1 + len(parts) + sum(one.size for one in inner),
+    )
 
 
 def names_assigned(body: Body) -> set[str]:
     """The scalars that a body may give a value."""
-    return {stmt.name for stmt in statements(body, Assign)}
+    return set[str]().union(*(_inside(stmt).assigned for stmt in body))
 
 
 def types_assigned(body: Body) -> dict[str, Scalar]:
@@ -38,7 +76,7 @@ def types_assigned(body: Body) -> dict[str, Scalar]:
 
 def names_read(body: Body) -> set[str]:
     """The scalars and loop variables that a body reads."""
-    return {part.name for part in expressions(body, Var)}
+    return set[str]().union(*(_inside(stmt).read for stmt in body))
 
 
 def names_in(expr: Expr) -> set[str]:
@@ -48,22 +86,22 @@ def names_in(expr: Expr) -> set[str]:
 
 def arrays_stored(body: Body) -> set[str]:
     """The arrays that a body may write to."""
-    return {stmt.array for stmt in statements(body, Store)}
+    return set[str]().union(*(_inside(stmt).stored for stmt in body))
 
 
 def arrays_loaded(body: Body) -> set[str]:
     """The arrays that a body may read elements of."""
-    return {part.array for part in expressions(body, Load)}
+    return set[str]().union(*(_inside(stmt).loaded for stmt in body))
 
 
 def arrays_measured(body: Body) -> set[str]:
     """The arrays that a body asks a size of."""
-    return {part.array for part in expressions(body, Dim)}
+    return set[str]().union(*(_inside(stmt).measured for stmt in body))
 
 
 def arrays_made(body: Body) -> set[str]:
     """The local arrays that a body makes."""
-    return {stmt.array for stmt in statements(body, Allocate)}
+    return set[str]().union(*(_inside(stmt).made for stmt in body))
 
 
 def originals_of(kernel: Kernel) -> dict[str, Original]:
@@ -73,7 +111,12 @@ def originals_of(kernel: Kernel) -> dict[str, Original]:
 
 def contains(body: Body, *kinds: type[Stmt]) -> bool:
     """Whether a statement of one of these kinds stands in a body."""
-    return next(statements(body, *kinds), None) is not None
+    return not all(_inside(stmt).kinds.isdisjoint(kinds) for stmt in body)
+
+
+def size_of(body: Body) -> int:
+    """How many nodes a body has: statements and expressions."""
+    return sum(_inside(stmt).size for stmt in body)
 
 
 def has(expr: Expr, *kinds: type[Expr]) -> bool:
@@ -84,15 +127,7 @@ def has(expr: Expr, *kinds: type[Expr]) -> bool:
 def names_of(kernel: Kernel) -> set[str]:
     """Every name that a new loop, array or scalar must not have."""
     names = {param.name for param in kernel.params} | {result.name for result in kernel.results}
-    for stmt in statements(kernel.body):
-        match stmt:
-            case Assign() | For() | While() | Block():
-                names.add(stmt.name)
-            case Allocate():
-                names.add(stmt.array)
-            case _:
-                pass
-    return names
+    return names.union(*(_inside(stmt).owned for stmt in kernel.body))
 
 
 def fresh(wanted: str, taken: Iterable[str]) -> str:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from operator import is_
+from types import MappingProxyType
 from typing import Any, TypeVar, assert_never, overload
 
+from loopwright.ir.by_identity import by_identity
 from loopwright.ir.nodes import (
     Allocate,
     Assign,
@@ -242,6 +244,7 @@ def rewrite_body(
     return unless_same(body, result)
 
 
-def loops(kernel: Kernel) -> dict[str, For | While]:
+@by_identity
+def loops(kernel: Kernel) -> Mapping[str, For | While]:
     """Every loop of a kernel by name, outer before inner."""
-    return {stmt.name: stmt for stmt in statements(kernel.body, For, While)}
+    return MappingProxyType({stmt.name: stmt for stmt in statements(kernel.body, For, While)})

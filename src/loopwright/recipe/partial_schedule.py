@@ -71,6 +71,7 @@ class PartialSchedule:
     few: frozenset[str] = frozenset()
     _facts: tuple[Kernel, Facts] | None = None
     _walks: tuple[Kernel, tuple[AccessStrides, ...]] | None = None
+    _part: tuple[Kernel, frozenset[int], Kernel] | None = None
     _nests: dict[int, Nest] = field(default_factory=dict)
 
     def take(self, step: Step, why: str, anew: bool = False) -> None:
@@ -148,7 +149,11 @@ class PartialSchedule:
         used = frozenset[str]().union(*(nest.used for nest in kept))
         if any(nest.own & used or nest.used & mine for nest in others):
             return self.kernel
-        return replace(self.kernel, body=_without(self.kernel.body, {id(nest.stmt) for nest in others}))
+        left_out = frozenset(id(nest.stmt) for nest in others)
+        if self._part is None or self._part[0] is not self.kernel or self._part[1] != left_out:
+            part = replace(self.kernel, body=_without(self.kernel.body, left_out))
+            self._part = self.kernel, left_out, part
+        return self._part[2]  # the very same one for the next step that is tried, and what is kept about it
 
     def _nest(self, stmt: Stmt) -> Nest:
         found = self._nests.get(id(stmt))
@@ -237,7 +242,7 @@ def _apart(body: Body) -> Iterator[Stmt]:
             yield stmt
 
 
-def _without(body: Body, nests: set[int]) -> Body:
+def _without(body: Body, nests: frozenset[int]) -> Body:
     """The body, and its versions, without some nests."""
     found: list[Stmt] = []
     for stmt in body:

@@ -39,6 +39,7 @@ from loopwright.ir.queries import (
     names_read,
     types_assigned,
 )
+from loopwright.ir.queries import size_of as size_of
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import loops, own_expressions, rewrite_body, statements, subexpressions
 from loopwright.steps.step import Rejection
@@ -264,11 +265,6 @@ def out_of_order(kernel: Kernel, facts: Facts, band: Sequence[For]) -> bool:
         if any(names_in(bound) & names for bound in own_expressions(loop)):
             return False
     return True
-
-
-def size_of(body: Body) -> int:
-    """How many nodes a body has."""
-    return sum(1 + sum(1 for own in own_expressions(s) for _ in subexpressions(own)) for s in statements(body))
 
 
 def too_large(kernel: Kernel, grown: int) -> Rejection | None:

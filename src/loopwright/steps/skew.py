@@ -54,12 +54,13 @@ class Skew(Step):
         return unfit(kernel, (outer, inner)) or overlapping(kernel) or self._too_far(kernel, inner)
 
     def _too_far(self, kernel: Kernel, inner: For) -> Rejection | None:
-        """The order stays, but the new numbers could leave the whole numbers of 64 bits."""
-        new = self._skewed(kernel, inner)
+        """The order stays, but the new numbers could leave the whole numbers of 64 bits. What the loop does with them
+        changes nothing of that."""
+        new = self._skewed(kernel, replace(inner, body=(Assign(inner.name, variable(inner.name)),)))
         notes = trace(with_statement(kernel, inner, (new,)))
         note, outer = notes.loops[new.name], notes.loops[self.outer]
         was = combine(of_symbol(note.symbol), of_symbol(outer.symbol), -self.factor)
-        values = (scalars[inner.name] for stmt, scalars in notes.values if new.body[1:] and stmt is new.body[1])
+        values = (scalars[inner.name] for stmt, scalars in notes.values if stmt is new.body[1])
         if is_regular(new, note) and all(value == was for value in values):
             return None
         return Rejection(f"the numbers of '{self.inner}' could become too large")

@@ -62,8 +62,7 @@ def constant_size(stmt: Allocate, most_bytes: int) -> int | None:
 
 def owned(kernel: Kernel, stmt: Allocate, size: BlockSize, gpu: GpuTarget) -> Owned | None:
     """How the threads of a block own the elements of an array, None where they share them."""
-    found = shares(kernel, stmt.array)
-    if found is None or stmt.fill is not None or constant_size(stmt, 2**30) is None:
+    if stmt.fill is not None or constant_size(stmt, 2**30) is None or (found := shares(kernel, stmt.array)) is None:
         return None
     runs = {share.run for share in found if share is not None}
     if any(count > 1 and f"thread.{axis}" not in runs for axis, count in zip(AXES, size, strict=True)):
