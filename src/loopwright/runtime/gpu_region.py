@@ -34,9 +34,10 @@ class GpuRegion:
             self._where[position] = address
             self._struct.put(position, in_place(array) if placed is None else placed)
 
-    def start(self, everything: Sequence[object]) -> Exception | None:
+    def start(self, everything: Sequence[object], waits: bool = True) -> Exception | None:
         """Start it with these numbers; the error of the user's program, which it may end with, where that is known
-        when this returns. Raises DeviceError."""
+        when this returns. waits: for all kernels, where one of them may end with an error; else `check` tells it.
+        Raises DeviceError."""
         executable = self._executable
         with executable.lock:
             for position in self._numbers:
@@ -47,7 +48,7 @@ class GpuRegion:
             self._struct.failure.site = -1
             executable.orders.forget()  # each part has other iterations
             failed = 1 if fault is not None else self._function(ctypes.byref(self._struct.call))
-            return self._error(failed, fault) if failed or executable.may_end_early else None
+            return self._error(failed, fault) if failed or (waits and executable.may_end_early) else None
 
     def check(self) -> Exception | None:
         """The same when all that was started is done, for which it waits."""

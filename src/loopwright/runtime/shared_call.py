@@ -352,7 +352,7 @@ class SharedCall:
             piece = self._arrays.prepared(member, number, part)
             self._copy(member, piece.copies, "work")
             with timer or nullcontext():
-                self._start(member, number, part)
+                self._start(member, number, part, waits=False)  # the others begin meanwhile
         except Failed as one:
             failed = one
         except Overlap:
@@ -384,8 +384,8 @@ class SharedCall:
         self.events.append(Event(member.name, "computes", one.begun, one.begun + spent_ns, one.part))
         return []
 
-    def _start(self, member: Participant, number: int, part: range) -> None:
-        """Start the kernels of a part, whose arrays are there. Raises DeviceError, Failed."""
+    def _start(self, member: Participant, number: int, part: range, waits: bool = True) -> None:
+        """Start the kernels of a part, whose arrays are there. waits: see GpuRegion. Raises DeviceError, Failed."""
         code = member.program.codes[number]
         assert code is not None
         if number not in member.regions:
@@ -393,7 +393,7 @@ class SharedCall:
         region = member.regions[number]
         for position, copies in self._arrays.arrays(code):
             region.put(position, copies.placed.get(member.name), copies.array)
-        error = region.start(self._with(member, part))
+        error = region.start(self._with(member, part), waits)
         if error is not None:
             raise Failed(part, error)
 
