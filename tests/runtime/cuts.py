@@ -35,7 +35,7 @@ class Cuts:
 
 
 def shared(
-    kernel: Any, arguments: Sequence[Any], parts: Any, devices: str = DEVICES, boxes: Any = None
+    kernel: Any, arguments: Sequence[Any], parts: Any, devices: str = DEVICES, known: Any = None
 ) -> SharedCall | None:
     """Make a call that is shared in these parts; None where it cannot be shared."""
     with lw.options(devices=devices, strict=True) as asked:
@@ -45,7 +45,7 @@ def shared(
         if not kind.programs:
             return None
         members, host = found._members(kind, asked)
-        call = SharedCall(members, host, prepared.arguments, parts, {}, boxes=boxes)
+        call = SharedCall(members, host, prepared.arguments, parts, {}, known=known)
         call.result = call.run()  # type: ignore[attr-defined]
         return call
 

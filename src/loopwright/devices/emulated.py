@@ -27,7 +27,7 @@ from loopwright.devices.clocks import Clocks
 from loopwright.devices.cuda_launcher import address_in, raiser, waiting_launcher
 from loopwright.devices.emulated_build import ENTRY, build_emulated, find_cxx
 from loopwright.devices.emulated_memory import APART, FIRST_ADDRESS, EmulatedMemory
-from loopwright.devices.gpu import Box, Gpu, Limits, Queue
+from loopwright.devices.gpu import Box, ExchangeFailed, Gpu, Limits, PeerCopy, Queue
 from loopwright.errors import CompilerError, DeviceError, DeviceMemoryError
 from loopwright.ir.gpu_target import CUDA
 from loopwright.ir.program import DeviceText
@@ -314,6 +314,20 @@ class EmulatedGpu:
                 there = source._at(other + row * pitch_bytes, size_bytes, "copy")
                 self._at(address + row * pitch_bytes, size_bytes, "copy")[:] = there
         return True
+
+    def exchange(self, order: Sequence[tuple[Gpu, Gpu]], copies: Sequence[PeerCopy]) -> Callable[[], None] | None:
+        """See devices.gpu.Gpu. All that was asked for before is done."""
+        if not all(isinstance(one.source, EmulatedGpu) and isinstance(one.target, EmulatedGpu) for one in copies):
+            return None
+
+        def made() -> None:
+            for one in copies:
+                try:
+                    one.target.copy_from(*one[1:])
+                except DeviceError as error:
+                    raise ExchangeFailed(one.target, error) from None
+
+        return made
 
     def mark(self, queue: Queue) -> int:
         """How many copies were asked for in the queue `up`, or how often memory was in `work`."""

@@ -5,10 +5,11 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 from loopwright.config import Tools
 from loopwright.devices.clocks import Clocks
+from loopwright.errors import DeviceError
 from loopwright.ir.gpu_target import CUDA, GpuTarget
 from loopwright.ir.program import DeviceText
 
@@ -48,6 +49,26 @@ them. Copies in `up` and in `down` are in order with nothing else but where `wai
 
 Box = Sequence[range]
 """Indices along each axis, without gaps."""
+
+
+class PeerCopy(NamedTuple):
+    """Bytes that a GPU copies of another one's memory, from `other` there to `address` here: see Gpu.copy_from."""
+
+    target: Gpu
+    source: Gpu
+    address: int
+    other: int
+    size_bytes: int
+    rows: int = 1
+    pitch_bytes: int = 0
+
+
+class ExchangeFailed(Exception):
+    """A GPU could not do its part of an exchange; `error` says why."""
+
+    def __init__(self, gpu: Gpu, error: DeviceError) -> None:
+        super().__init__()
+        self.gpu, self.error = gpu, error
 
 
 class Module(Protocol):
@@ -117,6 +138,11 @@ class Gpu(Protocol):
         has ended. Of several rows each has so many bytes, and begins `pitch_bytes` behind the one before, here and
         there; what lies between them stays as it is. False, and nothing done, where the two cannot reach each
         other."""
+
+    def exchange(self, order: Sequence[tuple[Gpu, Gpu]], copies: Sequence[PeerCopy]) -> Callable[[], None] | None:
+        """What GPUs of this kind are asked for each time that this is called: the first of each pair does what follows
+        in its `work` after what the second one was asked for in its own before; then come the copies. It returns at
+        once, and raises ExchangeFailed. One at a time in a process. None where two GPUs cannot reach each other."""
 
     def mark(self, queue: Queue) -> int:
         """A mark behind everything that was asked for in a queue; to be given to `wait` once."""

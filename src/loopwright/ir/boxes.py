@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import ast
 import operator
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
@@ -20,6 +21,10 @@ OPERATIONS: dict[type[ast.AST], Callable[[int, int], int]] = {
 }  # fmt: skip
 
 
+NAME = re.compile(r"\b[sv]\d+(?:_\d+)?\b")
+"""Of a size or a scalar."""
+
+
 class Box:
     """A box of indices. `where`: when it is not empty, '' for always; `ends`: the least and the greatest index along
     each axis where it is not: texts in Python's syntax of `s{argument}_{axis}` for sizes and `v{argument}` for
@@ -31,6 +36,12 @@ class Box:
 
     def __repr__(self) -> str:
         return f"Box({self.where!r}, {self.ends!r})"
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The sizes and scalars that decide about it."""
+        texts = (self.where, *(text for pair in self.ends for text in pair))
+        return frozenset(name for text in texts for name in NAME.findall(text))
 
     def at(self, values: Mapping[str, int], shape: Sequence[int]) -> tuple[range, ...] | None:
         """The indices along each axis of an array of this shape, for values of sizes and scalars; None for none."""
@@ -86,3 +97,9 @@ class Reach:
     touched: Box | None
     needed: Box | None
     written: Box | None
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The sizes and scalars that decide about it."""
+        boxes = (self.touched, self.needed, self.written)
+        return frozenset[str]().union(*(box.names for box in boxes if box is not None))

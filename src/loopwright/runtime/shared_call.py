@@ -7,27 +7,25 @@ as it was before the region, and who has the newest elements changes at the end 
 
 from __future__ import annotations
 
-import os
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from contextlib import nullcontext, suppress
 from functools import partial
 from itertools import pairwise
 from types import MappingProxyType
-from typing import Any, TypeVar
+from typing import Any
 
 from loopwright.config import current
 from loopwright.devices.base import Entry
-from loopwright.devices.gpu import Gpu
+from loopwright.devices.gpu import ExchangeFailed, Gpu
 from loopwright.devices.launcher import load_launcher
 from loopwright.errors import DeviceError, DeviceMemoryError
-from loopwright.memory.array_copies import HOST, ArrayCopies, Copy, make
+from loopwright.memory.array_copies import HOST, ArrayCopies, Copy, make, peer_copies
 from loopwright.memory.placing import give_back
 from loopwright.runtime.gpu_region import GpuRegion
 from loopwright.runtime.participants import (
-    Boxes,
     Event,
     Failed,
     Launched,
@@ -36,10 +34,10 @@ from loopwright.runtime.participants import (
     PartSource,
     Piece,
 )
+from loopwright.runtime.pools import finishing, working
+from loopwright.runtime.region_plans import RegionPlan, RegionPlans
 from loopwright.runtime.shared_arrays import SharedArrays
-from loopwright.runtime.under_way import UnderWay
-
-T = TypeVar("T")
+from loopwright.runtime.under_way import CopiedBytes, Step, UnderWay
 
 PART_BYTES = 64 << 20
 """What a GPU's part copies at least before it is cut: while one piece computes, the next one is copied."""
@@ -48,8 +46,6 @@ MOST_PIECES = 12
 
 DEPTH = 2
 """So many pieces of a GPU are under way at once."""
-
-MOST_THREADS = 64
 
 TRIED = 8
 """Into so many parts a region is cut to see whether parts write what lies apart."""
@@ -63,14 +59,14 @@ class SharedCall:
     def __init__(
         self, members: Sequence[Participant], host: Participant, arguments: Sequence[object], parts: PartSource,
         copies: dict[int, ArrayCopies], others: Mapping[str, Gpu] = MappingProxyType({}),
-        boxes: Boxes | None = None, own: Sequence[ArrayCopies] = (),
+        known: RegionPlans | None = None, own: Sequence[ArrayCopies] = (),
     ) -> None:  # fmt: skip
         self.members, self.host, self.parts, self.arguments = members, host, parts, tuple(arguments)
         self.events: list[Event] = []
         self.started_ns = 0
         self._program = host.program
         self._gpus = {member.name: member.gpu for member in members if member.gpu is not None} | dict(others)
-        self._arrays = SharedArrays(host.program, copies, own, {} if boxes is None else boxes)
+        self._arrays = SharedArrays(host.program, copies, own, RegionPlans() if known is None else known)
         self._races = False
         self._under_way = UnderWay()
         self._entries: dict[int, Entry] = {}
@@ -175,27 +171,83 @@ class SharedCall:
     def _without_waiting(self, number: int, fixed: Sequence[range]) -> bool:
         """Do a region whose arrays are all on GPUs, and wait for it later: as long as one of them has work, nobody is
         asked. False, and nothing is done, where that cannot be."""
-        asked = [(member, part) for member, part in zip(self.members, fixed, strict=True) if part]
-        if len(self._program.codes) == 1 or not all(
-            self._arrays.is_there(member, number, part) for member, part in asked
+        if len(self._program.codes) == 1 or any(
+            code is None or code.ends_early for code in (member.program.codes[number] for member in self.members)
         ):
             return False
-        if any(code is None or code.ends_early for member, _ in asked for code in (member.program.codes[number],)):
+        plan = self._arrays.plan(self.members, number, fixed)
+        step = None if plan is None else self._under_way.step(plan, lambda: self._step(plan))
+        if plan is None or step is None:
             return False
-        self._under_way.order()
-        launched = [
-            self._launched(member, number, part, self._under_way.is_timed(member, number)) for member, part in asked
-        ]
-        self._under_way.add([one for one in launched if one.failed is None and not one.left])
-        self._arrays.written_by(self._arrays.writing)
-        wrong = [one for one in launched if one.failed is not None or one.left]
-        if wrong:
+        try:
+            self._under_way.exchange(step)
+        except ExchangeFailed as failed:
+            member = next(one for one in self.members if one.gpu is failed.gpu)
+            self._given_up(member, failed.error, [])
+            return False
+        lost: list[tuple[Participant, range, DeviceError]] = []
+        wrong: Exception | None = None
+        for start in step.starts:
+            member, part, region = start
+            begun = time.perf_counter_ns()
+            timer = member.gpu.timer() if member.gpu is not None and self._under_way.is_timed(member, number) else None
+            try:
+                with timer or nullcontext():
+                    wrong = region.start(self._with(member, part), waits=False) or wrong
+                self._under_way.add(number, start, begun, timer)
+            except DeviceError as error:
+                lost.append((member, part, error))
+        if lost:
+            self._lost_of(plan, lost)
+        else:
+            self._arrays.become(plan)
+            self._under_way.over(plan)
+        if lost or wrong is not None:
             self._settle()
-        for one in wrong:
-            if one.failed is not None:
-                raise one.failed.error
-            self._by_one(self.host, number, one.part)
+        if wrong is not None:
+            raise wrong
+        for _, part, _ in lost:
+            self._by_one(self.host, number, part)
         return True
+
+    def _step(self, plan: RegionPlan) -> Step | None:
+        """What is asked of GPUs for a region. None where that cannot be."""
+        by_name = {member.name: member for member in self.members}
+        order = self._under_way.order(plan)
+        there = self._arrays.copies
+        copies: list[Copy] = []
+        starts: list[tuple[Participant, range, GpuRegion]] = []
+        for place, part, touched, some in plan.parts:
+            member = self.members[place]
+            assert member.gpu is not None
+            try:
+                for position in touched:
+                    there[position].room(member.name, member.gpu)
+            except DeviceMemoryError as error:
+                member.failure = error
+                return None
+            copies += [Copy(there[position], source, member.name, box) for position, source, box in some]
+            starts.append((member, part, self._region(member, plan.number, part)))
+        pulled = [
+            peer
+            for copy in copies
+            for peer in peer_copies(copy, _gpu(by_name[copy.source]), _gpu(by_name[copy.target]))
+        ]
+        pairs = [(_gpu(self.members[a]), _gpu(self.members[b])) for a, b in sorted(order)]
+        exchange = _gpu(starts[0][0]).exchange(pairs, pulled)
+        copied = [CopiedBytes(copy.source, copy.target, copy.size_bytes) for copy in copies]
+        return None if exchange is None else Step(exchange, copied, starts)
+
+    def _lost_of(self, plan: RegionPlan, lost: Sequence[tuple[Participant, range, DeviceError]]) -> None:
+        """Of a planned region some parts were not begun: who has what now."""
+        for place, part, _, _ in plan.parts:
+            self._arrays.prepared(self.members[place], plan.number, part)
+        for member, _, error in lost:
+            if isinstance(error, DeviceMemoryError):
+                member.failure = error
+            else:
+                self._given_up(member, error, [])
+        self._arrays.written_by(self._arrays.writing)
 
     def _settle(self) -> None:
         """Wait for what is under way. Raises what it ended with."""
@@ -384,8 +436,8 @@ class SharedCall:
         self.events.append(Event(member.name, "computes", one.begun, one.begun + spent_ns, one.part))
         return []
 
-    def _start(self, member: Participant, number: int, part: range, waits: bool = True) -> None:
-        """Start the kernels of a part, whose arrays are there. waits: see GpuRegion. Raises DeviceError, Failed."""
+    def _region(self, member: Participant, number: int, part: range) -> GpuRegion:
+        """A region on a GPU, where its arrays are."""
         code = member.program.codes[number]
         assert code is not None
         if number not in member.regions:
@@ -393,7 +445,11 @@ class SharedCall:
         region = member.regions[number]
         for position, copies in self._arrays.arrays(code):
             region.put(position, copies.placed.get(member.name), copies.array)
-        error = region.start(self._with(member, part), waits)
+        return region
+
+    def _start(self, member: Participant, number: int, part: range, waits: bool = True) -> None:
+        """Start the kernels of a part, whose arrays are there. waits: see GpuRegion. Raises DeviceError, Failed."""
+        error = self._region(member, number, part).start(self._with(member, part), waits)
         if error is not None:
             raise Failed(part, error)
 
@@ -439,6 +495,7 @@ class SharedCall:
         """A GPU is lost, with all that it has written in this region: what others have to do."""
         now = time.perf_counter_ns()
         self.events.append(Event(member.name, "fails", now, now))
+        self._under_way.forget()
         with self._arrays.lock:
             for copies in self._arrays.copies.values():
                 copies.lost(member.name)
@@ -506,24 +563,9 @@ class SharedCall:
         return self._entries[number]
 
 
-class _Pool:
-    """Threads that stay between calls; a process that was forked has others."""
-
-    def __init__(self) -> None:
-        self.renew()
-        if hasattr(os, "register_at_fork"):
-            os.register_at_fork(after_in_child=self.renew)
-
-    def renew(self) -> None:
-        """Forget all threads."""
-        self._pool = ThreadPoolExecutor(MOST_THREADS, thread_name_prefix="loopwright")
-
-    def submit(self, function: Callable[..., T], *arguments: Any) -> Future[T]:
-        """See ThreadPoolExecutor."""
-        return self._pool.submit(function, *arguments)
-
-
-working, finishing = _Pool(), _Pool()  # who works waits for who finishes, never the other way
+def _gpu(member: Participant) -> Gpu:
+    assert member.gpu is not None
+    return member.gpu
 
 
 def _beyond(arguments: object, originals: object) -> object:
