@@ -22,7 +22,26 @@ enum { MOST_UNITS = 1 << 19 }; /* of a thread that does not ask: MOST of codegen
 enum { SPIN_NS = 10000000, LONGEST_NAP_NS = 1000000 };
 #define LW_RARE(x) __builtin_expect(!!(x), 0)
 
+enum { ON_HOST = 1, ON_DEVICE = 2 }; /* CUmemorytype */
+#define MOST_PITCH ((INT64_C(1) << 31) - 1) /* bytes from one row of a box to the next, at most */
+
 typedef uint64_t device_memory;
+
+typedef struct { /* CUDA_MEMCPY3D and CUDA_MEMCPY3D_PEER; only the second one looks at contexts */
+  size_t from_x, from_y, from_z, from_lod;
+  int from_type;
+  const void *from_host;
+  device_memory from;
+  void *from_array, *from_context;
+  size_t from_pitch, from_height;
+  size_t to_x, to_y, to_z, to_lod;
+  int to_type;
+  void *to_host;
+  device_memory to;
+  void *to_array, *to_context;
+  size_t to_pitch, to_height;
+  size_t bytes, height, depth;
+} lw_copy_3d;
 
 typedef struct { /* FUNCTIONS of cuda.py, in this order */
   int (*cuLaunchKernel)(void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
@@ -45,6 +64,11 @@ typedef struct { /* FUNCTIONS of cuda.py, in this order */
   int (*cuMemFreeHost)(void *memory);
   int (*cuStreamQuery)(void *stream);
   int (*cuEventQuery)(void *event);
+  int (*cuStreamWaitEvent)(void *stream, void *event, unsigned flags);
+  int (*cuMemcpyPeerAsync)(device_memory to, void *to_context, device_memory from, void *from_context, size_t bytes,
+                           void *stream);
+  int (*cuMemcpy3DPeerAsync)(const lw_copy_3d *box, void *stream);
+  int (*cuMemcpy3DAsync)(const lw_copy_3d *box, void *stream);
 } lw_driver;
 
 typedef struct lw_gpu lw_gpu; /* as in codegen/loopwright.h */

@@ -134,9 +134,9 @@ class Gpu(Protocol):
     def copy_from(
         self, source: Gpu, address: int, other: int, size_bytes: int, rows: int = 1, pitch_bytes: int = 0
     ) -> bool:
-        """Copy bytes of another GPU's memory, from `other` there, in the order of `work`; what that GPU was asked for
-        has ended. Of several rows each has so many bytes, and begins `pitch_bytes` behind the one before, here and
-        there; what lies between them stays as it is. False, and nothing done, where the two cannot reach each
+        """Copy bytes of another GPU's memory, from `other` there, in the order of `work`, and after what that GPU was
+        asked for in its own. Of several rows each has so many bytes, and begins `pitch_bytes` behind the one before,
+        here and there; what lies between them stays as it is. False, and nothing done, where the two cannot reach each
         other."""
 
     def exchange(self, order: Sequence[tuple[Gpu, Gpu]], copies: Sequence[PeerCopy]) -> Callable[[], None] | None:

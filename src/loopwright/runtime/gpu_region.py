@@ -26,6 +26,7 @@ class GpuRegion:
         self._guard = ENTRY(executable.guard) if executable.guard else None
         self._numbers = [k for k, value in enumerate(everything) if not isinstance(value, np.ndarray)]
         self._where: dict[int, int] = {}
+        self._given: dict[int, int | None] = {}  # whole numbers that are in the struct
 
     def put(self, position: int, placed: Placed | None, array: Any) -> None:
         """An array is there now; None: it is not touched."""
@@ -41,7 +42,10 @@ class GpuRegion:
         executable = self._executable
         with executable.lock:
             for position in self._numbers:
-                fill_slot(self._struct.slot(position), everything[position])
+                value = everything[position]
+                if type(value) is not int or self._given.get(position) != value:
+                    self._given[position] = value if type(value) is int else None
+                    fill_slot(self._struct.slot(position), value)
             if self._guard is not None and not self._guard(ctypes.byref(self._struct.call)):
                 return OverflowError("a loop counts further than 2**48, which devices cannot share")
             fault = executable.module.started(0)

@@ -70,6 +70,7 @@ class SharedCall:
         self._races = False
         self._under_way = UnderWay()
         self._entries: dict[int, Entry] = {}
+        self._goes_on: dict[int, bool] = {}  # whether nothing that follows a region depends on how it ends
         self._coming_home: dict[range, str] = {}  # parts of the present region whose results are copied to the host
 
     def run(self, wins: Callable[[], bool] | None = None) -> object:
@@ -126,13 +127,12 @@ class SharedCall:
 
     def _shared(self, number: int, iterations: range) -> None:
         fixed = self.parts.fixed(number, iterations)
-        if not self._arrays.are_apart(self.members, number, _even(iterations, TRIED) if fixed is None else fixed):
-            self._settle()
-            self._by_one(self._first(number), number, iterations)
-            return
         if fixed is not None and self._without_waiting(number, fixed):
             return
         self._settle()
+        if not self._arrays.are_apart(self.members, number, _even(iterations, TRIED) if fixed is None else fixed):
+            self._by_one(self._first(number), number, iterations)
+            return
         futures: list[Future[list[range]]] = []
         host: tuple[Participant, Iterator[range]] | None = None
         launched: list[Launched] = []
@@ -171,9 +171,10 @@ class SharedCall:
     def _without_waiting(self, number: int, fixed: Sequence[range]) -> bool:
         """Do a region whose arrays are all on GPUs, and wait for it later: as long as one of them has work, nobody is
         asked. False, and nothing is done, where that cannot be."""
-        if len(self._program.codes) == 1 or any(
-            code is None or code.ends_early for code in (member.program.codes[number] for member in self.members)
-        ):
+        if number not in self._goes_on:
+            codes = [member.program.codes[number] for member in self.members]
+            self._goes_on[number] = all(code is not None and not code.ends_early for code in codes)
+        if len(self._program.codes) == 1 or not self._goes_on[number]:
             return False
         plan = self._arrays.plan(self.members, number, fixed)
         step = None if plan is None else self._under_way.step(plan, lambda: self._step(plan))
