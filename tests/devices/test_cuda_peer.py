@@ -13,7 +13,7 @@ from devices.cuda_table import HALF
 from devices.fake_cuda import FakeDriver
 from loopwright.devices.cuda import CudaGpu
 from loopwright.devices.emulated import EmulatedGpu
-from loopwright.devices.gpu import ExchangeFailed, PeerCopy
+from loopwright.devices.peers import ExchangeFailed, PeerCopy
 from loopwright.errors import DeviceError
 
 

@@ -34,7 +34,9 @@ from loopwright.devices.clocks import Clocks
 from loopwright.devices.copy_layout import copy_layout
 from loopwright.devices.cuda_launcher import address_in, cuda_launcher, raiser
 from loopwright.devices.cuda_module import ALLOCATE, DOING, FETCH, STICKY, CudaModule, size_text
-from loopwright.devices.gpu import ENTRY, Box, ExchangeFailed, Gpu, Limits, PeerCopy, Queue
+from loopwright.devices.gpu import ENTRY, Box, Gpu, Queue
+from loopwright.devices.limits import Limits
+from loopwright.devices.peers import ExchangeFailed, PeerCopy
 from loopwright.errors import CompilerError, DeviceError, DeviceMemoryError
 from loopwright.ir.program import DeviceText
 from loopwright.toolchain import nvrtc

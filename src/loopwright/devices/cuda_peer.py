@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from loopwright.devices.gpu import ExchangeFailed, PeerCopy
+from loopwright.devices.peers import ExchangeFailed, PeerCopy
 from loopwright.errors import DeviceError
 
 if TYPE_CHECKING:

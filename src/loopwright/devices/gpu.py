@@ -4,41 +4,13 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal, Protocol
 
 from loopwright.config import Tools
 from loopwright.devices.clocks import Clocks
-from loopwright.errors import DeviceError
-from loopwright.ir.gpu_target import CUDA, GpuTarget
+from loopwright.devices.limits import Limits
+from loopwright.devices.peers import PeerCopy
 from loopwright.ir.program import DeviceText
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """What a GPU can do. Bytes, counts; `capability` is CUDA's compute capability, (9, 0) say; `memory_bytes` all of
-    its memory, `registers` those of one multiprocessor."""
-
-    capability: tuple[int, int]
-    multiprocessors: int
-    memory_bytes: int
-    threads_per_block: int = 1024
-    threads_per_multiprocessor: int = 2048
-    blocks_per_multiprocessor: int = 32
-    shared_per_block: int = 48 * 1024
-    shared_per_block_most: int = 227 * 1024
-    shared_per_multiprocessor: int = 228 * 1024
-    registers: int = 65536
-    warp: int = 32
-    l2_bytes: int = 50 << 20
-
-    @property
-    def target(self) -> GpuTarget:
-        """What of it decides about schedules and texts. Copies to shared memory need compute capability 8.0."""
-        copies = CUDA.copies if self.capability >= (8, 0) else ()
-        return GpuTarget(self.warp, self.threads_per_block, registers=self.registers,
-                         shared_bytes=self.shared_per_block, copies=copies)  # fmt: skip
-
 
 ENTRY = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)
 """A program's entry, called with an lw_call; it releases the GIL."""
@@ -49,26 +21,6 @@ them. Copies in `up` and in `down` are in order with nothing else but where `wai
 
 Box = Sequence[range]
 """Indices along each axis, without gaps."""
-
-
-class PeerCopy(NamedTuple):
-    """Bytes that a GPU copies of another one's memory, from `other` there to `address` here: see Gpu.copy_from."""
-
-    target: Gpu
-    source: Gpu
-    address: int
-    other: int
-    size_bytes: int
-    rows: int = 1
-    pitch_bytes: int = 0
-
-
-class ExchangeFailed(Exception):
-    """A GPU could not do its part of an exchange; `error` says why."""
-
-    def __init__(self, gpu: Gpu, error: DeviceError) -> None:
-        super().__init__()
-        self.gpu, self.error = gpu, error
 
 
 class Module(Protocol):

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import ast
 import operator
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
@@ -19,10 +18,6 @@ OPERATIONS: dict[type[ast.AST], Callable[[int, int], int]] = {
     ast.Mod: operator.mod, ast.Eq: operator.eq, ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt,
     ast.GtE: operator.ge,
 }  # fmt: skip
-
-
-NAME = re.compile(r"\b[sv]\d+(?:_\d+)?\b")
-"""Of a size or a scalar."""
 
 
 class Box:
@@ -40,8 +35,9 @@ class Box:
     @property
     def names(self) -> frozenset[str]:
         """The sizes and scalars that decide about it."""
-        texts = (self.where, *(text for pair in self.ends for text in pair))
-        return frozenset(name for text in texts for name in NAME.findall(text))
+        texts = (self.where or "1", *(text for pair in self.ends for text in pair))
+        nodes = (node for text in texts for node in ast.walk(ast.parse(text, mode="eval")))
+        return frozenset(node.id for node in nodes if isinstance(node, ast.Name)) - {"min", "max"}
 
     def at(self, values: Mapping[str, int], shape: Sequence[int]) -> tuple[range, ...] | None:
         """The indices along each axis of an array of this shape, for values of sizes and scalars; None for none."""

@@ -16,7 +16,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from loopwright.devices.gpu import Gpu, PeerCopy, Queue
+from loopwright.devices.gpu import Gpu, Queue
+from loopwright.devices.peers import PeerCopy
 from loopwright.ir.boxes import Reach
 from loopwright.ir.plan import Box
 from loopwright.memory.box_set import Boxes, BoxSet

@@ -19,8 +19,9 @@ from typing import Any
 
 from loopwright.config import current
 from loopwright.devices.base import Entry
-from loopwright.devices.gpu import ExchangeFailed, Gpu
+from loopwright.devices.gpu import Gpu
 from loopwright.devices.launcher import load_launcher
+from loopwright.devices.peers import ExchangeFailed
 from loopwright.errors import DeviceError, DeviceMemoryError
 from loopwright.memory.array_copies import HOST, ArrayCopies, Copy, make, peer_copies
 from loopwright.memory.placing import give_back
@@ -37,7 +38,7 @@ from loopwright.runtime.participants import (
 from loopwright.runtime.pools import finishing, working
 from loopwright.runtime.region_plans import RegionPlan, RegionPlans
 from loopwright.runtime.shared_arrays import SharedArrays
-from loopwright.runtime.under_way import CopiedBytes, Step, UnderWay
+from loopwright.runtime.under_way import CopiedBytes, PlannedStep, UnderWay
 
 PART_BYTES = 64 << 20
 """What a GPU's part copies at least before it is cut: while one piece computes, the next one is copied."""
@@ -211,7 +212,7 @@ class SharedCall:
             self._by_one(self.host, number, part)
         return True
 
-    def _step(self, plan: RegionPlan) -> Step | None:
+    def _step(self, plan: RegionPlan) -> PlannedStep | None:
         """What is asked of GPUs for a region. None where that cannot be."""
         by_name = {member.name: member for member in self.members}
         order = self._under_way.order(plan)
@@ -237,7 +238,7 @@ class SharedCall:
         pairs = [(_gpu(self.members[a]), _gpu(self.members[b])) for a, b in sorted(order)]
         exchange = _gpu(starts[0][0]).exchange(pairs, pulled)
         copied = [CopiedBytes(copy.source, copy.target, copy.size_bytes) for copy in copies]
-        return None if exchange is None else Step(exchange, copied, starts)
+        return None if exchange is None else PlannedStep(exchange, copied, starts)
 
     def _lost_of(self, plan: RegionPlan, lost: Sequence[tuple[Participant, range, DeviceError]]) -> None:
         """Of a planned region some parts were not begun: who has what now."""

@@ -26,7 +26,7 @@ class CopiedBytes(NamedTuple):
     size_bytes: int
 
 
-class Step(NamedTuple):
+class PlannedStep(NamedTuple):
     """A planned region of one call. exchange: what brings each GPU what it needs; starts: who starts what."""
 
     exchange: Callable[[], None]
@@ -35,7 +35,7 @@ class Step(NamedTuple):
 
 
 @dataclass(slots=True)
-class _Parts:
+class PartsAsked:
     """All parts of one region that a member was asked for."""
 
     member: Participant
@@ -49,11 +49,11 @@ class UnderWay:
     """The parts of one call."""
 
     def __init__(self) -> None:
-        self._parts: dict[tuple[str, int], _Parts] = {}
+        self._parts: dict[tuple[str, int], PartsAsked] = {}
         self._timed: list[tuple[str, int, range, int, Timer]] = []
         self._counts: dict[tuple[str, int], int] = {}
-        self._steps: dict[tuple[RegionPlan | None, RegionPlan], Step] = {}
-        self._exchanged: list[tuple[Step, int, int]] = []
+        self._steps: dict[tuple[RegionPlan | None, RegionPlan], PlannedStep] = {}
+        self._exchanged: list[tuple[PlannedStep, int, int]] = []
         self._last: RegionPlan | None = None
 
     def __bool__(self) -> bool:
@@ -64,7 +64,7 @@ class UnderWay:
         copied from, as it may write there again, until that is done."""
         return plan.order if self._last is None else plan.order | {(b, a) for a, b in self._last.order}
 
-    def step(self, plan: RegionPlan, make: Callable[[], Step | None]) -> Step | None:
+    def step(self, plan: RegionPlan, make: Callable[[], PlannedStep | None]) -> PlannedStep | None:
         """The next region: what was made for it when it came after the same one before."""
         key = self._last, plan
         found = self._steps.get(key)
@@ -76,7 +76,7 @@ class UnderWay:
         """A GPU is lost, or has other memory: nothing that was made before is good."""
         self._steps.clear()
 
-    def exchange(self, step: Step) -> None:
+    def exchange(self, step: PlannedStep) -> None:
         """Bring each GPU what it needs. Raises ExchangeFailed."""
         begun = time.perf_counter_ns()
         step.exchange()
@@ -95,7 +95,7 @@ class UnderWay:
         key = member.name, number
         known = self._parts.get(key)
         if known is None:
-            known = self._parts[key] = _Parts(member, region, part)
+            known = self._parts[key] = PartsAsked(member, region, part)
         known.count += 1
         known.iterations += len(part)
         if timer is not None:
