@@ -240,17 +240,17 @@ typedef struct {
   size_t to_pitch, to_height, bytes, height, depth;
 } box_copy;
 static int copy_box(const box_copy *b, void *stream) {
-  if (b->from_x | b->from_y | b->from_z | b->from_lod | b->to_lod || !b->bytes || !b->height || !b->depth) return 1;
-  if (b->bytes > b->from_pitch || b->to_x + b->bytes > b->to_pitch || b->from_pitch >> 31 || b->to_pitch >> 31) return 1;
-  if (b->depth > 1 && (b->height > b->from_height || b->to_y + b->height > b->to_height)) return 1;
-  const char *from = b->from_type == 1 ? b->from_host : (const char *)b->from;
+  if (b->from_lod | b->to_lod || !b->bytes || !b->height || !b->depth || b->from_pitch >> 31 || b->to_pitch >> 31) return 1;
+  if (b->from_x + b->bytes > b->from_pitch || b->to_x + b->bytes > b->to_pitch) return 1;
+  if (b->from_y + b->height > b->from_height || b->to_y + b->height > b->to_height) return 1;
+  const char *from = (b->from_type == 1 ? b->from_host : (const char *)b->from) + b->from_x;
   char *to = (b->to_type == 1 ? (char *)b->to_host : (char *)b->to) + b->to_x;
   __atomic_fetch_add(&fake_copies, 1, __ATOMIC_SEQ_CST);
   for (size_t z = 0; z < b->depth; z++)
     for (size_t y = 0; y < b->height; y++)
       later((task){.kind = 'c', .stream = stream, .bytes = b->bytes,
                    .to = to + ((b->to_z + z) * b->to_height + b->to_y + y) * b->to_pitch,
-                   .from = from + (z * b->from_height + y) * b->from_pitch});
+                   .from = from + ((b->from_z + z) * b->from_height + b->from_y + y) * b->from_pitch});
   return 0;
 }
 int cuMemcpy3DAsync_v2(const box_copy *box, void *stream) {

@@ -31,9 +31,10 @@ from loopwright.config import Tools, available_cores, current
 from loopwright.deferred import deferred
 from loopwright.devices import cuda_peer
 from loopwright.devices.clocks import Clocks
-from loopwright.devices.copy_layout import copy_layout
+from loopwright.devices.copy_layout import CopyBox, copy_box, copy_layout, offset_in, stretches
 from loopwright.devices.cuda_launcher import address_in, cuda_launcher, raiser
 from loopwright.devices.cuda_module import ALLOCATE, DOING, FETCH, STICKY, CudaModule, size_text
+from loopwright.devices.cuda_timer import CudaTimer
 from loopwright.devices.gpu import ENTRY, Box, Gpu, Queue
 from loopwright.devices.limits import Limits
 from loopwright.devices.peers import ExchangeFailed, PeerCopy
@@ -272,24 +273,41 @@ class CudaGpu:
         if error is not None and not self._lost:
             raise error
 
-    def upload(self, address: int, source: Any, queue: Queue = "work") -> None:
-        """Copy an array of the host to device memory; when this returns, it may be changed."""
-        self._copy(source, None, address, queue, True, "copying to the GPU")
+    def upload(self, address: int, source: Any, queue: Queue = "work", inside: Box | None = None) -> None:
+        """Copy an array of the host, or a box of its elements, to device memory; when this returns, it may be
+        changed."""
+        doing = "copying to the GPU"
+        if inside is None:
+            self._copy(source, None, None, address, queue, True, doing)
+        elif source.size and all(inside):
+            box = copy_box(source.shape, source.itemsize, inside)
+            if box.axes and box.wide <= self._half_bytes:
+                self._copy(source, inside, box, address, queue, True, doing)
+                return
+            for part in stretches(inside, source.shape):
+                there = address + offset_in(source.shape, part) * source.itemsize
+                self._copy(source[tuple(slice(e.start, e.stop) for e in part)], None, None, there, queue, True, doing)
 
     def download(self, target: Any, address: int, inside: Box | None = None, queue: Queue = "work") -> None:
         """Copy device memory to an array of the host, or to a box inside of it, and wait for it."""
         if not target.flags.writeable:
             raise ValueError("an array that is to be filled from the GPU is read-only")
-        self._copy(target, inside, address, queue, False, DOING[FETCH])
+        box = None if inside is None or not all(inside) else copy_box(target.shape, target.itemsize, inside)
+        if box is not None and (not box.axes or box.wide > self._half_bytes or 2 * box.size_bytes > target.nbytes):
+            box = None  # to copy what lies between, too, is one copy of memory, and takes hardly longer
+        self._copy(target, inside, box, address, queue, False, DOING[FETCH])
 
-    def _copy(self, array: Any, inside: Box | None, address: int, queue: Queue, up: bool, doing: str) -> None:
+    def _copy(
+        self, array: Any, inside: Box | None, box: CopyBox | None, address: int, queue: Queue, up: bool, doing: str
+    ) -> None:
         layout, opened = copy_layout(array, inside), self.open()
+        only = None if box is None else ctypes.byref(box)
         code = opened.code.lw_cuda_copy(
-            opened.handle, opened.streams[queue], ctypes.byref(layout), address, 1 if up else 0
+            opened.handle, opened.streams[queue], ctypes.byref(layout), only, address, 1 if up else 0
         )
         opened.raise_held()
         if code:
-            raise self.failed(code, doing, array.nbytes)
+            raise self.failed(code, doing, array.nbytes if box is None else box.size_bytes)
 
     def copy_from(
         self, source: Gpu, address: int, other: int, size_bytes: int, rows: int = 1, pitch_bytes: int = 0
@@ -533,39 +551,6 @@ class CudaGpu:
 
     def _counted(self, number: int) -> Any:
         return self.api.cuuint64_t(number)
-
-
-class CudaTimer:
-    """The time that a GPU needs for what a `with` block starts in a stream: measured by the GPU, not by the CPU."""
-
-    def __init__(self, gpu: CudaGpu, stream: int) -> None:
-        self._gpu, self._stream = gpu, stream
-        # Flags 0: with times. cuEventSynchronize then waits actively.
-        self._events = tuple(int(gpu.ask("cuEventCreate", 0)) for _ in range(2))
-        weakref.finalize(self, _end_events, gpu, self._events).atexit = False
-
-    def __enter__(self) -> CudaTimer:
-        self._gpu.ask("cuEventRecord", self._events[0], self._stream)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._gpu.ask("cuEventRecord", self._events[1], self._stream)
-
-    @property
-    def elapsed_ns(self) -> int:
-        """Waits for the end of what was started. The GPU counts in steps of about 500 ns."""
-        self._gpu.ask("cuEventSynchronize", self._events[1], doing="waiting for the GPU")
-        return round(1e6 * float(self._gpu.ask("cuEventElapsedTime", *self._events)))
-
-    def finished_ns(self) -> int | None:
-        """The same where the end has been reached, else None: it waits for nothing."""
-        return self.elapsed_ns if self._gpu.reached(self._events[1]) else None
-
-
-def _end_events(gpu: CudaGpu, events: tuple[int, ...]) -> None:
-    with suppress(DeviceError):  # of a lost GPU, and there is nothing to give back
-        for event in events:
-            gpu.ask("cuEventDestroy", event)
 
 
 # ---- forks ------------------------------------------------------------------------------------------------------

@@ -25,7 +25,7 @@ _SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "lw_cuda_wait": (ctypes.c_int32, (ctypes.c_void_p, ctypes.c_void_p)),
     "lw_cuda_copy": (
         ctypes.c_int32,
-        (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_uint64, ctypes.c_int32),
+        (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_uint64, ctypes.c_int32),
     ),
     "lw_cuda_allocate": (ctypes.c_int32, (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_void_p)),
     "lw_cuda_release": (ctypes.c_int32, (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_uint64)),

@@ -258,7 +258,7 @@ class EmulatedGpu:
         self.seed = seed
         self.memory = EmulatedMemory(memory_bytes, FIRST_ADDRESS + number * APART)
         self._reports: list[list[Fault]] = []
-        self._late: list[tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint8]]] = []  # of the queue `up`, not made yet
+        self._late: list[tuple[npt.NDArray[Any], npt.NDArray[Any]]] = []  # of the queue `up`, not made yet
         self._promised = self._allocated = self._known = 0
 
     @property
@@ -285,13 +285,16 @@ class EmulatedGpu:
         if wrong:
             raise DeviceError(wrong)
 
-    def upload(self, address: int, source: Any, queue: Queue = "work") -> None:
-        """Copy an array to device memory. Raises DeviceError outside of an allocation."""
-        values = np.array(source, order="C").reshape(-1).view(np.uint8)
+    def upload(self, address: int, source: Any, queue: Queue = "work", inside: Box | None = None) -> None:
+        """Copy an array to device memory, or a box of it. Raises DeviceError outside of an allocation."""
+        values = np.array(source, order="C")
         with _one_launch:
-            there = self._at(address, values.nbytes, "upload")
+            there = self._at(address, values.nbytes, "upload").view(values.dtype).reshape(values.shape)
+            if inside is not None:
+                box = tuple(slice(one.start, one.stop) for one in inside)
+                there, values = there[box], values[box]
             if queue == "work":
-                there[:] = values
+                there[...] = values
             elif self._known < self._allocated:
                 raise DeviceError("a copy in the queue 'up' does not wait for its memory, allocated in 'work'")
             else:
@@ -345,7 +348,7 @@ class EmulatedGpu:
                 return
             while self._late and self._promised - len(self._late) < mark:
                 there, values = self._late.pop(0)
-                there[:] = values
+                there[...] = values
 
     def settle(self, queue: Queue) -> None:
         """Kernels and copies to the host are done when they are asked for."""

@@ -76,8 +76,9 @@ class Gpu(Protocol):
     def release(self, address: int) -> None:
         """Give memory back; what was asked for in `work` ends first."""
 
-    def upload(self, address: int, source: Any, queue: Queue = "work") -> None:
-        """Copy a NumPy array to device memory; when this returns, it may be changed."""
+    def upload(self, address: int, source: Any, queue: Queue = "work", inside: Box | None = None) -> None:
+        """Copy a NumPy array to device memory, or only a box of it where all of it has its place there: what lies
+        outside stays as it is. When this returns, the array may be changed."""
 
     def download(self, target: Any, address: int, inside: Box | None = None, queue: Queue = "work") -> None:
         """Copy device memory, where all of an array is, to that NumPy array, or only to a box inside of it, and wait

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from loopwright.devices.copy_layout import offset_in, outer_axes, stretches
 from loopwright.devices.gpu import Gpu, Queue
 from loopwright.devices.peers import PeerCopy
 from loopwright.ir.boxes import Reach
@@ -208,25 +209,18 @@ def make(copy: Copy, gpus: Mapping[str, Gpu], queue: Queue) -> None:
     place, without the host."""
     array, source, target = copy.array, gpus.get(copy.source), gpus.get(copy.target)
     if source is None and target is not None:
-        _to_gpu(copy, target, array.rows, queue)
+        target.upload(array.placed[copy.target].address, array.rows, queue, copy.box)
     elif target is None and source is not None:
         bring_back(array.placed[copy.source], copy.box, source, queue)
     elif source is not None and target is not None:
         _between(copy, source, target)
 
 
-def _to_gpu(copy: Copy, gpu: Gpu, rows: Any, queue: Queue) -> None:
-    placed = copy.array.placed[copy.target]
-    for stretch in _stretches(copy.box, rows.shape):
-        address = placed.address + _offset(stretch, rows.shape) * rows.itemsize
-        gpu.upload(address, rows[tuple(slice(one.start, one.stop) for one in stretch)], queue)
-
-
 def peer_copies(copy: Copy, source: Gpu, target: Gpu) -> Iterator[PeerCopy]:
     """What one GPU is to copy of another one's memory."""
     array, rows = copy.array, copy.array.rows
     for first, count, pitch in _rows(copy.box, rows.shape):
-        offset, size_bytes = _offset(first, rows.shape) * rows.itemsize, prod(map(len, first)) * rows.itemsize
+        offset, size_bytes = offset_in(rows.shape, first) * rows.itemsize, prod(map(len, first)) * rows.itemsize
         to, where = array.placed[copy.target].address + offset, array.placed[copy.source].address + offset
         yield PeerCopy(target, source, to, where, size_bytes, count, pitch * rows.itemsize)
 
@@ -243,35 +237,10 @@ def _between(copy: Copy, source: Gpu, target: Gpu) -> None:
 def _rows(box: Box, shape: Sequence[int]) -> Iterator[tuple[Box, int, int]]:
     """The stretches of a box, those along the last axis that tells them apart together: the first one, how many there
     are, and how many elements each begins behind the one before."""
-    outer = _outer(box, shape)
+    outer = outer_axes(box, shape)
     if outer < 2:
         yield box, 1, 0
         return
     axis, pitch = outer - 2, prod(shape[outer - 1 :])
-    for one in _stretches((*box[:axis], box[axis][:1], *box[outer - 1 :]), shape):
+    for one in stretches((*box[:axis], box[axis][:1], *box[outer - 1 :]), shape):
         yield one, len(box[axis]), pitch
-
-
-def _stretches(box: Box, shape: Sequence[int]) -> Iterator[Box]:
-    """Parts of a box that are one stretch of memory each, where elements of the array follow one another."""
-    outer = _outer(box, shape)
-    # Up to the axis before `outer` one index after the other; from there on, all of the memory.
-    for index in np.ndindex(*(len(one) for one in box[: outer - 1])):
-        ahead = tuple(range(one.start + k, one.start + k + 1) for one, k in zip(box, index, strict=False))
-        yield (*ahead, *box[outer - 1 :])
-
-
-def _outer(box: Box, shape: Sequence[int]) -> int:
-    """How many axes there are but for those at the end that a box has whole."""
-    outer = len(box)
-    while outer > 1 and len(box[outer - 1]) == shape[outer - 1]:
-        outer -= 1
-    return outer
-
-
-def _offset(box: Box, shape: Sequence[int]) -> int:
-    """How many elements stand before the first one of a box."""
-    found = 0
-    for one, size in zip(box, shape, strict=True):
-        found = found * size + one.start
-    return found
