@@ -25,14 +25,14 @@ class GpuRegion:
         self._function = executable.gpu.function(executable.entry)
         self._guard = ENTRY(executable.guard) if executable.guard else None
         self._numbers = [k for k, value in enumerate(everything) if not isinstance(value, np.ndarray)]
-        self._where: dict[int, int] = {}
+        self._where: dict[int, tuple[int, tuple[int, ...]]] = {}
         self._given: dict[int, int | None] = {}  # whole numbers that are in the struct
 
     def put(self, position: int, placed: Placed | None, array: Any) -> None:
         """An array is there now; None: it is not touched."""
-        address = 0 if placed is None else placed.address
-        if self._where.get(position) != address:
-            self._where[position] = address
+        where = (0, array.strides) if placed is None else (placed.address, placed.strides)
+        if self._where.get(position) != where:
+            self._where[position] = where
             self._struct.put(position, in_place(array) if placed is None else placed)
 
     def start(self, everything: Sequence[object], waits: bool = True) -> Exception | None:

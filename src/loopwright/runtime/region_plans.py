@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from loopwright.ir.plan import Box
 from loopwright.memory.array_copies import Marks
+from loopwright.runtime.gpu_region import GpuRegion
 from loopwright.runtime.participants import Boxes
 
 MOST_PLANS = 4096
@@ -44,11 +45,13 @@ Key = tuple[object, ...]
 @dataclass(slots=True)
 class RegionPlans:
     """Of calls of one kind and shape. boxes: of parts of regions; plans: None where a region has none; deciding: for
-    each region the positions of numbers that decide which parts of arrays it is about."""
+    each region the positions of numbers that decide which parts of arrays it is about; regions: by the name of the
+    device, the number of the region, and the shapes of arrays that the call makes."""
 
     boxes: Boxes = field(default_factory=dict)
     plans: dict[Key, RegionPlan | None] = field(default_factory=dict)
     deciding: dict[int, Sequence[int]] = field(default_factory=dict)
+    regions: dict[Key, GpuRegion] = field(default_factory=dict)
     _marks: dict[object, Marks] = field(default_factory=dict)
 
     def same(self, marks: Marks) -> Marks:

@@ -37,6 +37,11 @@ class SharedArrays:
         """A region begins, in which nobody has written anything yet."""
         self.everything, self.writing, self._known_values = everything, [], None
 
+    def everything_of(self, member: Participant, part: range) -> tuple[object, ...]:
+        """What a member is given of the present region for a part."""
+        last = member.program.first + member.program.numbers - 1
+        return (*self.everything[: last - 1], part.start, part.stop, *self.everything[last + 1 :])
+
     @property
     def _values(self) -> dict[str, int]:
         if self._known_values is None:  # sizes of arrays that the call makes, too, which elements may decide
@@ -181,12 +186,16 @@ class SharedArrays:
             names = {name for one in code.reach.values() for name in one.names}
             deciding = [k for k in range(len(self.everything)) if f"v{k}" in names]
             self.known.deciding[number] = deciding
-        made = self.everything[self.program.first + self.program.numbers :]
         return (
-            number, tuple(parts), *(self.everything[k] for k in deciding),
-            *(one.shape if isinstance(one, np.ndarray) else None for one in made),
+            number, tuple(parts), *(self.everything[k] for k in deciding), self.made_shapes,
             *(copies.marks for copies in there.values()),
         )  # fmt: skip
+
+    @property
+    def made_shapes(self) -> Key:
+        """Of the arrays that the call has made so far, None for others."""
+        made = self.everything[self.program.first + self.program.numbers :]
+        return tuple(one.shape if isinstance(one, np.ndarray) else None for one in made)
 
     def _planned(
         self, members: Sequence[Participant], number: int, parts: Sequence[range], there: Mapping[int, ArrayCopies]

@@ -23,9 +23,8 @@ from loopwright.devices.gpu import Gpu
 from loopwright.devices.launcher import load_launcher
 from loopwright.devices.peers import ExchangeFailed
 from loopwright.errors import DeviceError, DeviceMemoryError
-from loopwright.memory.array_copies import HOST, ArrayCopies, Copy, make, peer_copies
+from loopwright.memory.array_copies import HOST, ArrayCopies, Copy, make
 from loopwright.memory.placing import give_back
-from loopwright.runtime.gpu_region import GpuRegion
 from loopwright.runtime.participants import (
     Event,
     Failed,
@@ -37,8 +36,8 @@ from loopwright.runtime.participants import (
 )
 from loopwright.runtime.pools import finishing, working
 from loopwright.runtime.region_plans import RegionPlan, RegionPlans
+from loopwright.runtime.region_starts import RegionStarts
 from loopwright.runtime.shared_arrays import SharedArrays
-from loopwright.runtime.under_way import CopiedBytes, PlannedStep, UnderWay
 
 PART_BYTES = 64 << 20
 """What a GPU's part copies at least before it is cut: while one piece computes, the next one is copied."""
@@ -69,9 +68,9 @@ class SharedCall:
         self._gpus = {member.name: member.gpu for member in members if member.gpu is not None} | dict(others)
         self._arrays = SharedArrays(host.program, copies, own, RegionPlans() if known is None else known)
         self._races = False
-        self._under_way = UnderWay()
+        self._starts = RegionStarts(members, self._arrays, self.events)
+        self._under_way = self._starts.under_way
         self._entries: dict[int, Entry] = {}
-        self._goes_on: dict[int, bool] = {}  # whether nothing that follows a region depends on how it ends
         self._coming_home: dict[range, str] = {}  # parts of the present region whose results are copied to the host
 
     def run(self, wins: Callable[[], bool] | None = None) -> object:
@@ -128,7 +127,7 @@ class SharedCall:
 
     def _shared(self, number: int, iterations: range) -> None:
         fixed = self.parts.fixed(number, iterations)
-        if fixed is not None and self._without_waiting(number, fixed):
+        if fixed is not None and self._planned(number, fixed):
             return
         self._settle()
         if not self._arrays.are_apart(self.members, number, _even(iterations, TRIED) if fixed is None else fixed):
@@ -169,17 +168,17 @@ class SharedCall:
         for part in left:
             self._by_one(self.host, number, part)
 
-    def _without_waiting(self, number: int, fixed: Sequence[range]) -> bool:
-        """Do a region whose arrays are all on GPUs, and wait for it later: as long as one of them has work, nobody is
-        asked. False, and nothing is done, where that cannot be."""
-        if number not in self._goes_on:
-            codes = [member.program.codes[number] for member in self.members]
-            self._goes_on[number] = all(code is not None and not code.ends_early for code in codes)
-        if len(self._program.codes) == 1 or not self._goes_on[number]:
-            return False
+    def _planned(self, number: int, fixed: Sequence[range]) -> bool:
+        """Do a region whose arrays are all on GPUs. If nothing depends on how it ends, nobody waits for it: as long as
+        one GPU has work, no other one is asked. False, and nothing is done, where that cannot be."""
         plan = self._arrays.plan(self.members, number, fixed)
-        step = None if plan is None else self._under_way.step(plan, lambda: self._step(plan))
-        if plan is None or step is None:
+        if plan is None:
+            return False
+        waits = self._starts.has_to_wait(number)
+        if waits:
+            self._settle()
+        step = self._under_way.step(plan, lambda: self._starts.step(plan))
+        if step is None:
             return False
         try:
             self._under_way.exchange(step)
@@ -187,58 +186,19 @@ class SharedCall:
             member = next(one for one in self.members if one.gpu is failed.gpu)
             self._given_up(member, failed.error, [])
             return False
-        lost: list[tuple[Participant, range, DeviceError]] = []
-        wrong: Exception | None = None
-        for start in step.starts:
-            member, part, region = start
-            begun = time.perf_counter_ns()
-            timer = member.gpu.timer() if member.gpu is not None and self._under_way.is_timed(member, number) else None
-            try:
-                with timer or nullcontext():
-                    wrong = region.start(self._with(member, part), waits=False) or wrong
-                self._under_way.add(number, start, begun, timer)
-            except DeviceError as error:
-                lost.append((member, part, error))
+        lost, wrong = self._starts.begin(step, number, waits)
         if lost:
             self._lost_of(plan, lost)
         else:
             self._arrays.become(plan)
             self._under_way.over(plan)
-        if lost or wrong is not None:
+        if lost or wrong or waits:
             self._settle()
-        if wrong is not None:
-            raise wrong
+        if wrong:
+            raise min(wrong, key=lambda one: one[0].start)[1]
         for _, part, _ in lost:
             self._by_one(self.host, number, part)
         return True
-
-    def _step(self, plan: RegionPlan) -> PlannedStep | None:
-        """What is asked of GPUs for a region. None where that cannot be."""
-        by_name = {member.name: member for member in self.members}
-        order = self._under_way.order(plan)
-        there = self._arrays.copies
-        copies: list[Copy] = []
-        starts: list[tuple[Participant, range, GpuRegion]] = []
-        for place, part, touched, some in plan.parts:
-            member = self.members[place]
-            assert member.gpu is not None
-            try:
-                for position in touched:
-                    there[position].room(member.name, member.gpu)
-            except DeviceMemoryError as error:
-                member.failure = error
-                return None
-            copies += [Copy(there[position], source, member.name, box) for position, source, box in some]
-            starts.append((member, part, self._region(member, plan.number, part)))
-        pulled = [
-            peer
-            for copy in copies
-            for peer in peer_copies(copy, _gpu(by_name[copy.source]), _gpu(by_name[copy.target]))
-        ]
-        pairs = [(_gpu(self.members[a]), _gpu(self.members[b])) for a, b in sorted(order)]
-        exchange = _gpu(starts[0][0]).exchange(pairs, pulled)
-        copied = [CopiedBytes(copy.source, copy.target, copy.size_bytes) for copy in copies]
-        return None if exchange is None else PlannedStep(exchange, copied, starts)
 
     def _lost_of(self, plan: RegionPlan, lost: Sequence[tuple[Participant, range, DeviceError]]) -> None:
         """Of a planned region some parts were not begun: who has what now."""
@@ -326,7 +286,7 @@ class SharedCall:
                 self._copy(member, piece.copies, "down")
                 begun = time.perf_counter_ns()
                 try:
-                    self._entry(member, number).run(self._with(member, part))
+                    self._entry(member, number).run(self._arrays.everything_of(member, part))
                 except Exception as error:
                     raise Failed(part, error) from None
                 self._note(member, "computes", begun, part)
@@ -432,26 +392,12 @@ class SharedCall:
             return [*self._given_up(member, error, []), one.part]
         if wrong is not None:
             raise Failed(one.part, wrong)
-        spent_ns = (one.timer.finished_ns() if one.timer is not None else None) or 0
-        member.busy_ns += spent_ns
-        member.done += len(one.part)
-        self.events.append(Event(member.name, "computes", one.begun, one.begun + spent_ns, one.part))
+        self._starts.note_end(one)
         return []
-
-    def _region(self, member: Participant, number: int, part: range) -> GpuRegion:
-        """A region on a GPU, where its arrays are."""
-        code = member.program.codes[number]
-        assert code is not None
-        if number not in member.regions:
-            member.regions[number] = GpuRegion(code.executable, self._with(member, part), member.threads)
-        region = member.regions[number]
-        for position, copies in self._arrays.arrays(code):
-            region.put(position, copies.placed.get(member.name), copies.array)
-        return region
 
     def _start(self, member: Participant, number: int, part: range, waits: bool = True) -> None:
         """Start the kernels of a part, whose arrays are there. waits: see GpuRegion. Raises DeviceError, Failed."""
-        error = self._region(member, number, part).start(self._with(member, part), waits)
+        error = self._starts.region(member, number, part).start(self._arrays.everything_of(member, part), waits)
         if error is not None:
             raise Failed(part, error)
 
@@ -540,10 +486,6 @@ class SharedCall:
     def _note(self, member: Participant, what: str, begun: int, part: range = range(0)) -> None:
         self.events.append(Event(member.name, what, begun, time.perf_counter_ns(), part))
 
-    def _with(self, member: Participant, part: range) -> tuple[object, ...]:
-        last = member.program.first + member.program.numbers - 1
-        return (*self._arrays.everything[: last - 1], part.start, part.stop, *self._arrays.everything[last + 1 :])
-
     def _entry(self, member: Participant, number: int) -> Entry:
         if number not in self._entries:
             code = member.program.codes[number]
@@ -563,11 +505,6 @@ class SharedCall:
                 payload=executable,
             )
         return self._entries[number]
-
-
-def _gpu(member: Participant) -> Gpu:
-    assert member.gpu is not None
-    return member.gpu
 
 
 def _beyond(arguments: object, originals: object) -> object:
