@@ -201,6 +201,7 @@ class CudaGpu:
         self._opened: OpenedGpu | None = None
         self._lost = ""
         self.late_ns = 0
+        self.spare_events: list[tuple[int, int]] = []  # of timers that are no more: to make them takes a while
         self.reads: set[CudaGpu] = set()  # others whose memory it reads itself, where it can
         self.device = self._ask("cuDeviceGet", number)
         name: bytes = self._ask("cuDeviceGetName", 256, self.device)

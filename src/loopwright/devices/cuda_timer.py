@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from contextlib import suppress
 from typing import TYPE_CHECKING
-
-from loopwright.errors import DeviceError
 
 if TYPE_CHECKING:
     from loopwright.devices.cuda import CudaGpu
@@ -17,9 +14,11 @@ class CudaTimer:
 
     def __init__(self, gpu: CudaGpu, stream: int) -> None:
         self._gpu, self._stream = gpu, stream
-        # Flags 0: with times. cuEventSynchronize then waits actively.
-        self._events = tuple(int(gpu.ask("cuEventCreate", 0)) for _ in range(2))
-        weakref.finalize(self, _end_events, gpu, self._events).atexit = False
+        try:
+            self._events = gpu.spare_events.pop()
+        except IndexError:
+            self._events = _new_events(gpu)
+        weakref.finalize(self, gpu.spare_events.append, self._events).atexit = False
 
     def __enter__(self) -> CudaTimer:
         self._gpu.ask("cuEventRecord", self._events[0], self._stream)
@@ -39,7 +38,6 @@ class CudaTimer:
         return self.elapsed_ns if self._gpu.reached(self._events[1]) else None
 
 
-def _end_events(gpu: CudaGpu, events: tuple[int, ...]) -> None:
-    with suppress(DeviceError):  # of a lost GPU, and there is nothing to give back
-        for event in events:
-            gpu.ask("cuEventDestroy", event)
+def _new_events(gpu: CudaGpu) -> tuple[int, int]:
+    """Flags 0: with times. cuEventSynchronize then waits actively."""
+    return int(gpu.ask("cuEventCreate", 0)), int(gpu.ask("cuEventCreate", 0))
