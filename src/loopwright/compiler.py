@@ -264,8 +264,8 @@ def space_for(
     )
 
 
-def program_of(found: Analysed, wanted: Compilation) -> Program:
-    """The program of an analysed kernel. Raises NotOnGpu."""
+def program_of(found: Analysed, wanted: Compilation, waits: bool = True) -> Program:
+    """The program of an analysed kernel. waits: see generate_gpu. Raises NotOnGpu."""
     kernel, facts, meaning = found.recipe.kernel, found.recipe.facts, wanted.semantics
     with (
         together(_total(wanted)),
@@ -274,7 +274,7 @@ def program_of(found: Analysed, wanted: Compilation) -> Program:
         if wanted.on_gpu:
             if found.recipe.not_on_gpu:
                 raise gpu_writer.NotOnGpu(found.recipe.not_on_gpu)
-            program = codegen_gpu.generate_gpu(kernel, facts, meaning.strict)
+            program = codegen_gpu.generate_gpu(kernel, facts, meaning.strict, waits)
         else:
             program = generate(kernel, facts, meaning.checks == "all", meaning.strict, meaning.deterministic)
     if "source" in wanted.tools.debug:

@@ -56,7 +56,7 @@ def _own_arrays(cut: ParallelRegions, key: int) -> frozenset[str]:
 
 def _code(one: Analysed, wanted: Compilation, load: Load, own: frozenset[str]) -> RegionCode | None:
     try:
-        executable = load(one, compiler.program_of(one, wanted))
+        executable = load(one, compiler.program_of(one, wanted, waits=False))  # other devices are started meanwhile
     except NotOnGpu:
         return None
     stored = arrays_stored(one.written.body)

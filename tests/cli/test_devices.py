@@ -14,7 +14,7 @@ from loopwright.cli import devices
 from loopwright.cli.devices import Row, device_rows, device_table, size_text
 from loopwright.config import Config
 from loopwright.devices.cpu import Cache, Cpu
-from loopwright.devices.gpu import Limits
+from loopwright.devices.limits import Limits
 from loopwright.toolchain.cc import Compiler
 
 CPU = Cpu(

@@ -9,7 +9,7 @@ import pytest
 import loopwright as lw
 from codegen import on_gpu
 from codegen.on_gpu import agree, device_text, refused
-from loopwright.devices.gpu import Limits
+from loopwright.devices.limits import Limits
 from loopwright.errors import ScheduleError
 from loopwright.ir.gpu_target import GpuTarget
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from loopwright.cost.occupancy import Occupancy, occupancy
-from loopwright.devices.gpu import Limits
+from loopwright.devices.limits import Limits
 
 H200 = Limits((9, 0), 132, 150_000_000_000)
 

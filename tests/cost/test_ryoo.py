@@ -6,7 +6,7 @@ import pytest
 
 from loopwright.cost.occupancy import occupancy
 from loopwright.cost.ryoo import efficiency, utilisation
-from loopwright.devices.gpu import Limits
+from loopwright.devices.limits import Limits
 
 GEFORCE_8800 = Limits(
     capability=(1, 0),

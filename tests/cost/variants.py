@@ -13,7 +13,7 @@ from loopwright.analysis.coalescing import KnownSizes
 from loopwright.analysis.facts import Facts
 from loopwright.compiler import analysed, program_of
 from loopwright.config import current
-from loopwright.devices.gpu import Limits
+from loopwright.devices.limits import Limits
 from loopwright.frontend.capture import capture
 from loopwright.ir.nodes import Kernel
 from loopwright.ir.program import DeviceText

@@ -26,7 +26,7 @@ typedef struct {
 } task;
 
 int fake_version = 13000, fake_devices = 1, fake_pools = 1;
-int64_t fake_events, fake_total, fake_used, fake_contexts, fake_modules, fake_copies, fake_launches, fake_pinned, fake_trims;
+int64_t fake_events, fake_total, fake_used, fake_contexts, fake_modules, fake_copies, fake_launches, fake_pinned, fake_trims, fake_records, fake_waits;
 void *fake_stream; /* of the latest launch */
 static char failing[64];
 static int fail_code, fail_after, sticky;
@@ -42,7 +42,7 @@ static int the_context;
 void fake_reset(void) {
   fake_version = 13000, fake_devices = 1, fake_pools = 1;
   fake_total = 1 << 30, fake_used = fake_contexts = fake_modules = fake_copies = fake_launches = fake_pinned = 0;
-  fake_trims = 0;
+  fake_trims = fake_records = fake_waits = 0;
   failing[0] = 0, sticky = 0, first_task = task_count = 0;
   for (int k = 0; k < KERNELS; k++) dynamic_shared[k] = 49152;
 }
@@ -226,6 +226,52 @@ int cuMemcpyDtoHAsync_v2(void *to, memory from, size_t bytes, void *stream) {
   __atomic_fetch_add(&fake_copies, 1, __ATOMIC_SEQ_CST);
   return later((task){.kind = 'c', .stream = stream, .to = to, .from = (const char *)from, .bytes = bytes});
 }
+typedef struct {
+  size_t from_x, from_y, from_z, from_lod;
+  int from_type;
+  const void *from_host;
+  memory from;
+  void *from_array, *from_context;
+  size_t from_pitch, from_height, to_x, to_y, to_z, to_lod;
+  int to_type;
+  void *to_host;
+  memory to;
+  void *to_array, *to_context;
+  size_t to_pitch, to_height, bytes, height, depth;
+} box_copy;
+static int copy_box(const box_copy *b, void *stream) {
+  if (b->from_lod | b->to_lod || !b->bytes || !b->height || !b->depth || b->from_pitch >> 31 || b->to_pitch >> 31) return 1;
+  if (b->from_x + b->bytes > b->from_pitch || b->to_x + b->bytes > b->to_pitch) return 1;
+  if (b->from_y + b->height > b->from_height || b->to_y + b->height > b->to_height) return 1;
+  const char *from = (b->from_type == 1 ? b->from_host : (const char *)b->from) + b->from_x;
+  char *to = (b->to_type == 1 ? (char *)b->to_host : (char *)b->to) + b->to_x;
+  __atomic_fetch_add(&fake_copies, 1, __ATOMIC_SEQ_CST);
+  for (size_t z = 0; z < b->depth; z++)
+    for (size_t y = 0; y < b->height; y++)
+      later((task){.kind = 'c', .stream = stream, .bytes = b->bytes,
+                   .to = to + ((b->to_z + z) * b->to_height + b->to_y + y) * b->to_pitch,
+                   .from = from + ((b->from_z + z) * b->from_height + b->from_y + y) * b->from_pitch});
+  return 0;
+}
+int cuMemcpy3DAsync_v2(const box_copy *box, void *stream) {
+  START("cuMemcpy3DAsync");
+  NEEDS_CONTEXT;
+  return box->from_type == 2 && box->to_type == 2 ? 1 : copy_box(box, stream);
+}
+int cuMemcpy3DPeerAsync(const box_copy *box, void *stream) {
+  START("cuMemcpy3DPeerAsync");
+  NEEDS_CONTEXT;
+  if (box->from_context != &the_context || box->to_context != &the_context) return 201;
+  return box->from_type == 2 && box->to_type == 2 ? copy_box(box, stream) : 1;
+}
+int cuMemcpyPeerAsync(memory to, void *to_context, memory from, void *from_context, size_t bytes, void *stream) {
+  START("cuMemcpyPeerAsync");
+  NEEDS_CONTEXT;
+  if (from_context != &the_context || to_context != &the_context) return 201;
+  __atomic_fetch_add(&fake_copies, 1, __ATOMIC_SEQ_CST);
+  return later((task){.kind = 'c', .stream = stream, .to = (char *)to, .from = (const char *)from, .bytes = bytes});
+}
+int cuDeviceCanAccessPeer(int *can, int device, int other) { *can = 0; return device == other; }
 int cuStreamSynchronize(void *stream) {
   START("cuStreamSynchronize");
   NEEDS_CONTEXT;
@@ -277,6 +323,7 @@ int cuEventDestroy_v2(event *gone) {
 int cuEventRecord(event *here, void *stream) {
   START("cuEventRecord");
   NEEDS_CONTEXT;
+  __atomic_fetch_add(&fake_records, 1, __ATOMIC_SEQ_CST);
   return later((task){.kind = 'e', .stream = stream, .event = here});
 }
 int cuEventSynchronize(event *here) {
@@ -298,6 +345,7 @@ int cuStreamWaitEvent(void *stream, event *here, unsigned flags) {
   START("cuStreamWaitEvent");
   NEEDS_CONTEXT;
   if (flags) return 1;
+  __atomic_fetch_add(&fake_waits, 1, __ATOMIC_SEQ_CST);
   return here->open ? later((task){.kind = 'w', .stream = stream, .other = here->stream, .n = here->last}) : 0;
 }
 int cuFuncSetAttribute(int *function, int kind, int value) {

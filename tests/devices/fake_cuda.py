@@ -44,6 +44,7 @@ FUNCTIONS: dict[str, tuple[Any, ...]] = {
     "cuEventElapsedTime_v2": (ctypes.c_float,),
     "cuEventDestroy_v2": (),
     "cuStreamWaitEvent": (),
+    "cuDeviceCanAccessPeer": (NUMBER,),
     "cuGetErrorName": (ctypes.c_char_p,),
     "cuGetErrorString": (ctypes.c_char_p,),
 }

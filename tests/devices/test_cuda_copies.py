@@ -92,6 +92,93 @@ def test_only_a_box_comes_back(gpu, box, axes):
     assert np.array_equal(target, expected)
 
 
+BOXES = [
+    ((5, 6, 7), (range(1, 4), range(1, 5), range(1, 6)), 1),  # the inside of a cube: planes of short rows are one copy
+    ((5, 6, 7), (range(1, 4), range(1, 5), range(7)), 1),
+    ((5, 6, 7), (range(1, 4), range(6), range(7)), 1),
+    ((50, 6), (range(50), range(2, 3)), 1),  # a column
+    ((3, 4, 5, 6), (range(1, 3), range(1, 3), range(1, 4), range(2, 5)), 2),
+    ((9,), (range(2, 5),), 1),
+    ((4, 9, 300), (range(1, 4), range(2, 8), range(3, 299)), 18),  # 2368 bytes: one row of them fits a half
+    ((2, 1000), (range(2), range(1, 999)), 4),  # and here not even one does
+    ((3, 5), (range(1, 1), range(5)), 0),
+    ((0, 5), (range(0), range(5)), 0),
+]
+
+
+@pytest.mark.parametrize("view", ["whole", "columns", "turned", "backwards"])
+@pytest.mark.parametrize(("shape", "box", "calls"), BOXES)
+def test_a_box_is_copied_by_itself(driver, gpu, shape, box, calls, view):
+    """As few copies as there are: not one for each stretch of memory; and what lies outside stays as it is."""
+    gpu = CudaGpu(driver, 0, lanes=1, half_bytes=HALF)
+    make = {"whole": lambda a: a, "columns": lambda a: np.repeat(a, 2, axis=-1)[..., ::2], "turned": np.asfortranarray,
+            "backwards": lambda a: np.ascontiguousarray(a[::-1])[::-1]}[view]  # fmt: skip
+    values = make(np.random.default_rng(4).random(shape))
+    values.flags.writeable = False
+    address = gpu.allocate(values.nbytes)
+    gpu.upload(address, np.full(shape, -1.0))
+    before = driver.count("fake_copies")
+    gpu.upload(address, values, "work", box)
+    assert driver.count("fake_copies") - before == calls
+    inside = tuple(slice(one.start, one.stop) for one in box)
+    expected = np.full(shape, -1.0)
+    expected[inside] = values[inside]
+    back = np.zeros(shape)
+    gpu.download(back, address)
+    assert np.array_equal(back, expected)
+    target = make(np.zeros(shape)) if view != "turned" else np.zeros(shape, order="F")
+    gpu.download(target, address, box)
+    expected = np.zeros(shape)
+    expected[inside] = values[inside]
+    assert np.array_equal(target, expected)
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_boxes_by_chance(driver, gpu, seed):
+    """Of several lanes, and many halves."""
+    random = np.random.default_rng(seed)
+    shape = tuple(random.integers(1, 14, random.integers(1, 5)))
+    values = random.integers(0, 99, shape).astype(random.choice(["f8", "u1", "f4"]))
+    box = [range(*sorted(random.integers(0, size + 1, 2))) for size in shape]
+    gpu = CudaGpu(driver, 0, lanes=3, half_bytes=HALF)
+    address = gpu.allocate(values.nbytes)
+    gpu.upload(address, np.zeros_like(values))
+    gpu.wait("up", gpu.mark("work"))
+    gpu.upload(address, values, "up", box)
+    gpu.wait("down", gpu.mark("up"))
+    inside = tuple(slice(one.start, one.stop) for one in box)
+    expected = np.zeros_like(values)
+    expected[inside] = values[inside]
+    back = np.zeros_like(values)
+    gpu.download(back, address, None, "down")
+    assert np.array_equal(back, expected)
+    back = np.zeros_like(values)
+    gpu.download(back, address, box, "down")
+    assert np.array_equal(back, expected)
+
+
+def test_far_rows_are_copied_one_by_one(gpu, driver):
+    """No pitch may have more than 31 bits."""
+    room = np.lib.stride_tricks.as_strided(np.zeros(8), (3, 1 << 29), (8, 0), writeable=False)
+    driver.fail("cuMemcpyHtoDAsync", 1)
+    with pytest.raises(DeviceError, match="copying to the GPU failed"):
+        gpu.upload(0, room, "work", (range(3), range(5, 6)))
+
+
+@pytest.mark.parametrize("after", [0, 2])
+def test_a_box_whose_copy_fails_says_so(gpu, driver, after):
+    values = np.random.default_rng(4).random((40, 9, 30))
+    box = (range(1, 39), range(1, 8), range(1, 29))
+    address = gpu.allocate(values.nbytes)
+    driver.fail("cuMemcpy3DAsync", 1, after)
+    with pytest.raises(DeviceError, match=r"copying to the GPU failed: CUDA_ERROR_OTHER \(something else\)"):
+        gpu.upload(address, values, "work", box)
+    gpu.upload(address, values, "work", box)
+    back = np.zeros_like(values)
+    gpu.download(back, address, box)
+    assert np.array_equal(back[1:39, 1:8, 1:29], values[1:39, 1:8, 1:29])
+
+
 def test_queues_wait_for_one_another(gpu, driver, module):
     table, n = module(), 1000
     x, y = gpu.allocate(4000), gpu.allocate(4000)

@@ -1,16 +1,149 @@
-"""What the driver is told of rows that are copied between two GPUs."""
+"""What several GPUs of CUDA's are asked for together, over a stand-in for the driver (fake_cuda.c), in which nothing of
+a stream happens before it has to."""
 
 from __future__ import annotations
 
-from types import SimpleNamespace
+import ctypes
+import importlib
 
-from loopwright.devices.cuda_peer import peer_rows
+import numpy as np
+import pytest
+
+from devices.cuda_table import HALF
+from devices.fake_cuda import FakeDriver
+from loopwright.devices.cuda import CudaGpu
+from loopwright.devices.emulated import EmulatedGpu
+from loopwright.devices.peers import ExchangeFailed, PeerCopy
+from loopwright.errors import DeviceError
 
 
-def test_rows_of_both_sides_have_one_pitch() -> None:
-    kinds = SimpleNamespace(CU_MEMORYTYPE_DEVICE="device")
-    api = SimpleNamespace(CUDA_MEMCPY3D_PEER=SimpleNamespace, CUmemorytype=kinds)
-    box = peer_rows(api, (100, "here"), (200, "there"), 32, 5, 64)
-    assert (box.dstDevice, box.dstContext, box.srcDevice, box.srcContext) == (100, "here", 200, "there")
-    assert (box.WidthInBytes, box.Height, box.Depth, box.srcPitch, box.dstPitch) == (32, 5, 1, 64, 64)
-    assert box.srcMemoryType == box.dstMemoryType == "device"
+@pytest.fixture
+def gpus(driver: FakeDriver) -> list[CudaGpu]:
+    return [CudaGpu(driver, number, lanes=2, half_bytes=HALF) for number in range(3)]
+
+
+def filled(gpu: CudaGpu, value: int, size: int = 400) -> int:
+    address = gpu.allocate(size)
+    gpu.upload(address, np.full(size, value, "u1"))
+    return address
+
+
+def there(gpu: CudaGpu, address: int, size: int = 400) -> np.ndarray:
+    found = np.zeros(size, "u1")
+    gpu.download(found, address)
+    return found
+
+
+@pytest.mark.parametrize("is_ordered", [True, False])
+def test_a_copy_waits_for_what_the_other_gpu_was_asked_for(gpus: list[CudaGpu], is_ordered: bool) -> None:
+    one, other, _ = gpus
+    mine, its = filled(one, 1), filled(other, 2)
+    one.synchronize()
+    other.synchronize()
+    other.upload(its, np.full(400, 3, "u1"))  # it is under way
+    made = one.exchange([(one, other)] * is_ordered, [PeerCopy(one, other, mine, its, 400)])
+    assert made is not None
+    made()
+    assert (there(one, mine) == (3 if is_ordered else 2)).all()
+
+
+def test_what_was_copied_from_is_not_written_before(gpus: list[CudaGpu]) -> None:
+    one, other, _ = gpus
+    mine, its = filled(one, 1), filled(other, 2)
+    first = one.exchange([(one, other)], [PeerCopy(one, other, mine, its, 400)])
+    second = one.exchange([(other, one)], [])
+    assert first is not None and second is not None
+    for value in (7, 8, 9):
+        first()
+        second()
+        other.upload(its, np.full(400, value, "u1"))
+        other.synchronize()
+    assert (there(one, mine) == 8).all()
+
+
+def test_calls_of_the_driver_are_as_many_as_there_are_neighbours(gpus: list[CudaGpu], driver: FakeDriver) -> None:
+    """An event for each GPU, a wait and a copy for each neighbour, and nothing that is made or destroyed."""
+    places = [filled(gpu, number) for number, gpu in enumerate(gpus)]
+    pairs = [(0, 1), (1, 0), (1, 2), (2, 1)]
+    copies = [PeerCopy(gpus[a], gpus[b], places[a] + 8 * b, places[b], 8) for a, b in pairs]
+    made = gpus[0].exchange([(gpus[a], gpus[b]) for a, b in pairs], copies)
+    assert made is not None
+    made()
+    counters = ("fake_events", "fake_records", "fake_waits", "fake_copies")
+    before = [driver.count(one) for one in counters]
+    made()
+    assert [driver.count(one) - old for one, old in zip(counters, before, strict=True)] == [0, 3, 4, 4]
+
+
+def test_rows_are_one_copy_and_what_lies_between_stays(gpus: list[CudaGpu], driver: FakeDriver) -> None:
+    one, other, _ = gpus
+    mine, its = filled(one, 1), one.allocate(400)
+    values = np.arange(400, dtype="u2").astype("u1")
+    other.upload(its, values)
+    copies = driver.count("fake_copies")
+    assert one.copy_from(other, mine + 3, its + 3, 5, 7, 40)
+    assert driver.count("fake_copies") == copies + 1
+    expected = np.full(400, 1, "u1")
+    for row in range(7):
+        expected[3 + 40 * row : 8 + 40 * row] = values[3 + 40 * row : 8 + 40 * row]
+    assert np.array_equal(there(one, mine), expected)
+
+
+def test_far_rows_are_copied_one_by_one(gpus: list[CudaGpu], driver: FakeDriver) -> None:
+    """No pitch may have more than 31 bits."""
+    one, other, _ = gpus
+    mine, its = filled(one, 1), filled(other, 2)
+    driver.fail("cuMemcpyPeerAsync", 1)  # before a row that is not there is touched
+    with pytest.raises(DeviceError, match="copying from another GPU failed"):
+        one.copy_from(other, mine, its, 4, 3, 1 << 31)
+
+
+def test_the_one_that_fails_is_told(gpus: list[CudaGpu], driver: FakeDriver) -> None:
+    places = [filled(gpu, number) for number, gpu in enumerate(gpus)]
+    copies = [PeerCopy(gpus[k], gpus[0], places[k], places[0], 8) for k in (1, 2)]
+    made = gpus[0].exchange([(gpus[1], gpus[0]), (gpus[2], gpus[0])], copies)
+    assert made is not None
+    driver.fail("cuMemcpyPeerAsync", 1, after=1)
+    with pytest.raises(ExchangeFailed) as found:
+        made()
+    assert found.value.gpu is gpus[2]
+    assert "copying from another GPU failed: CUDA_ERROR_OTHER" in str(found.value.error)
+    made()
+    assert (there(gpus[2], places[2], 8) == 0).all()
+
+
+def test_gpus_of_another_kind_are_not_reached(gpus: list[CudaGpu]) -> None:
+    other = EmulatedGpu()
+    assert gpus[0].exchange([], [PeerCopy(gpus[0], other, 0, 0, 8)]) is None
+    assert not gpus[0].copy_from(other, 0, 0, 8)
+    assert other.exchange([], [PeerCopy(other, gpus[0], 0, 0, 8)]) is None
+
+
+def test_the_struct_is_that_of_the_driver() -> None:
+    """cuda_memory.c writes it by itself: CUDA's own package has it, too."""
+    api = importlib.import_module("cuda.bindings.driver")
+
+    class Box(ctypes.Structure):
+        _fields_ = (
+            *((name, ctypes.c_size_t) for name in ("srcXInBytes", "srcY", "srcZ", "srcLOD")),
+            ("srcMemoryType", ctypes.c_int),
+            *((name, ctypes.c_uint64) for name in ("srcHost", "srcDevice", "srcArray", "srcContext")),
+            *((name, ctypes.c_size_t) for name in ("srcPitch", "srcHeight", "dstXInBytes", "dstY", "dstZ", "dstLOD")),
+            ("dstMemoryType", ctypes.c_int),
+            *((name, ctypes.c_uint64) for name in ("dstHost", "dstDevice", "dstArray", "dstContext")),
+            *((name, ctypes.c_size_t) for name in ("dstPitch", "dstHeight", "WidthInBytes", "Height", "Depth")),
+        )
+
+    theirs = api.CUDA_MEMCPY3D_PEER()
+    numbers = ("srcXInBytes", "srcPitch", "srcHeight", "dstXInBytes", "dstY", "dstZ", "dstPitch", "dstHeight",
+               "WidthInBytes", "Height", "Depth")  # fmt: skip
+    for value, name in enumerate(numbers, 11):
+        setattr(theirs, name, value)
+    theirs.srcMemoryType, theirs.dstMemoryType = (
+        api.CUmemorytype.CU_MEMORYTYPE_HOST,
+        api.CUmemorytype.CU_MEMORYTYPE_DEVICE,
+    )
+    theirs.srcDevice, theirs.dstDevice = 101, 102
+    ours = Box.from_address(theirs.getPtr())
+    assert [getattr(ours, name) for name in numbers] == list(range(11, 11 + len(numbers)))
+    assert (ours.srcMemoryType, ours.dstMemoryType, ours.srcDevice, ours.dstDevice) == (1, 2, 101, 102)

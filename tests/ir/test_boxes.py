@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from loopwright.ir.boxes import Box, value_of
+from loopwright.ir.boxes import Box, Reach, value_of
 
 VALUES = {"s0_0": 7, "s0_1": 0, "v2": -3, "v10": 5}
 TEXTS = (
@@ -38,3 +38,10 @@ def test_a_box_in_an_array() -> None:
 def test_a_box_without_conditions_or_axes() -> None:
     assert Box("", (("0", "v2"),)).at(VALUES, (4,)) is None
     assert Box("", ()).at(VALUES, ()) == ()
+
+
+def test_the_names_that_decide_about_a_box() -> None:
+    box = Box("v3 < s0_1", [("0", "s0_0 - 1"), ("max(v1, 0)", "v12 + 1")])
+    assert box.names == {"v3", "s0_1", "s0_0", "v1", "v12"}
+    assert Reach(box, None, Box("", [("0", "v4")])).names == {*box.names, "v4"}
+    assert Reach(None, None, None).names == frozenset()

@@ -17,7 +17,7 @@ from loopwright.analysis.analyse import analyse
 from loopwright.analysis.coalescing import _conflicts, _sectors
 from loopwright.codegen.gpu import generate_gpu
 from loopwright.cost.occupancy import occupancy
-from loopwright.devices.gpu import Limits
+from loopwright.devices.limits import Limits
 from loopwright.ir.gpu_target import CUDA, GpuTarget
 from loopwright.ir.text import parse_kernel
 from loopwright.steps.balance import Balance

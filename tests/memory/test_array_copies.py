@@ -206,3 +206,33 @@ def test_what_is_yet_to_be_written_is_taken_from_where_it_still_is() -> None:
     assert [one.source for one in copies.wanted("emulated1", (range(8),))] == ["emulated"]
     copies.wrote("cuda", (range(2, 6),))
     assert [one.source for one in copies.wanted("emulated1", (range(2, 6),))] == ["cuda"]
+
+
+@pytest.mark.parametrize("name", ["C", "F", "strided", "backwards", "three axes"])
+def test_a_box_of_the_host_is_one_copy(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The inside of an array is many stretches of memory: a copy for each takes longer than all else. What lies between
+    them on the GPU may be newer, and stays."""
+    asked: list[Any] = []
+    real = EmulatedGpu.upload
+
+    def upload(gpu: EmulatedGpu, address: int, source: Any, *given: Any) -> None:
+        asked.append(given)
+        real(gpu, address, source, *given)
+
+    array = ARRAYS[name]()
+    array[...] = np.random.default_rng(2).integers(1, 9, array.shape)
+    array.flags.writeable = False
+    gpus: dict[str, Any] = {"emulated": EmulatedGpu(1 << 20)}
+    copies = ArrayCopies(array)
+    copies.room("emulated", gpus["emulated"])
+    expected = np.full(copies.rows.shape, 77, array.dtype)
+    gpus["emulated"].upload(copies.placed["emulated"].address, expected)
+    monkeypatch.setattr(EmulatedGpu, "upload", upload)
+    box = tuple(range(1, size - 1) for size in copies.rows.shape)
+    for copy in copies.wanted("emulated", box):
+        make(copy, gpus, "work")
+    inside = tuple(slice(1, -1) for _ in box)
+    expected[inside] = copies.rows[inside]
+    np.testing.assert_array_equal(here(copies, "emulated", gpus), expected)
+    assert len(asked) == 1
+    give_back([copies.placed["emulated"]], gpus["emulated"])

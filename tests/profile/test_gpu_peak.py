@@ -8,7 +8,7 @@ import pytest
 
 from loopwright.devices.clocks import Clocks
 from loopwright.devices.emulated import EmulatedGpu
-from loopwright.devices.gpu import Limits
+from loopwright.devices.limits import Limits
 from loopwright.profile.gpu_peak import LANES, peak_bytes_per_s, peak_flop_per_s
 
 KHZ = 1000

@@ -13,7 +13,7 @@ import pytest
 from faults.stored import HERE
 from loopwright.config import DEFAULT
 from loopwright.devices import gpus
-from loopwright.devices.gpu import Limits
+from loopwright.devices.limits import Limits
 from loopwright.profile import machine
 from loopwright.profile.machine import Machine, machine_of, machine_text, makers_digest, parse_machine
 from loopwright.toolchain.cc import Compiler

@@ -35,7 +35,7 @@ class Cuts:
 
 
 def shared(
-    kernel: Any, arguments: Sequence[Any], parts: Any, devices: str = DEVICES, boxes: Any = None
+    kernel: Any, arguments: Sequence[Any], parts: Any, devices: str = DEVICES, known: Any = None
 ) -> SharedCall | None:
     """Make a call that is shared in these parts; None where it cannot be shared."""
     with lw.options(devices=devices, strict=True) as asked:
@@ -45,7 +45,7 @@ def shared(
         if not kind.programs:
             return None
         members, host = found._members(kind, asked)
-        call = SharedCall(members, host, prepared.arguments, parts, {}, boxes=boxes)
+        call = SharedCall(members, host, prepared.arguments, parts, {}, known=known)
         call.result = call.run()  # type: ignore[attr-defined]
         return call
 
@@ -74,3 +74,21 @@ def is_shared_alike(kernel: Any, arguments: Sequence[Any], fractions: Sequence[f
     assert same(mine, theirs)
     assert same(call.result, expected)  # type: ignore[attr-defined]
     return True
+
+
+def resident(
+    kernel: Any, pieces: Sequence[Any], fractions: Sequence[float], devices: str, known: Any = None
+) -> SharedCall | None:
+    """The same with arrays of `lw.distributed_array` among the arguments."""
+    with lw.options(devices=devices, strict=True) as asked:
+        prepared = kernel._dispatch.prepare(pieces, {})
+        found = kernel._dispatch.sharing
+        kind = found._kind(prepared.signature, asked, ("pieces",))
+        if not kind.programs:
+            return None
+        members, host = found._members(kind, asked)
+        copies = found._at_home(prepared.arguments, members)
+        here = tuple(copies[k].array if k in copies else value for k, value in enumerate(prepared.arguments))
+        call = SharedCall(members, host, here, Cuts(fractions), copies, known=known)
+        call.result = call.run()  # type: ignore[attr-defined]
+        return call

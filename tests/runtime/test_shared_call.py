@@ -12,6 +12,7 @@ from benchmarks import polybench
 from loopwright.devices import gpus
 from loopwright.errors import DeviceError, DeviceMemoryError
 from loopwright.runtime import shared_call
+from loopwright.runtime.region_plans import RegionPlans
 from polybench.data import shaken, sizes
 from runtime.cuts import Cuts, is_shared_alike, same, shared
 
@@ -271,10 +272,10 @@ def test_arrays_whose_sizes_elements_say() -> None:
                 b[i, j] = t[i, j % t.shape[1]]
         return t
 
-    boxes: dict[Any, Any] = {}
+    known = RegionPlans()
     for wide in (3, 6, 2, 8):
         b = np.zeros((6, 9))
-        call = shared(rows, (np.array([wide]), b), Cuts((0.3, 0.6)), boxes=boxes)
+        call = shared(rows, (np.array([wide]), b), Cuts((0.3, 0.6)), known=known)
         assert call is not None
         expected = 1.0 + np.arange(6)[:, None] + np.arange(wide)
         assert same(call.result, expected)  # type: ignore[attr-defined]

@@ -11,7 +11,7 @@ import pytest
 import loopwright as lw
 from loopwright.config import current
 from loopwright.cost.metrics import Metrics
-from loopwright.devices.gpu import Limits
+from loopwright.devices.limits import Limits
 from loopwright.ir.gpu_target import CUDA
 from loopwright.ir.variant import RECIPE
 from loopwright.recipe.recipe import Recipe

@@ -12,8 +12,8 @@ import pytest
 import loopwright as lw
 from loopwright.config import current
 from loopwright.devices.clocks import Clocks
-from loopwright.devices.gpu import Limits
 from loopwright.devices.gpus import gpu_of
+from loopwright.devices.limits import Limits
 from loopwright.ir.signature import Shape, shape_of
 from loopwright.ir.variant import PLAIN, Variant
 from loopwright.predict.model import models_of

@@ -49,9 +49,9 @@ WRITERS: dict[Run, Callable[[For, GpuWriter], None]] = {"balanced": write_balanc
 """Of loops that are no grid of threads for iterations."""
 
 
-def generate_gpu(kernel: Kernel, facts: Facts, strict: bool) -> Program:
-    """The two texts of a kernel some of whose loops are bound. Facts must be those of this kernel's own nodes. Raises
-    NotOnGpu."""
+def generate_gpu(kernel: Kernel, facts: Facts, strict: bool, waits: bool = True) -> Program:
+    """The two texts of a kernel some of whose loops are bound. Facts must be those of this kernel's own nodes. waits:
+    for the last kernels, where one may find something wrong; else the caller looks for that. Raises NotOnGpu."""
     if kernel.overlap:
         raise NotOnGpu("arguments overlap in memory")
     if (rejection := not_on_gpu(kernel, facts)) is not None:
@@ -64,7 +64,7 @@ def generate_gpu(kernel: Kernel, facts: Facts, strict: bool) -> Program:
         w.own(w.names.of(name))
     main = w.function
     _host_body(kernel.body, w)
-    if w.checks:
+    if w.checks and waits:
         stop_after_failure(w)
     main.code, body = [], main.code
     _slots(w)

@@ -31,7 +31,7 @@ from loopwright.cost.metrics import Metrics
 from loopwright.cost.occupancy import occupancy
 from loopwright.cost.regions import regions_of
 from loopwright.cost.ryoo import efficiency, utilisation
-from loopwright.devices.gpu import Limits
+from loopwright.devices.limits import Limits
 from loopwright.ir.code import CodeRegion, DeviceFunction
 from loopwright.ir.gpu_target import GpuTarget
 from loopwright.ir.nodes import Body, For, Kernel

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from loopwright.devices.gpu import Limits
+from loopwright.devices.limits import Limits
 
 Limiter = Literal["threads", "blocks", "registers", "shared memory"]
 

@@ -4,7 +4,8 @@ the copying code of cuda_memory.c goes by."""
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -45,4 +46,60 @@ def copy_layout(array: np.ndarray[Any, np.dtype[Any]], inside: Sequence[range] |
     found = CopyLayout(array.ctypes.data, len(axes), run, first, end)
     for k, (size, stride, (low, high)) in enumerate(axes):
         found.size[k], found.stride[k], found.low[k], found.high[k] = size, stride, low, high
+    return found
+
+
+class CopyBox(ctypes.Structure):
+    """struct lw_box of cuda_memory.c."""
+
+    _fields_ = (
+        ("wide", ctypes.c_int64),
+        ("first", ctypes.c_int64),
+        ("axes", ctypes.c_int64),
+        ("size", ctypes.c_int64 * MOST_AXES),
+        ("step", ctypes.c_int64 * MOST_AXES),
+        ("low", ctypes.c_int64 * MOST_AXES),
+        ("high", ctypes.c_int64 * MOST_AXES),
+    )
+
+    @property
+    def size_bytes(self) -> int:
+        """Of all of it."""
+        return int(self.wide) * prod(int(self.high[k] - self.low[k]) for k in range(self.axes))
+
+
+def copy_box(shape: Sequence[int], itemsize: int, inside: Sequence[range]) -> CopyBox:
+    """A box of an array of this shape that has no gaps on the device, for a copy of nothing else."""
+    outer = outer_axes(inside, shape)
+    inner = prod(shape[outer:]) * itemsize
+    found = CopyBox(len(inside[outer - 1]) * inner, inside[outer - 1].start * inner, outer - 1)
+    step = shape[outer - 1] * inner
+    for k in range(outer - 2, -1, -1):
+        found.size[k], found.step[k], found.low[k], found.high[k] = shape[k], step, inside[k].start, inside[k].stop
+        step *= shape[k]
+    return found
+
+
+def outer_axes(box: Sequence[range], shape: Sequence[int]) -> int:
+    """How many axes there are but for those at the end that a box has whole; at least one."""
+    outer = len(box)
+    while outer > 1 and len(box[outer - 1]) == shape[outer - 1]:
+        outer -= 1
+    return outer
+
+
+def stretches(box: Sequence[range], shape: Sequence[int]) -> Iterator[tuple[range, ...]]:
+    """Parts of a box that are one stretch of memory each, where elements of the array follow one another."""
+    outer = outer_axes(box, shape)
+    # Up to the axis before `outer` one index after the other; from there on, all of the memory.
+    for index in np.ndindex(*(len(one) for one in box[: outer - 1])):
+        ahead = tuple(range(one.start + k, one.start + k + 1) for one, k in zip(box, index, strict=False))
+        yield (*ahead, *box[outer - 1 :])
+
+
+def offset_in(shape: Sequence[int], box: Sequence[range]) -> int:
+    """How many elements stand before the first one of a box."""
+    found = 0
+    for one, size in zip(box, shape, strict=True):
+        found = found * size + one.start
     return found

@@ -21,7 +21,7 @@ import importlib
 import os
 import threading
 import weakref
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -29,12 +29,15 @@ from typing import TYPE_CHECKING, Any
 
 from loopwright.config import Tools, available_cores, current
 from loopwright.deferred import deferred
+from loopwright.devices import cuda_peer
 from loopwright.devices.clocks import Clocks
-from loopwright.devices.copy_layout import copy_layout
+from loopwright.devices.copy_layout import CopyBox, copy_box, copy_layout, offset_in, stretches
 from loopwright.devices.cuda_launcher import address_in, cuda_launcher, raiser
 from loopwright.devices.cuda_module import ALLOCATE, DOING, FETCH, STICKY, CudaModule, size_text
-from loopwright.devices.cuda_peer import MOST_PITCH, peer_rows
-from loopwright.devices.gpu import ENTRY, Box, Gpu, Limits, Queue
+from loopwright.devices.cuda_timer import CudaTimer
+from loopwright.devices.gpu import ENTRY, Box, Gpu, Queue
+from loopwright.devices.limits import Limits
+from loopwright.devices.peers import ExchangeFailed, PeerCopy
 from loopwright.errors import CompilerError, DeviceError, DeviceMemoryError
 from loopwright.ir.program import DeviceText
 from loopwright.toolchain import nvrtc
@@ -64,7 +67,8 @@ FUNCTIONS = (
     "cuLaunchKernel", "cuFuncSetAttribute", "cuCtxGetCurrent", "cuCtxPushCurrent_v2", "cuCtxPopCurrent_v2",
     "cuMemAllocAsync", "cuMemFreeAsync", "cuMemPoolTrimTo", "cuMemsetD8Async", "cuMemcpyHtoDAsync_v2",
     "cuMemcpyDtoHAsync_v2", "cuStreamSynchronize", "cuMemHostAlloc", "cuEventCreate", "cuEventRecord",
-    "cuEventSynchronize", "cuMemFreeHost", "cuStreamQuery", "cuEventQuery",
+    "cuEventSynchronize", "cuMemFreeHost", "cuStreamQuery", "cuEventQuery", "cuStreamWaitEvent", "cuMemcpyPeerAsync",
+    "cuMemcpy3DPeerAsync", "cuMemcpy3DAsync_v2",
 )  # fmt: skip
 OUT_OF_MEMORY, NO_DEVICE, NOT_READY = 2, 100, 600
 
@@ -169,7 +173,7 @@ def _named(api: Any, code: int) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class _Opened:
+class OpenedGpu:
     """What a GPU has once it is used: context, streams and pool of the driver, the code of cuda_launch.c, and its
     lw_cuda. raise_held: raises what a handler of a signal has raised while a call waited."""
 
@@ -191,15 +195,16 @@ class CudaGpu:
     asked for that needs one. `missing`: why it cannot be used, '' where it can. May be called by several threads."""
 
     def __init__(self, driver: Driver, number: int, lanes: int = 0, half_bytes: int = HALF_BYTES) -> None:
-        self._driver, self._api, self._number = driver, driver.api, number
+        self._driver, self.api, self.number = driver, driver.api, number
         self._lanes, self._half_bytes = lanes or min(LANES, available_cores()), half_bytes
         self._opening = threading.Lock()
-        self._opened: _Opened | None = None
+        self._opened: OpenedGpu | None = None
         self._lost = ""
         self.late_ns = 0
-        self._reached: set[CudaGpu] = set()  # others whose memory it reads
-        self._device = self._ask("cuDeviceGet", number)
-        name: bytes = self._ask("cuDeviceGetName", 256, self._device)
+        self.spare_events: list[tuple[int, int]] = []  # of timers that are no more: to make them takes a while
+        self.reads: set[CudaGpu] = set()  # others whose memory it reads itself, where it can
+        self.device = self._ask("cuDeviceGet", number)
+        name: bytes = self._ask("cuDeviceGetName", 256, self.device)
         self.name = name.split(b"\0")[0].decode(errors="replace").strip()
         self.limits = self._limits()
         self.missing = self._missing()
@@ -210,7 +215,7 @@ class CudaGpu:
         return Limits(
             capability=(ask("COMPUTE_CAPABILITY_MAJOR"), ask("COMPUTE_CAPABILITY_MINOR")),
             multiprocessors=ask("MULTIPROCESSOR_COUNT"),
-            memory_bytes=int(self._ask("cuDeviceTotalMem", self._device)),
+            memory_bytes=int(self._ask("cuDeviceTotalMem", self.device)),
             threads_per_block=ask("MAX_THREADS_PER_BLOCK"),
             threads_per_multiprocessor=ask("MAX_THREADS_PER_MULTIPROCESSOR"),
             blocks_per_multiprocessor=ask("MAX_BLOCKS_PER_MULTIPROCESSOR"),
@@ -243,15 +248,15 @@ class CudaGpu:
         return Clocks(told("CLOCK_RATE") * khz, told("MEMORY_CLOCK_RATE") * khz, told("GLOBAL_MEMORY_BUS_WIDTH"))
 
     def _attribute(self, name: str) -> int:
-        kind = getattr(self._api.CUdevice_attribute, f"CU_DEVICE_ATTRIBUTE_{name}")
-        return int(self._ask("cuDeviceGetAttribute", kind, self._device))
+        kind = getattr(self.api.CUdevice_attribute, f"CU_DEVICE_ATTRIBUTE_{name}")
+        return int(self._ask("cuDeviceGetAttribute", kind, self.device))
 
     # ---- memory and copies --------------------------------------------------------------------------------------
 
     def allocate(self, size_bytes: int, before_bytes: int = 0) -> int:
         """The address of so much memory, aligned to 256 bytes. Raises DeviceMemoryError, which names sizes."""
         del before_bytes  # addresses are numbers here, whatever they point to
-        opened = self._open()
+        opened = self.open()
         memory = ctypes.c_uint64()
         code = opened.code.lw_cuda_allocate(opened.handle, opened.stream, size_bytes, ctypes.byref(memory))
         if code:
@@ -269,65 +274,70 @@ class CudaGpu:
         if error is not None and not self._lost:
             raise error
 
-    def upload(self, address: int, source: Any, queue: Queue = "work") -> None:
-        """Copy an array of the host to device memory; when this returns, it may be changed."""
-        self._copy(source, None, address, queue, True, "copying to the GPU")
+    def upload(self, address: int, source: Any, queue: Queue = "work", inside: Box | None = None) -> None:
+        """Copy an array of the host, or a box of its elements, to device memory; when this returns, it may be
+        changed."""
+        doing = "copying to the GPU"
+        if inside is None:
+            self._copy(source, None, None, address, queue, True, doing)
+        elif source.size and all(inside):
+            box = copy_box(source.shape, source.itemsize, inside)
+            if box.axes and box.wide <= self._half_bytes:
+                self._copy(source, inside, box, address, queue, True, doing)
+                return
+            for part in stretches(inside, source.shape):
+                there = address + offset_in(source.shape, part) * source.itemsize
+                self._copy(source[tuple(slice(e.start, e.stop) for e in part)], None, None, there, queue, True, doing)
 
     def download(self, target: Any, address: int, inside: Box | None = None, queue: Queue = "work") -> None:
         """Copy device memory to an array of the host, or to a box inside of it, and wait for it."""
         if not target.flags.writeable:
             raise ValueError("an array that is to be filled from the GPU is read-only")
-        self._copy(target, inside, address, queue, False, DOING[FETCH])
+        box = None if inside is None or not all(inside) else copy_box(target.shape, target.itemsize, inside)
+        if box is not None and (not box.axes or box.wide > self._half_bytes or 2 * box.size_bytes > target.nbytes):
+            box = None  # to copy what lies between, too, is one copy of memory, and takes hardly longer
+        self._copy(target, inside, box, address, queue, False, DOING[FETCH])
 
-    def _copy(self, array: Any, inside: Box | None, address: int, queue: Queue, up: bool, doing: str) -> None:
-        layout, opened = copy_layout(array, inside), self._open()
+    def _copy(
+        self, array: Any, inside: Box | None, box: CopyBox | None, address: int, queue: Queue, up: bool, doing: str
+    ) -> None:
+        layout, opened = copy_layout(array, inside), self.open()
+        only = None if box is None else ctypes.byref(box)
         code = opened.code.lw_cuda_copy(
-            opened.handle, opened.streams[queue], ctypes.byref(layout), address, 1 if up else 0
+            opened.handle, opened.streams[queue], ctypes.byref(layout), only, address, 1 if up else 0
         )
         opened.raise_held()
         if code:
-            raise self.failed(code, doing, array.nbytes)
+            raise self.failed(code, doing, array.nbytes if box is None else box.size_bytes)
 
     def copy_from(
         self, source: Gpu, address: int, other: int, size_bytes: int, rows: int = 1, pitch_bytes: int = 0
     ) -> bool:
         """See devices.gpu.Gpu."""
-        if not isinstance(source, CudaGpu):
+        copy = PeerCopy(self, source, address, other, size_bytes, rows, pitch_bytes)
+        made = self.exchange([(self, source)], [copy])
+        if made is None:
             return False
-        opened, there = self._open(), source._open()
-        self._reach(source)
-        doing = "copying from another GPU"
-        with self.current():
-            if rows > 1 and pitch_bytes <= MOST_PITCH:
-                places = (address, opened.context), (other, there.context)
-                box = peer_rows(self._api, *places, size_bytes, rows, pitch_bytes)
-                self._ask("cuMemcpy3DPeerAsync", box, opened.stream, doing=doing)
-                return True
-            for row in range(rows):
-                ahead = row * pitch_bytes
-                self._ask("cuMemcpyPeerAsync", address + ahead, opened.context, other + ahead, there.context,
-                          size_bytes, opened.stream, doing=doing)  # fmt: skip
+        try:
+            made()
+        except ExchangeFailed as failed:
+            raise failed.error from None
         return True
 
-    def _reach(self, source: CudaGpu) -> None:
-        """From now on this GPU reads the memory of another one itself, where it can."""
-        if source in self._reached:
-            return
-        self._reached.add(source)
-        if not self._ask("cuDeviceCanAccessPeer", self._device, source._device):
-            return
-        api = self._api
-        allowed = api.CUmemAccessDesc()
-        allowed.location.type = api.CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE
-        allowed.location.id = self._number
-        allowed.flags = api.CUmemAccess_flags.CU_MEM_ACCESS_FLAGS_PROT_READWRITE
-        source.ask("cuMemPoolSetAccess", source._open().pool, [allowed], 1)
-        with suppress(DeviceError), self.current():  # for memory that is not of the pool
-            self._ask("cuCtxEnablePeerAccess", source._open().context, 0)
+    def exchange(self, order: Sequence[tuple[Gpu, Gpu]], copies: Sequence[PeerCopy]) -> Callable[[], None] | None:
+        """See devices.gpu.Gpu."""
+        pairs = [(one, other) for one, other in order if isinstance(one, CudaGpu) and isinstance(other, CudaGpu)]
+        is_cuda = all(isinstance(one.source, CudaGpu) and isinstance(one.target, CudaGpu) for one in copies)
+        return cuda_peer.exchange(pairs, copies) if is_cuda and len(pairs) == len(order) else None
+
+    @functools.cached_property
+    def event(self) -> int:
+        """What other GPUs wait for, recorded anew for each exchange."""
+        return int(self.ask("cuEventCreate", EVENT_WITHOUT_TIME))
 
     def mark(self, queue: Queue) -> int:
         """A mark behind everything that was asked for in a queue."""
-        opened = self._open()
+        opened = self.open()
         with self.current():
             event = int(self._ask("cuEventCreate", EVENT_WITHOUT_TIME))
             self._ask("cuEventRecord", event, opened.streams[queue])
@@ -335,26 +345,26 @@ class CudaGpu:
 
     def wait(self, queue: Queue, mark: int) -> None:
         """What is asked for in a queue from now on comes after a mark, which is used up."""
-        opened = self._open()
+        opened = self.open()
         with self.current():
             try:
                 self._ask("cuStreamWaitEvent", opened.streams[queue], mark, 0)
             finally:
-                self._api.cuEventDestroy(mark)  # the driver keeps it until nobody waits for it
+                self.api.cuEventDestroy(mark)  # the driver keeps it until nobody waits for it
 
     def settle(self, queue: Queue) -> None:
         """Wait until all that was asked for in a queue is done. Raises DeviceError where something went wrong."""
-        self.wait_for(self._open().streams[queue], "waiting for the GPU")
+        self.wait_for(self.open().streams[queue], "waiting for the GPU")
 
     def synchronize(self) -> None:
         """Wait for everything, in the streams of other libraries too. Raises DeviceError where something went wrong."""
-        self.wait_for(self._open().stream, "waiting for the GPU")
+        self.wait_for(self.open().stream, "waiting for the GPU")
         self.ask("cuCtxSynchronize", doing="waiting for the GPU")
 
     def wait_for(self, stream: int, doing: str) -> None:
         """Wait for a stream. What a handler of a signal raises meanwhile ends the kernels of the main thread, and is
         raised. Raises DeviceError where something went wrong."""
-        opened = self._open()
+        opened = self.open()
         code = opened.code.lw_cuda_wait(opened.handle, stream)
         opened.raise_held()
         if code:
@@ -378,12 +388,12 @@ class CudaGpu:
     @property
     def watch(self) -> int:
         """See devices.gpu.Gpu."""
-        return address_in(self._open().code, "lw_cuda_watch")
+        return address_in(self.open().code, "lw_cuda_watch")
 
     def free_bytes(self) -> int:
         """How much memory is free, for all programs that use the GPU. What our pool holds and nobody uses is given back
         to the system first: it takes a while."""
-        opened = self._open()
+        opened = self.open()
         self.wait_for(opened.stream, "waiting for the GPU")  # until then released memory may be in use
         self.ask("cuMemPoolTrimTo", opened.pool, 0)
         free, _ = self.ask("cuMemGetInfo")
@@ -394,17 +404,17 @@ class CudaGpu:
     @property
     def stream(self) -> int:
         """The driver's handle of our stream: other libraries can wait for it, and order their work with ours."""
-        return self._open().stream
+        return self.open().stream
 
     @contextmanager
     def current(self) -> Iterator[None]:
         """The GPU's context is current on this thread for a `with` block."""
-        opened = self._open()
+        opened = self.open()
         self._ask("cuCtxPushCurrent", opened.context)
         try:
             yield
         finally:
-            self._api.cuCtxPopCurrent()
+            self.api.cuCtxPopCurrent()
 
     def timer(self, stream: int = 0) -> CudaTimer:
         """`with gpu.timer() as timer: ...` takes the time that the GPU needs for what the block starts."""
@@ -413,7 +423,7 @@ class CudaGpu:
     def reached(self, event: int) -> bool:
         """Whether the GPU has come to an event. Waits for nothing."""
         with self.current():
-            (code,) = self._api.cuEventQuery(event)
+            (code,) = self.api.cuEventQuery(event)
         if int(code) not in (0, NOT_READY):
             raise self.failed(int(code), "waiting for the GPU")
         return int(code) == 0
@@ -421,12 +431,12 @@ class CudaGpu:
     @property
     def launcher(self) -> ctypes.CDLL:
         """cuda_launch.c. Raises DeviceError where the GPU is lost."""
-        return self._open().code
+        return self.open().code
 
     def module(self, text: DeviceText, config: Tools) -> CudaModule:
         """Compile and load. What not every call needs is compiled when the first call needs it: kernels for distances
         of 64 bits, and one of the two for any tiles and for whole ones. Raises CompilerError."""
-        count, opened = len(text.kernels), self._open(config)
+        count, opened = len(text.kernels), self.open(config)
         made = CudaModule(self, text, config)
         handle = opened.code.lw_cuda_module_new(
             opened.handle,
@@ -449,8 +459,8 @@ class CudaGpu:
         """Compile and load a text: the CUmodule, and by name each CUfunction and the bytes of dynamic shared memory
         that it may have. Raises CompilerError."""
         artifact = nvrtc.build(device_text.complete(text), self.limits.capability, config)
-        self._open(config)
-        most = self._api.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+        self.open(config)
+        most = self.api.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
         found: dict[str, tuple[int, int]] = {}
         with self.current():
             loaded = int(self._ask("cuModuleLoadData", artifact.cubin, doing="loading compiled code"))
@@ -465,8 +475,8 @@ class CudaGpu:
         if opened is None or self._lost:
             return
         with self.current():
-            if not int(self._api.cuStreamSynchronize(opened.stream)[0]):
-                self._api.cuModuleUnload(loaded)
+            if not int(self.api.cuStreamSynchronize(opened.stream)[0]):
+                self.api.cuModuleUnload(loaded)
 
     # ---- the driver ---------------------------------------------------------------------------------------------
 
@@ -482,7 +492,7 @@ class CudaGpu:
     def failed(self, code: int, doing: str, size_bytes: int = 0) -> DeviceError:
         """The exception for an error of the driver; from a sticky one on, the GPU is lost. size_bytes: of what was
         asked for."""
-        what = f"{self.name}: {doing} failed: {_named(self._api, code)}"
+        what = f"{self.name}: {doing} failed: {_named(self.api, code)}"
         if code in STICKY:
             self.lose(f"{what}\n  {IN_THIS_PROCESS}")
             return DeviceError(self._lost)
@@ -497,19 +507,20 @@ class CudaGpu:
     def _free_text(self) -> str:
         """How much memory is free, in words. It raises nothing: it is asked when something has failed already."""
         total, opened = size_text(self.limits.memory_bytes), self._opened
-        if opened is None or int(self._api.cuCtxPushCurrent(opened.context)[0]):
+        if opened is None or int(self.api.cuCtxPushCurrent(opened.context)[0]):
             return f"it has {total}"
-        code, free, _ = self._api.cuMemGetInfo()
-        self._api.cuCtxPopCurrent()
+        code, free, _ = self.api.cuMemGetInfo()
+        self.api.cuCtxPopCurrent()
         return f"it has {total}" if int(code) else f"{size_text(int(free))} of {total} are free"
 
     def _ask(self, function: str, *arguments: object, doing: str = "") -> Any:
-        code, *results = getattr(self._api, function)(*arguments)
+        code, *results = getattr(self.api, function)(*arguments)
         if int(code):
             raise self.failed(int(code), doing or function)
         return results[0] if len(results) == 1 else tuple(results)
 
-    def _open(self, config: Tools | None = None) -> _Opened:
+    def open(self, config: Tools | None = None) -> OpenedGpu:
+        """What it has, made when it is first asked for. Raises DeviceError where it is lost."""
         if self._lost:
             raise DeviceError(self._lost)
         if self._opened is None:
@@ -517,63 +528,30 @@ class CudaGpu:
                 self._opened = self._opened or self._made_ready(config or current())
         return self._opened
 
-    def _made_ready(self, config: Tools) -> _Opened:
+    def _made_ready(self, config: Tools) -> OpenedGpu:
         code = cuda_launcher(config)
-        context = int(self._ask("cuDevicePrimaryCtxRetain", self._device, doing="starting the GPU"))
+        context = int(self._ask("cuDevicePrimaryCtxRetain", self.device, doing="starting the GPU"))
         self._ask("cuCtxPushCurrent", context)
         try:
             # Not ordered with the default stream, in which other libraries may run something long.
-            flag = self._api.CUstream_flags.CU_STREAM_NON_BLOCKING
+            flag = self.api.CUstream_flags.CU_STREAM_NON_BLOCKING
             queues: tuple[Queue, ...] = ("work", "up", "down")
             streams = {queue: int(self._ask("cuStreamCreate", int(flag))) for queue in queues}
             stop_stream = int(self._ask("cuStreamCreate", int(flag)))
-            pool = int(self._ask("cuDeviceGetDefaultMemPool", self._device))
-            threshold = self._api.CUmemPool_attribute.CU_MEMPOOL_ATTR_RELEASE_THRESHOLD
+            pool = int(self._ask("cuDeviceGetDefaultMemPool", self.device))
+            threshold = self.api.CUmemPool_attribute.CU_MEMPOOL_ATTR_RELEASE_THRESHOLD
             self._ask("cuMemPoolSetAttribute", pool, threshold, self._counted(KEEP_ALL))
         finally:
-            self._api.cuCtxPopCurrent()
+            self.api.cuCtxPopCurrent()
         addresses = [ctypes.cast(getattr(self._driver.library, name), ctypes.c_void_p).value for name in FUNCTIONS]
         table = (ctypes.c_void_p * len(FUNCTIONS))(*addresses)
         handle = code.lw_cuda_new(table, context, pool, stop_stream, self._lanes, self._half_bytes)
         if not handle:
             raise MemoryError("no memory for the state of a GPU")
-        return _Opened(context, MappingProxyType(streams), pool, code, handle, raiser(code))
+        return OpenedGpu(context, MappingProxyType(streams), pool, code, handle, raiser(code))
 
     def _counted(self, number: int) -> Any:
-        return self._api.cuuint64_t(number)
-
-
-class CudaTimer:
-    """The time that a GPU needs for what a `with` block starts in a stream: measured by the GPU, not by the CPU."""
-
-    def __init__(self, gpu: CudaGpu, stream: int) -> None:
-        self._gpu, self._stream = gpu, stream
-        # Flags 0: with times. cuEventSynchronize then waits actively.
-        self._events = tuple(int(gpu.ask("cuEventCreate", 0)) for _ in range(2))
-        weakref.finalize(self, _end_events, gpu, self._events).atexit = False
-
-    def __enter__(self) -> CudaTimer:
-        self._gpu.ask("cuEventRecord", self._events[0], self._stream)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._gpu.ask("cuEventRecord", self._events[1], self._stream)
-
-    @property
-    def elapsed_ns(self) -> int:
-        """Waits for the end of what was started. The GPU counts in steps of about 500 ns."""
-        self._gpu.ask("cuEventSynchronize", self._events[1], doing="waiting for the GPU")
-        return round(1e6 * float(self._gpu.ask("cuEventElapsedTime", *self._events)))
-
-    def finished_ns(self) -> int | None:
-        """The same where the end has been reached, else None: it waits for nothing."""
-        return self.elapsed_ns if self._gpu.reached(self._events[1]) else None
-
-
-def _end_events(gpu: CudaGpu, events: tuple[int, ...]) -> None:
-    with suppress(DeviceError):  # of a lost GPU, and there is nothing to give back
-        for event in events:
-            gpu.ask("cuEventDestroy", event)
+        return self.api.cuuint64_t(number)
 
 
 # ---- forks ------------------------------------------------------------------------------------------------------

@@ -22,7 +22,26 @@ enum { MOST_UNITS = 1 << 19 }; /* of a thread that does not ask: MOST of codegen
 enum { SPIN_NS = 10000000, LONGEST_NAP_NS = 1000000 };
 #define LW_RARE(x) __builtin_expect(!!(x), 0)
 
+enum { ON_HOST = 1, ON_DEVICE = 2 }; /* CUmemorytype */
+#define MOST_PITCH ((INT64_C(1) << 31) - 1) /* bytes from one row of a box to the next, at most */
+
 typedef uint64_t device_memory;
+
+typedef struct { /* CUDA_MEMCPY3D and CUDA_MEMCPY3D_PEER; only the second one looks at contexts */
+  size_t from_x, from_y, from_z, from_lod;
+  int from_type;
+  const void *from_host;
+  device_memory from;
+  void *from_array, *from_context;
+  size_t from_pitch, from_height;
+  size_t to_x, to_y, to_z, to_lod;
+  int to_type;
+  void *to_host;
+  device_memory to;
+  void *to_array, *to_context;
+  size_t to_pitch, to_height;
+  size_t bytes, height, depth;
+} lw_copy_3d;
 
 typedef struct { /* FUNCTIONS of cuda.py, in this order */
   int (*cuLaunchKernel)(void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
@@ -45,6 +64,11 @@ typedef struct { /* FUNCTIONS of cuda.py, in this order */
   int (*cuMemFreeHost)(void *memory);
   int (*cuStreamQuery)(void *stream);
   int (*cuEventQuery)(void *event);
+  int (*cuStreamWaitEvent)(void *stream, void *event, unsigned flags);
+  int (*cuMemcpyPeerAsync)(device_memory to, void *to_context, device_memory from, void *from_context, size_t bytes,
+                           void *stream);
+  int (*cuMemcpy3DPeerAsync)(const lw_copy_3d *box, void *stream);
+  int (*cuMemcpy3DAsync)(const lw_copy_3d *box, void *stream);
 } lw_driver;
 
 typedef struct lw_gpu lw_gpu; /* as in codegen/loopwright.h */
@@ -95,6 +119,13 @@ typedef struct {
   int64_t axes, run, first, end;
   int64_t size[MOST_AXES], stride[MOST_AXES], low[MOST_AXES], high[MOST_AXES]; /* strides in bytes */
 } lw_layout;
+
+/* A box that is copied by itself, packed in between (copy_layout.py has the same struct). Rows are what lies together on the
+   device: bytes first .. first + wide of every `step` of the last axis. */
+typedef struct {
+  int64_t wide, first, axes;
+  int64_t size[MOST_AXES], step[MOST_AXES], low[MOST_AXES], high[MOST_AXES]; /* steps in bytes */
+} lw_box;
 
 typedef struct {
   lw_gpu table; /* first: host code has its address */
@@ -282,62 +313,33 @@ static void through(const lw_layout *l, char *between, int64_t from, int64_t byt
   }
 }
 
-/* Returns when bytes from .. from + bytes are in pinned memory; the GPU may still be copying. Small arrays follow one another in a
-   half, so that many of them wait for nothing. */
-static int lane_up(lw_cuda *gpu, lane *l, device_memory to, const lw_layout *host, int64_t from, int64_t bytes,
-                   void *stream) {
-  while (bytes > 0) {
-    if (l->fill && bytes > gpu->half_bytes - l->fill) {
-      int error = wait_for_event(gpu, l->done[l->now ^ 1]);
-      if (error) return error;
-      l->now ^= 1;
-      l->fill = 0;
-    }
-    const int64_t room = gpu->half_bytes - l->fill, part = bytes < room ? bytes : room;
-    char *between = l->half[l->now] + l->fill;
-    through(host, between, from, part, true);
-    l->fill += (part + PIECE - 1) / PIECE * PIECE;
-    int error = gpu->cu.cuMemcpyHtoDAsync(to, between, (size_t)part, stream);
-    if (!error) error = gpu->cu.cuEventRecord(l->done[l->now], stream);
-    if (error) return error;
-    to += (device_memory)part;
-    from += part;
-    bytes -= part;
+/* The same for a box that is packed in pinned memory: bytes from .. from + bytes of it. Rows of it are whole runs. */
+static void through_box(const lw_layout *l, char *between, int64_t from, int64_t bytes, bool up) {
+  const int64_t run = l->end - l->first;
+  int64_t index[MOST_AXES], row = from / run;
+  char *host = l->host + l->first;
+  for (int64_t k = l->axes - 1; k >= 0; k--) {
+    index[k] = l->low[k] + row % (l->high[k] - l->low[k]);
+    row /= l->high[k] - l->low[k];
+    host += index[k] * l->stride[k];
   }
-  return 0;
-}
-
-static int lane_down(lw_cuda *gpu, lane *l, const lw_layout *host, int64_t to, device_memory from, int64_t bytes,
-                     void *stream) {
-  int error = wait_for_event(gpu, l->done[0]);
-  if (!error) error = wait_for_event(gpu, l->done[1]);
-  const int64_t most = gpu->half_bytes;
-  int64_t asked = 0, taken = 0;
-  l->fill = most; /* if it ends early, the halves are in use */
-  while (!error && taken < bytes) {
-    while (asked < bytes && asked - taken < 2 * most) {
-      const int k = (asked / most) & 1;
-      const int64_t part = bytes - asked < most ? bytes - asked : most;
-      error = gpu->cu.cuMemcpyDtoHAsync(l->half[k], from + (device_memory)asked, (size_t)part, stream);
-      if (!error) error = gpu->cu.cuEventRecord(l->done[k], stream);
-      if (error) return error;
-      asked += part;
+  for (; bytes > 0; bytes -= run, between += run) {
+    if (up) memcpy(between, host, (size_t)run);
+    else memcpy(host, between, (size_t)run);
+    for (int64_t k = l->axes - 1; k >= 0; k--) {
+      host += l->stride[k];
+      if (++index[k] < l->high[k]) break;
+      host -= l->stride[k] * (l->high[k] - l->low[k]);
+      index[k] = l->low[k];
     }
-    const int k = (taken / most) & 1;
-    const int64_t part = bytes - taken < most ? bytes - taken : most;
-    error = wait_for_event(gpu, l->done[k]);
-    if (error) return error;
-    through(host, l->half[k], to + taken, part, false);
-    taken += part;
   }
-  if (!error) l->fill = 0;
-  return error;
 }
 
 typedef struct { /* the part of a copy that one thread does in one lane */
   lw_cuda *gpu;
   lane *lane;
   const lw_layout *host;
+  const lw_box *box; /* NULL: all of the device's copy */
   device_memory device;
   int64_t from, bytes;
   void *stream;
@@ -345,14 +347,140 @@ typedef struct { /* the part of a copy that one thread does in one lane */
   int error;
 } share;
 
+static int64_t grain(const share *s) { return s->box ? s->box->wide : 1; }
+
+static void pack(const share *s, char *between, int64_t from, int64_t bytes) {
+  (s->box ? through_box : through)(s->host, between, from, bytes, s->up);
+}
+
+static int move_bytes(const share *s, char *between, device_memory device, int64_t bytes) {
+  return s->up ? s->gpu->cu.cuMemcpyHtoDAsync(device, between, (size_t)bytes, s->stream)
+               : s->gpu->cu.cuMemcpyDtoHAsync(between, device, (size_t)bytes, s->stream);
+}
+
+/* `depth` times `height` rows of a box, the first one at `index`. */
+static int move_rows(const share *s, char *between, const int64_t *index, int64_t height, int64_t depth) {
+  const lw_box *b = s->box;
+  const int64_t last = b->axes - 1, pitch = b->step[last];
+  device_memory device = s->device;
+  for (int64_t k = 0; k < last - 1; k++) device += (device_memory)(index[k] * b->step[k]);
+  if (pitch > MOST_PITCH) {
+    if (last > 0) device += (device_memory)(index[last - 1] * b->step[last - 1]);
+    int error = 0;
+    for (int64_t row = 0; !error && row < height; row++)
+      error = move_bytes(s, between + row * b->wide, device + (device_memory)(b->first + (index[last] + row) * pitch), b->wide);
+    return error;
+  }
+  lw_copy_3d c = {.bytes = (size_t)b->wide, .height = (size_t)height, .depth = (size_t)depth};
+  const size_t z = last > 0 ? (size_t)index[last - 1] : 0;
+  if (s->up) {
+    c.from_type = ON_HOST, c.from_host = between, c.from_pitch = (size_t)b->wide, c.from_height = (size_t)height;
+    c.to_type = ON_DEVICE, c.to = device, c.to_pitch = (size_t)pitch, c.to_height = (size_t)b->size[last];
+    c.to_x = (size_t)b->first, c.to_y = (size_t)index[last], c.to_z = z;
+  } else {
+    c.to_type = ON_HOST, c.to_host = between, c.to_pitch = (size_t)b->wide, c.to_height = (size_t)height;
+    c.from_type = ON_DEVICE, c.from = device, c.from_pitch = (size_t)pitch, c.from_height = (size_t)b->size[last];
+    c.from_x = (size_t)b->first, c.from_y = (size_t)index[last], c.from_z = z;
+  }
+  return s->gpu->cu.cuMemcpy3DAsync(&c, s->stream);
+}
+
+/* Rows of a box that follow one another: as few copies as there are, which is three for each two axes. */
+static int move_box(const share *s, char *between, int64_t from, int64_t bytes) {
+  const lw_box *b = s->box;
+  const int64_t last = b->axes - 1, high = b->high[last] - b->low[last];
+  int64_t index[MOST_AXES], row = from / b->wide, rows = bytes / b->wide;
+  int error = 0;
+  for (int64_t k = last, rest = row; k >= 0; k--) {
+    index[k] = b->low[k] + rest % (b->high[k] - b->low[k]);
+    rest /= b->high[k] - b->low[k];
+  }
+  while (!error && rows > 0) {
+    const int64_t left = b->high[last] - index[last];
+    int64_t depth = 1, height = rows < left ? rows : left;
+    if (last > 0 && left == high && rows >= 2 * high && b->step[last] <= MOST_PITCH) {
+      const int64_t deep = b->high[last - 1] - index[last - 1];
+      depth = rows / high < deep ? rows / high : deep;
+    }
+    error = move_rows(s, between, index, height, depth);
+    between += depth * height * b->wide;
+    rows -= depth * height;
+    index[last] += height;
+    if (index[last] < b->high[last]) continue;
+    index[last] = b->low[last];
+    int64_t step = depth;
+    for (int64_t k = last - 1; k >= 0; k--, step = 1) {
+      if ((index[k] += step) < b->high[k]) break;
+      index[k] = b->low[k];
+    }
+  }
+  return error;
+}
+
+static int move(const share *s, char *between, int64_t from, int64_t bytes) {
+  return s->box ? move_box(s, between, from, bytes) : move_bytes(s, between, s->device + (device_memory)from, bytes);
+}
+
+/* Returns when all bytes are in pinned memory; the GPU may still be copying. Small arrays follow one another in a
+   half, so that many of them wait for nothing. */
+static int lane_up(const share *s) {
+  lw_cuda *gpu = s->gpu;
+  lane *l = s->lane;
+  int64_t from = s->from, bytes = s->bytes;
+  while (bytes > 0) {
+    if (l->fill && bytes > gpu->half_bytes - l->fill) {
+      int error = wait_for_event(gpu, l->done[l->now ^ 1]);
+      if (error) return error;
+      l->now ^= 1;
+      l->fill = 0;
+    }
+    const int64_t room = (gpu->half_bytes - l->fill) / grain(s) * grain(s), part = bytes < room ? bytes : room;
+    char *between = l->half[l->now] + l->fill;
+    pack(s, between, from, part);
+    l->fill += (part + PIECE - 1) / PIECE * PIECE;
+    int error = move(s, between, from, part);
+    if (!error) error = gpu->cu.cuEventRecord(l->done[l->now], s->stream);
+    if (error) return error;
+    from += part;
+    bytes -= part;
+  }
+  return 0;
+}
+
+static int lane_down(const share *s) {
+  lw_cuda *gpu = s->gpu;
+  lane *l = s->lane;
+  int error = wait_for_event(gpu, l->done[0]);
+  if (!error) error = wait_for_event(gpu, l->done[1]);
+  const int64_t most = gpu->half_bytes / grain(s) * grain(s), bytes = s->bytes;
+  int64_t asked = 0, taken = 0;
+  l->fill = gpu->half_bytes; /* if it ends early, the halves are in use */
+  while (!error && taken < bytes) {
+    while (asked < bytes && asked - taken < 2 * most) {
+      const int k = (asked / most) & 1;
+      const int64_t part = bytes - asked < most ? bytes - asked : most;
+      error = move(s, l->half[k], s->from + asked, part);
+      if (!error) error = gpu->cu.cuEventRecord(l->done[k], s->stream);
+      if (error) return error;
+      asked += part;
+    }
+    const int k = (taken / most) & 1;
+    const int64_t part = bytes - taken < most ? bytes - taken : most;
+    error = wait_for_event(gpu, l->done[k]);
+    if (error) return error;
+    pack(s, l->half[k], s->from + taken, part);
+    taken += part;
+  }
+  if (!error) l->fill = 0;
+  return error;
+}
+
 static void *run_share(void *argument) {
   share *s = argument;
   bool pushed;
   s->error = enter(s->gpu, &pushed);
   if (!s->error) s->error = open_lane(s->gpu, s->lane, s->stream);
-  if (!s->error)
-    s->error = s->up ? lane_up(s->gpu, s->lane, s->device, s->host, s->from, s->bytes, s->stream)
-                     : lane_down(s->gpu, s->lane, s->host, s->from, s->device, s->bytes, s->stream);
+  if (!s->error) s->error = s->up ? lane_up(s) : lane_down(s);
   if (s->error) s->gpu->cu.cuStreamSynchronize(s->stream); /* what was started ends before the halves are used again */
   leave(s->gpu, pushed);
   return NULL;
@@ -360,17 +488,19 @@ static void *run_share(void *argument) {
 
 /* One part for each lane that gets at least a half to do. One thread copies to pinned memory more slowly than the bus
    moves data; threads are started anew each time, since a pool would not outlive a fork. */
-static int copy(lw_cuda *gpu, void *stream, const lw_layout *host, device_memory device, int64_t bytes, bool up) {
-  const int64_t wanted = bytes / gpu->half_bytes;
+static int copy(const share *all) {
+  lw_cuda *gpu = all->gpu;
+  const int64_t bytes = all->bytes, wanted = bytes / gpu->half_bytes, unit = all->box ? all->box->wide : PAGE;
   const int64_t parts = wanted < 1 ? 1 : wanted < gpu->lanes ? wanted : gpu->lanes;
-  const int64_t each = (bytes / parts + PAGE - 1) / PAGE * PAGE;
+  const int64_t each = (bytes / parts + unit - 1) / unit * unit;
   share shares[MOST_LANES];
   pthread_t threads[MOST_LANES];
   bool started[MOST_LANES] = {false};
   for (int64_t p = 0; p < parts; p++) {
     const int64_t from = p * each < bytes ? p * each : bytes;
     const int64_t rest = bytes - from, mine = p < parts - 1 && each < rest ? each : rest;
-    shares[p] = (share){gpu, &gpu->lane[up][p], host, device + (device_memory)from, from, mine, stream, up, 0};
+    shares[p] = *all;
+    shares[p].lane = &gpu->lane[all->up][p], shares[p].from = from, shares[p].bytes = mine;
     if (p > 0) started[p] = !pthread_create(&threads[p], NULL, run_share, &shares[p]);
   }
   int error = 0;
@@ -383,18 +513,17 @@ static int copy(lw_cuda *gpu, void *stream, const lw_layout *host, device_memory
 }
 
 /* The same for the handler of a signal that came while its thread waited in a copy, whose lanes are in use. */
-static int copy_aside(lw_cuda *gpu, void *stream, const lw_layout *host, device_memory device, int64_t bytes, bool up) {
+static int copy_aside(const share *s) {
   bool pushed;
-  char *all = malloc((size_t)bytes);
+  char *all = malloc((size_t)s->bytes);
   if (!all) return OUT_OF_MEMORY;
-  int error = enter(gpu, &pushed);
+  int error = enter(s->gpu, &pushed);
   if (!error) {
-    if (up) through(host, all, 0, bytes, true);
-    error = up ? gpu->cu.cuMemcpyHtoDAsync(device, all, (size_t)bytes, stream)
-               : gpu->cu.cuMemcpyDtoHAsync(all, device, (size_t)bytes, stream);
-    if (!error) error = wait_for_stream(gpu, stream);
-    if (!error && !up) through(host, all, 0, bytes, false);
-    leave(gpu, pushed);
+    if (s->up) pack(s, all, 0, s->bytes);
+    error = move(s, all, 0, s->bytes);
+    if (!error) error = wait_for_stream(s->gpu, s->stream);
+    if (!error && !s->up) pack(s, all, 0, s->bytes);
+    leave(s->gpu, pushed);
   }
   free(all);
   return error;
@@ -402,16 +531,22 @@ static int copy_aside(lw_cuda *gpu, void *stream, const lw_layout *host, device_
 
 static __thread bool copying_now[2];
 
-/* Between an array of the host and device memory, in order with what was started on `stream`. Up: when it returns, host
-   memory may change. Down: host memory is there. One copy up and one copy down may go on at once. */
-int32_t lw_cuda_copy(lw_cuda *gpu, void *stream, const lw_layout *host, device_memory device, int32_t up) {
-  int64_t bytes = host->run;
-  for (int64_t k = 0; k < host->axes; k++) bytes *= host->size[k];
-  if (bytes <= 0 || host->axes > MOST_AXES) return bytes < 0 || host->axes > MOST_AXES ? INVALID_VALUE : 0;
-  if (LW_RARE(copying_now[up != 0])) return copy_aside(gpu, stream, host, device, bytes, up);
+/* Between an array of the host and device memory, in order with what was started on `stream`. box: NULL for all of the
+   array (down: all of it moves, and what lies inside of the layout's box is kept); else what moves, in rows that fit a
+   half. Up: when it returns, host memory may change. Down: host memory is there. One copy up and one copy down may go
+   on at once. */
+int32_t lw_cuda_copy(lw_cuda *gpu, void *stream, const lw_layout *host, const lw_box *box, device_memory device,
+                     int32_t up) {
+  int64_t bytes = box ? box->wide : host->run;
+  if (host->axes > MOST_AXES || (box && (box->axes < 1 || box->wide > gpu->half_bytes))) return INVALID_VALUE;
+  for (int64_t k = 0; box && k < box->axes; k++) bytes *= box->high[k] - box->low[k];
+  for (int64_t k = 0; !box && k < host->axes; k++) bytes *= host->size[k];
+  if (bytes <= 0) return bytes < 0 ? INVALID_VALUE : 0;
+  const share all = {gpu, NULL, host, box, device, 0, bytes, stream, up != 0, 0};
+  if (LW_RARE(copying_now[up != 0])) return copy_aside(&all);
   pthread_mutex_lock(&gpu->copying[up != 0]);
   copying_now[up != 0] = true;
-  int error = copy(gpu, stream, host, device, bytes, up);
+  int error = copy(&all);
   copying_now[up != 0] = false;
   pthread_mutex_unlock(&gpu->copying[up != 0]);
   return error;

@@ -1,23 +1,92 @@
-"""Rows of memory that are copied from one of CUDA's GPUs to another by one call."""
+"""What CUDA's GPUs do together: they wait for one another, and copy from each other's memory (cuda_peer.c)."""
 
 from __future__ import annotations
 
-from typing import Any
+import ctypes
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING
 
-MOST_PITCH = (1 << 31) - 1
-"""Bytes from one row to the next, at most."""
+from loopwright.devices.peers import ExchangeFailed, PeerCopy
+from loopwright.errors import DeviceError
 
-Place = tuple[int, Any]
-"""An address, and the context of the GPU that it is on."""
+if TYPE_CHECKING:
+    from loopwright.devices.cuda import CudaGpu
 
 
-def peer_rows(api: Any, target: Place, source: Place, size_bytes: int, rows: int, pitch_bytes: int) -> Any:
-    """What cuMemcpy3DPeer is to do. api: cuda.bindings.driver; size_bytes: of each row."""
-    box, memory = api.CUDA_MEMCPY3D_PEER(), api.CUmemorytype.CU_MEMORYTYPE_DEVICE
-    box.srcMemoryType = box.dstMemoryType = memory
-    box.dstDevice, box.dstContext = target
-    box.srcDevice, box.srcContext = source
-    box.srcPitch = box.dstPitch = pitch_bytes
-    box.srcHeight = box.dstHeight = rows
-    box.WidthInBytes, box.Height, box.Depth = size_bytes, rows, 1
-    return box
+class _Point(ctypes.Structure):
+    _fields_ = (("gpu", ctypes.c_void_p), ("stream", ctypes.c_void_p), ("event", ctypes.c_void_p))
+
+
+class _Copy(ctypes.Structure):
+    _fields_ = (
+        ("at", ctypes.c_int64),
+        ("to", ctypes.c_uint64),
+        ("source", ctypes.c_uint64),
+        ("context", ctypes.c_void_p),
+        ("bytes", ctypes.c_int64),
+        ("rows", ctypes.c_int64),
+        ("pitch", ctypes.c_int64),
+    )
+
+
+class Exchange(ctypes.Structure):
+    """struct lw_exchange of cuda_peer.c."""
+
+    _fields_ = (
+        ("points", ctypes.POINTER(_Point)),
+        ("point_count", ctypes.c_int64),
+        ("recorded", ctypes.c_int64),
+        ("waits", ctypes.POINTER(ctypes.c_int64)),
+        ("wait_count", ctypes.c_int64),
+        ("copies", ctypes.POINTER(_Copy)),
+        ("copy_count", ctypes.c_int64),
+    )
+
+
+def exchange(order: Sequence[tuple[CudaGpu, CudaGpu]], copies: Sequence[PeerCopy]) -> Callable[[], None]:
+    """See devices.gpu.Gpu. The sources and targets of the copies are of CUDA's too."""
+    asked: list[tuple[CudaGpu, CudaGpu, PeerCopy]] = [(one.target, one.source, one) for one in copies]  # type: ignore[misc]
+    for target, source, _ in asked:
+        reach(target, source)
+    awaited = list(dict.fromkeys(other for _, other in order))
+    others = [gpu for pair in order for gpu in pair] + [gpu for one in asked for gpu in one[:2]]
+    gpus = list(dict.fromkeys((*awaited, *others)))
+    at = {gpu: place for place, gpu in enumerate(gpus)}
+    points = (_Point * max(1, len(gpus)))(*(_Point(gpu.open().handle, gpu.stream, gpu.event) for gpu in gpus))
+    pairs = sorted((at[gpu], at[other]) for gpu, other in order)
+    waits = (ctypes.c_int64 * max(1, 2 * len(pairs)))(*(place for pair in pairs for place in pair))
+    asked.sort(key=lambda one: at[one[0]])
+    pulls = (_Copy * max(1, len(asked)))(
+        *(
+            _Copy(at[target], one.address, one.other, source.open().context, one.size_bytes, one.rows, one.pitch_bytes)
+            for target, source, one in asked
+        )
+    )
+    made = Exchange(points, len(gpus), len(awaited), waits, len(pairs), pulls, len(asked))
+    failed, given = ctypes.c_int64(), ctypes.byref(made)
+    call, told = (gpus[0].launcher.lw_cuda_exchange if gpus else None), ctypes.byref(failed)
+
+    def run() -> None:
+        if call is not None and (code := call(given, told)):
+            gpu = gpus[failed.value]
+            raise ExchangeFailed(gpu, gpu.failed(code, "copying from another GPU")) from None
+
+    return run
+
+
+def reach(gpu: CudaGpu, source: CudaGpu) -> None:
+    """From now on this GPU reads the memory of another one itself, where it can."""
+    if source in gpu.reads:
+        return
+    gpu.reads.add(source)
+    if not gpu.ask("cuDeviceCanAccessPeer", gpu.device, source.device):
+        return
+    api = gpu.api
+    allowed = api.CUmemAccessDesc()
+    allowed.location.type = api.CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE
+    allowed.location.id = gpu.number
+    allowed.flags = api.CUmemAccess_flags.CU_MEM_ACCESS_FLAGS_PROT_READWRITE
+    source.ask("cuMemPoolSetAccess", source.open().pool, [allowed], 1)
+    with suppress(DeviceError):  # for memory that is not of the pool
+        gpu.ask("cuCtxEnablePeerAccess", source.open().context, 0)

@@ -27,7 +27,9 @@ from loopwright.devices.clocks import Clocks
 from loopwright.devices.cuda_launcher import address_in, raiser, waiting_launcher
 from loopwright.devices.emulated_build import ENTRY, build_emulated, find_cxx
 from loopwright.devices.emulated_memory import APART, FIRST_ADDRESS, EmulatedMemory
-from loopwright.devices.gpu import Box, Gpu, Limits, Queue
+from loopwright.devices.gpu import Box, Gpu, Queue
+from loopwright.devices.limits import Limits
+from loopwright.devices.peers import ExchangeFailed, PeerCopy
 from loopwright.errors import CompilerError, DeviceError, DeviceMemoryError
 from loopwright.ir.gpu_target import CUDA
 from loopwright.ir.program import DeviceText
@@ -256,7 +258,7 @@ class EmulatedGpu:
         self.seed = seed
         self.memory = EmulatedMemory(memory_bytes, FIRST_ADDRESS + number * APART)
         self._reports: list[list[Fault]] = []
-        self._late: list[tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint8]]] = []  # of the queue `up`, not made yet
+        self._late: list[tuple[npt.NDArray[Any], npt.NDArray[Any]]] = []  # of the queue `up`, not made yet
         self._promised = self._allocated = self._known = 0
 
     @property
@@ -283,13 +285,16 @@ class EmulatedGpu:
         if wrong:
             raise DeviceError(wrong)
 
-    def upload(self, address: int, source: Any, queue: Queue = "work") -> None:
-        """Copy an array to device memory. Raises DeviceError outside of an allocation."""
-        values = np.array(source, order="C").reshape(-1).view(np.uint8)
+    def upload(self, address: int, source: Any, queue: Queue = "work", inside: Box | None = None) -> None:
+        """Copy an array to device memory, or a box of it. Raises DeviceError outside of an allocation."""
+        values = np.array(source, order="C")
         with _one_launch:
-            there = self._at(address, values.nbytes, "upload")
+            there = self._at(address, values.nbytes, "upload").view(values.dtype).reshape(values.shape)
+            if inside is not None:
+                box = tuple(slice(one.start, one.stop) for one in inside)
+                there, values = there[box], values[box]
             if queue == "work":
-                there[:] = values
+                there[...] = values
             elif self._known < self._allocated:
                 raise DeviceError("a copy in the queue 'up' does not wait for its memory, allocated in 'work'")
             else:
@@ -315,6 +320,20 @@ class EmulatedGpu:
                 self._at(address + row * pitch_bytes, size_bytes, "copy")[:] = there
         return True
 
+    def exchange(self, order: Sequence[tuple[Gpu, Gpu]], copies: Sequence[PeerCopy]) -> Callable[[], None] | None:
+        """See devices.gpu.Gpu. All that was asked for before is done."""
+        if not all(isinstance(one.source, EmulatedGpu) and isinstance(one.target, EmulatedGpu) for one in copies):
+            return None
+
+        def made() -> None:
+            for one in copies:
+                try:
+                    one.target.copy_from(*one[1:])
+                except DeviceError as error:
+                    raise ExchangeFailed(one.target, error) from None
+
+        return made
+
     def mark(self, queue: Queue) -> int:
         """How many copies were asked for in the queue `up`, or how often memory was in `work`."""
         return self._promised if queue == "up" else self._allocated
@@ -329,7 +348,7 @@ class EmulatedGpu:
                 return
             while self._late and self._promised - len(self._late) < mark:
                 there, values = self._late.pop(0)
-                there[:] = values
+                there[...] = values
 
     def settle(self, queue: Queue) -> None:
         """Kernels and copies to the host are done when they are asked for."""

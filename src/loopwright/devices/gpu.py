@@ -4,40 +4,13 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 from loopwright.config import Tools
 from loopwright.devices.clocks import Clocks
-from loopwright.ir.gpu_target import CUDA, GpuTarget
+from loopwright.devices.limits import Limits
+from loopwright.devices.peers import PeerCopy
 from loopwright.ir.program import DeviceText
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """What a GPU can do. Bytes, counts; `capability` is CUDA's compute capability, (9, 0) say; `memory_bytes` all of
-    its memory, `registers` those of one multiprocessor."""
-
-    capability: tuple[int, int]
-    multiprocessors: int
-    memory_bytes: int
-    threads_per_block: int = 1024
-    threads_per_multiprocessor: int = 2048
-    blocks_per_multiprocessor: int = 32
-    shared_per_block: int = 48 * 1024
-    shared_per_block_most: int = 227 * 1024
-    shared_per_multiprocessor: int = 228 * 1024
-    registers: int = 65536
-    warp: int = 32
-    l2_bytes: int = 50 << 20
-
-    @property
-    def target(self) -> GpuTarget:
-        """What of it decides about schedules and texts. Copies to shared memory need compute capability 8.0."""
-        copies = CUDA.copies if self.capability >= (8, 0) else ()
-        return GpuTarget(self.warp, self.threads_per_block, registers=self.registers,
-                         shared_bytes=self.shared_per_block, copies=copies)  # fmt: skip
-
 
 ENTRY = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)
 """A program's entry, called with an lw_call; it releases the GIL."""
@@ -103,8 +76,9 @@ class Gpu(Protocol):
     def release(self, address: int) -> None:
         """Give memory back; what was asked for in `work` ends first."""
 
-    def upload(self, address: int, source: Any, queue: Queue = "work") -> None:
-        """Copy a NumPy array to device memory; when this returns, it may be changed."""
+    def upload(self, address: int, source: Any, queue: Queue = "work", inside: Box | None = None) -> None:
+        """Copy a NumPy array to device memory, or only a box of it where all of it has its place there: what lies
+        outside stays as it is. When this returns, the array may be changed."""
 
     def download(self, target: Any, address: int, inside: Box | None = None, queue: Queue = "work") -> None:
         """Copy device memory, where all of an array is, to that NumPy array, or only to a box inside of it, and wait
@@ -113,10 +87,15 @@ class Gpu(Protocol):
     def copy_from(
         self, source: Gpu, address: int, other: int, size_bytes: int, rows: int = 1, pitch_bytes: int = 0
     ) -> bool:
-        """Copy bytes of another GPU's memory, from `other` there, in the order of `work`; what that GPU was asked for
-        has ended. Of several rows each has so many bytes, and begins `pitch_bytes` behind the one before, here and
-        there; what lies between them stays as it is. False, and nothing done, where the two cannot reach each
+        """Copy bytes of another GPU's memory, from `other` there, in the order of `work`, and after what that GPU was
+        asked for in its own. Of several rows each has so many bytes, and begins `pitch_bytes` behind the one before,
+        here and there; what lies between them stays as it is. False, and nothing done, where the two cannot reach each
         other."""
+
+    def exchange(self, order: Sequence[tuple[Gpu, Gpu]], copies: Sequence[PeerCopy]) -> Callable[[], None] | None:
+        """What GPUs of this kind are asked for each time that this is called: the first of each pair does what follows
+        in its `work` after what the second one was asked for in its own before; then come the copies. It returns at
+        once, and raises ExchangeFailed. One at a time in a process. None where two GPUs cannot reach each other."""
 
     def mark(self, queue: Queue) -> int:
         """A mark behind everything that was asked for in a queue; to be given to `wait` once."""

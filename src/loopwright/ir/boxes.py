@@ -32,6 +32,13 @@ class Box:
     def __repr__(self) -> str:
         return f"Box({self.where!r}, {self.ends!r})"
 
+    @property
+    def names(self) -> frozenset[str]:
+        """The sizes and scalars that decide about it."""
+        texts = (self.where or "1", *(text for pair in self.ends for text in pair))
+        nodes = (node for text in texts for node in ast.walk(ast.parse(text, mode="eval")))
+        return frozenset(node.id for node in nodes if isinstance(node, ast.Name)) - {"min", "max"}
+
     def at(self, values: Mapping[str, int], shape: Sequence[int]) -> tuple[range, ...] | None:
         """The indices along each axis of an array of this shape, for values of sizes and scalars; None for none."""
         if self._values is None:
@@ -86,3 +93,9 @@ class Reach:
     touched: Box | None
     needed: Box | None
     written: Box | None
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The sizes and scalars that decide about it."""
+        boxes = (self.touched, self.needed, self.written)
+        return frozenset[str]().union(*(box.names for box in boxes if box is not None))

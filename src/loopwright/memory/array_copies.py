@@ -9,15 +9,19 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from math import prod
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from loopwright.devices.copy_layout import offset_in, outer_axes, stretches
 from loopwright.devices.gpu import Gpu, Queue
+from loopwright.devices.peers import PeerCopy
 from loopwright.ir.boxes import Reach
 from loopwright.ir.plan import Box
-from loopwright.memory.box_set import BoxSet
+from loopwright.memory.box_set import Boxes, BoxSet
 from loopwright.memory.placing import Placed, bring_back, make_room, rows_in, rows_of
 
 HOST = "cpu"
@@ -36,6 +40,19 @@ class Copy(NamedTuple):
         return prod(map(len, self.box)) * self.array.rows.itemsize
 
 
+Sets = defaultdict[str, BoxSet]
+"""What of an array, by place."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Marks:
+    """Who has what of an array: `valid` and `copied` of ArrayCopies, by place. Two are the same where they are one
+    object: to compare boxes takes longer than a small kernel."""
+
+    valid: tuple[tuple[str, Boxes], ...]
+    copied: tuple[tuple[str, Boxes], ...]
+
+
 class ArrayCopies:
     """One array: its elements on the host, and on GPUs that have memory for it. home: where the caller sees it, None
     for an array that only the call knows; there: the caller's array, where its home is a GPU."""
@@ -44,16 +61,55 @@ class ArrayCopies:
         self.array, self.home = array, home
         self.rows = rows_of(array)
         self.whole: Box = tuple(map(range, self.rows.shape))
-        self.valid: defaultdict[str, BoxSet] = defaultdict(BoxSet)
-        self.copied: defaultdict[str, BoxSet] = defaultdict(BoxSet)
-        """What of it was only copied to a place, perhaps just now, or is yet to be written there: others copy it from
-        where it was written."""
+        self._marks: Marks | None = None
+        self._sets: tuple[Sets, Sets] | None = defaultdict(BoxSet), defaultdict(BoxSet)
         self.placed: dict[str, Placed] = {}
         self.early: list[Box] = []
         """Boxes that were written, and copied to the host before the end of a region."""
         self.valid[HOST if home is None else home].add(self.whole)
         if home not in (None, HOST):
             self.placed[home] = Placed(there.ctypes.data, there.strides, self.rows)
+
+    @property
+    def valid(self) -> Sets:
+        """What each place has the newest elements of."""
+        return self._as_sets()[0]
+
+    @property
+    def copied(self) -> Sets:
+        """What of it was only copied to a place, perhaps just now, or is yet to be written there: others copy it from
+        where it was written."""
+        return self._as_sets()[1]
+
+    def _as_sets(self) -> tuple[Sets, Sets]:
+        if self._sets is None:
+            assert self._marks is not None
+            valid, copied = (
+                defaultdict(BoxSet, {place: BoxSet.of(boxes) for place, boxes in some})
+                for some in (self._marks.valid, self._marks.copied)
+            )
+            self._sets = valid, copied
+        return self._sets
+
+    def _change(self) -> None:
+        self._as_sets()
+        self._marks = None
+
+    @property
+    def marks(self) -> Marks:
+        """Who has what, as it is now."""
+        if self._marks is None:
+            valid, copied = (
+                tuple(sorted(((place, one.boxes) for place, one in some.items() if one), key=itemgetter(0)))
+                for some in self._as_sets()
+            )
+            self._marks = Marks(valid, copied)
+        return self._marks
+
+    @marks.setter
+    def marks(self, marks: Marks) -> None:
+        if marks is not self._marks:
+            self._marks, self._sets = marks, None
 
     def box_of(self, reach: Reach | None, what: str, values: dict[str, int]) -> Box | None:
         """What a part of a region does with it. what: `touched`, `needed` or `written`."""
@@ -76,6 +132,7 @@ class ArrayCopies:
         nowhere any more."""
         missing = self.valid[place].missing(box)
         if missing:
+            self._change()
             self.valid[place].add(box)
         for part in missing:
             self.copied[place].add(part)
@@ -102,11 +159,13 @@ class ArrayCopies:
 
     def will_write(self, place: str, box: Box) -> None:
         """A place is going to write a box: it needs no copy of it, and nobody else takes it from there before."""
+        self._change()
         self.valid[place].add(box)
         self.copied[place].add(box)
 
     def wrote(self, place: str, box: Box) -> None:
         """A place has written a box, so that it alone has it."""
+        self._change()
         for other, valid in self.valid.items():
             if other != place:
                 valid.remove(box)
@@ -116,12 +175,15 @@ class ArrayCopies:
 
     def settle_early(self) -> None:
         """A region is over: what was copied early counts."""
+        if self.early:
+            self._change()
         for box in self.early:
             self.valid[HOST].add(box)
         self.early = []
 
     def lost(self, place: str) -> None:
         """What a place had is gone."""
+        self._change()
         self.valid.pop(place, None)
         self.copied.pop(place, None)
         self.placed.pop(place, None)
@@ -147,64 +209,38 @@ def make(copy: Copy, gpus: Mapping[str, Gpu], queue: Queue) -> None:
     place, without the host."""
     array, source, target = copy.array, gpus.get(copy.source), gpus.get(copy.target)
     if source is None and target is not None:
-        _to_gpu(copy, target, array.rows, queue)
+        target.upload(array.placed[copy.target].address, array.rows, queue, copy.box)
     elif target is None and source is not None:
         bring_back(array.placed[copy.source], copy.box, source, queue)
     elif source is not None and target is not None:
         _between(copy, source, target)
 
 
-def _to_gpu(copy: Copy, gpu: Gpu, rows: Any, queue: Queue) -> None:
-    placed = copy.array.placed[copy.target]
-    for stretch in _stretches(copy.box, rows.shape):
-        address = placed.address + _offset(stretch, rows.shape) * rows.itemsize
-        gpu.upload(address, rows[tuple(slice(one.start, one.stop) for one in stretch)], queue)
+def peer_copies(copy: Copy, source: Gpu, target: Gpu) -> Iterator[PeerCopy]:
+    """What one GPU is to copy of another one's memory."""
+    array, rows = copy.array, copy.array.rows
+    for first, count, pitch in _rows(copy.box, rows.shape):
+        offset, size_bytes = offset_in(rows.shape, first) * rows.itemsize, prod(map(len, first)) * rows.itemsize
+        to, where = array.placed[copy.target].address + offset, array.placed[copy.source].address + offset
+        yield PeerCopy(target, source, to, where, size_bytes, count, pitch * rows.itemsize)
 
 
 def _between(copy: Copy, source: Gpu, target: Gpu) -> None:
-    array, rows = copy.array, copy.array.rows
-    for first, count, pitch in _rows(copy.box, rows.shape):
-        offset, size_bytes = _offset(first, rows.shape) * rows.itemsize, prod(map(len, first)) * rows.itemsize
-        to, where = array.placed[copy.target].address + offset, array.placed[copy.source].address + offset
-        if not target.copy_from(source, to, where, size_bytes, count, pitch * rows.itemsize):
-            through_host = np.empty(size_bytes, np.uint8)
-            for row in range(count):
-                source.download(through_host, where + row * pitch * rows.itemsize)
-                target.upload(to + row * pitch * rows.itemsize, through_host)
+    for one in peer_copies(copy, source, target):
+        if not target.copy_from(*one[1:]):
+            through_host = np.empty(one.size_bytes, np.uint8)
+            for row in range(one.rows):
+                source.download(through_host, one.other + row * one.pitch_bytes)
+                target.upload(one.address + row * one.pitch_bytes, through_host)
 
 
 def _rows(box: Box, shape: Sequence[int]) -> Iterator[tuple[Box, int, int]]:
     """The stretches of a box, those along the last axis that tells them apart together: the first one, how many there
     are, and how many elements each begins behind the one before."""
-    outer = _outer(box, shape)
+    outer = outer_axes(box, shape)
     if outer < 2:
         yield box, 1, 0
         return
     axis, pitch = outer - 2, prod(shape[outer - 1 :])
-    for one in _stretches((*box[:axis], box[axis][:1], *box[outer - 1 :]), shape):
+    for one in stretches((*box[:axis], box[axis][:1], *box[outer - 1 :]), shape):
         yield one, len(box[axis]), pitch
-
-
-def _stretches(box: Box, shape: Sequence[int]) -> Iterator[Box]:
-    """Parts of a box that are one stretch of memory each, where elements of the array follow one another."""
-    outer = _outer(box, shape)
-    # Up to the axis before `outer` one index after the other; from there on, all of the memory.
-    for index in np.ndindex(*(len(one) for one in box[: outer - 1])):
-        ahead = tuple(range(one.start + k, one.start + k + 1) for one, k in zip(box, index, strict=False))
-        yield (*ahead, *box[outer - 1 :])
-
-
-def _outer(box: Box, shape: Sequence[int]) -> int:
-    """How many axes there are but for those at the end that a box has whole."""
-    outer = len(box)
-    while outer > 1 and len(box[outer - 1]) == shape[outer - 1]:
-        outer -= 1
-    return outer
-
-
-def _offset(box: Box, shape: Sequence[int]) -> int:
-    """How many elements stand before the first one of a box."""
-    found = 0
-    for one, size in zip(box, shape, strict=True):
-        found = found * size + one.start
-    return found

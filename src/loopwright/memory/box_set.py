@@ -53,6 +53,13 @@ class BoxSet:
         for box in boxes:
             self.add(box)
 
+    @staticmethod
+    def of(boxes: Boxes) -> BoxSet:
+        """That of boxes which have no index in common."""
+        found = BoxSet()
+        found.boxes = boxes
+        return found
+
     def __bool__(self) -> bool:
         return bool(self.boxes)
 
@@ -79,9 +86,7 @@ class BoxSet:
 
     def copy(self) -> BoxSet:
         """Another set of the same indices."""
-        found = BoxSet()
-        found.boxes = self.boxes
-        return found
+        return BoxSet.of(self.boxes)
 
 
 @lru_cache(KEPT)

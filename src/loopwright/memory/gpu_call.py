@@ -92,7 +92,7 @@ class GpuCallStruct:
         pointers = ctypes.c_void_p * max(1, count)
         self._data, self._shape, self._strides = pointers(), pointers(), pointers()
         self._scalars, self.returned = (Slot * max(1, count))(), (Slot * max(1, results))()
-        self.failure, self._keep = FailureStruct(*NO_FAILURE), list[object]()
+        self.failure, self._keep, self._kept_strides = FailureStruct(*NO_FAILURE), list[object](), dict[int, object]()
         for position, value in enumerate(everything):
             if isinstance(value, np.ndarray):
                 self._lay(position, value.shape, value.strides)
@@ -118,7 +118,7 @@ class GpuCallStruct:
         self._data[position] = placed.address
         axes = ctypes.c_int64 * max(1, len(placed.strides))
         strides = axes(*placed.strides)
-        self._keep.append(strides)
+        self._kept_strides[position] = strides
         self._strides[position] = ctypes.addressof(strides)
 
     def _lay(self, position: int, shape: tuple[int, ...], strides: tuple[int, ...]) -> None:

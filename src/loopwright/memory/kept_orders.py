@@ -53,6 +53,8 @@ class KeptOrders:
 
     def forget(self) -> None:
         """No order holds: the next program that runs finds its own."""
+        if not self._positions:
+            return
         self._keys = [None] * len(self._keys)
         for slot in self._slots:
             slot.known = 0

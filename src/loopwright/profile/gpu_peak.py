@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from loopwright.devices.clocks import Clocks
-from loopwright.devices.gpu import Limits
+from loopwright.devices.limits import Limits
 
 LANES: Mapping[tuple[int, int], tuple[int, int]] = {
     (7, 5): (2, 64),

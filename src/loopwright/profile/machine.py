@@ -25,7 +25,7 @@ from loopwright.toolchain.store import find, keep, key_of
 
 if TYPE_CHECKING:
     from loopwright.devices import gpus
-    from loopwright.devices.gpu import Limits
+    from loopwright.devices.limits import Limits
     from loopwright.toolchain import nvrtc
 else:
     gpus = deferred("loopwright.devices.gpus")

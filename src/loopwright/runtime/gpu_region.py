@@ -25,29 +25,34 @@ class GpuRegion:
         self._function = executable.gpu.function(executable.entry)
         self._guard = ENTRY(executable.guard) if executable.guard else None
         self._numbers = [k for k, value in enumerate(everything) if not isinstance(value, np.ndarray)]
-        self._where: dict[int, int] = {}
+        self._where: dict[int, tuple[int, tuple[int, ...]]] = {}
+        self._given: dict[int, int | None] = {}  # whole numbers that are in the struct
 
     def put(self, position: int, placed: Placed | None, array: Any) -> None:
         """An array is there now; None: it is not touched."""
-        address = 0 if placed is None else placed.address
-        if self._where.get(position) != address:
-            self._where[position] = address
+        where = (0, array.strides) if placed is None else (placed.address, placed.strides)
+        if self._where.get(position) != where:
+            self._where[position] = where
             self._struct.put(position, in_place(array) if placed is None else placed)
 
-    def start(self, everything: Sequence[object]) -> Exception | None:
+    def start(self, everything: Sequence[object], waits: bool = True) -> Exception | None:
         """Start it with these numbers; the error of the user's program, which it may end with, where that is known
-        when this returns. Raises DeviceError."""
+        when this returns. waits: for all kernels, where one of them may end with an error; else `check` tells it.
+        Raises DeviceError."""
         executable = self._executable
         with executable.lock:
             for position in self._numbers:
-                fill_slot(self._struct.slot(position), everything[position])
+                value = everything[position]
+                if type(value) is not int or self._given.get(position) != value:
+                    self._given[position] = value if type(value) is int else None
+                    fill_slot(self._struct.slot(position), value)
             if self._guard is not None and not self._guard(ctypes.byref(self._struct.call)):
                 return OverflowError("a loop counts further than 2**48, which devices cannot share")
             fault = executable.module.started(0)
             self._struct.failure.site = -1
             executable.orders.forget()  # each part has other iterations
             failed = 1 if fault is not None else self._function(ctypes.byref(self._struct.call))
-            return self._error(failed, fault) if failed or executable.may_end_early else None
+            return self._error(failed, fault) if failed or (waits and executable.may_end_early) else None
 
     def check(self) -> Exception | None:
         """The same when all that was started is done, for which it waits."""

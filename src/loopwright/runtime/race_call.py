@@ -17,7 +17,8 @@ import numpy as np
 from loopwright.memory.array_copies import ArrayCopies
 from loopwright.placement.race import Race
 from loopwright.runtime.participants import Event, Participant
-from loopwright.runtime.shared_call import SharedCall, working
+from loopwright.runtime.pools import working
+from loopwright.runtime.shared_call import SharedCall
 
 SLICE_NS = 1_000_000
 """How long one slice of iterations should take: a device that has lost stops at the end of one."""

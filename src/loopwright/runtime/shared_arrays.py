@@ -4,38 +4,49 @@ newest elements."""
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
 from loopwright.errors import DeviceMemoryError
 from loopwright.ir.plan import Box
-from loopwright.memory.array_copies import HOST, ArrayCopies, Copy
-from loopwright.memory.box_set import intersection
+from loopwright.memory.array_copies import HOST, ArrayCopies, Copy, Marks
+from loopwright.memory.box_set import BoxSet, intersection
 from loopwright.memory.placing import values_of
 from loopwright.memory.region_call import RegionCode, RegionProgram
-from loopwright.runtime.participants import MOST_BOXES, Boxes, Overlap, Participant, Piece, Reached
+from loopwright.runtime.participants import MOST_BOXES, Overlap, Participant, Piece, Reached
+from loopwright.runtime.region_plans import Key, PlannedPart, RegionPlan, RegionPlans
 
 
 class SharedArrays:
     """Of one call. copies: by position, of arrays that are not only on the host; own: those whose memory on GPUs is
-    given back at its end; boxes: of parts of earlier calls of this kind and shape. everything: arguments, numbers and
+    given back at its end; known: of earlier calls of this kind and shape. everything: arguments, numbers and
     arrays of the present region; writing: what its parts write. lock: to be held where several threads look."""
 
     def __init__(
-        self, program: RegionProgram, copies: dict[int, ArrayCopies], own: Sequence[ArrayCopies], boxes: Boxes
+        self, program: RegionProgram, copies: dict[int, ArrayCopies], own: Sequence[ArrayCopies], known: RegionPlans
     ) -> None:
-        self.program, self.copies, self.own, self.boxes = program, dict(copies), list(own), boxes
+        self.program, self.copies, self.own, self.known = program, dict(copies), list(own), known
         self.lock = threading.RLock()
         self.everything: tuple[object, ...] = ()
-        self._values: dict[str, int] = {}
+        self._known_values: dict[str, int] | None = None
         self._apart: dict[tuple[object, ...], bool] = {}
         self.writing: list[tuple[Participant, int, Box]] = []
 
     def enter(self, everything: tuple[object, ...]) -> None:
         """A region begins, in which nobody has written anything yet."""
-        self.everything, self.writing = everything, []
-        self._values = values_of(everything)  # sizes of arrays that the call makes, too, which elements may decide
+        self.everything, self.writing, self._known_values = everything, [], None
+
+    def everything_of(self, member: Participant, part: range) -> tuple[object, ...]:
+        """What a member is given of the present region for a part."""
+        last = member.program.first + member.program.numbers - 1
+        return (*self.everything[: last - 1], part.start, part.stop, *self.everything[last + 1 :])
+
+    @property
+    def _values(self) -> dict[str, int]:
+        if self._known_values is None:  # sizes of arrays that the call makes, too, which elements may decide
+            self._known_values = values_of(self.everything)
+        return self._known_values
 
     def written_by(self, writing: Sequence[tuple[Participant, int, Box]]) -> None:
         """A region is over: who has written has the newest elements."""
@@ -64,7 +75,7 @@ class SharedArrays:
         last = member.program.first + member.program.numbers - 1
         known = self._values
         key = (number, part.start, part.stop, *known.values())
-        found = self.boxes.get(key)
+        found = self.known.boxes.get(key)
         if found is None:
             code = member.program.codes[number]
             assert code is not None
@@ -78,8 +89,8 @@ class SharedArrays:
                 )
                 for position, copies in self.arrays(code)
             ]
-            if len(self.boxes) < MOST_BOXES:
-                self.boxes[key] = found
+            if len(self.known.boxes) < MOST_BOXES:
+                self.known.boxes[key] = found
         return found
 
     def are_apart(self, members: Sequence[Participant], number: int, parts: Sequence[range]) -> bool:
@@ -104,9 +115,9 @@ class SharedArrays:
                     others.append(box)
         return True
 
-    def prepared(self, member: Participant, number: int, part: range) -> Piece:
-        """What doing a part takes; from now on it counts as on its way. Raises DeviceMemoryError, Overlap, and
-        LookupError where something is needed that only a lost device had."""
+    def prepared(self, member: Participant, number: int, part: range, with_room: bool = True) -> Piece:
+        """What doing a part takes; from now on it counts as on its way. with_room: arrays get their memory. Raises
+        DeviceMemoryError, Overlap, and LookupError where something is needed that only a lost device had."""
         code = member.program.codes[number]
         assert code is not None
         copies: list[Copy] = []
@@ -115,7 +126,7 @@ class SharedArrays:
             there = dict(self.arrays(code))
             reached = self.reached(member, number, part)
             for position, touched, _, box in reached:
-                if member.gpu is not None and touched is not None:
+                if with_room and member.gpu is not None and touched is not None:
                     there[position].room(member.name, member.gpu)
                 if box is not None:
                     written.append((position, box))
@@ -148,3 +159,88 @@ class SharedArrays:
                 if any(copies.valid[HOST].inside(one) for one in missing):
                     return False
         return True
+
+    # ---- plans --------------------------------------------------------------------------------------------------
+
+    def plan(self, members: Sequence[Participant], number: int, parts: Sequence[range]) -> RegionPlan | None:
+        """What members do of a region if all that they need is on GPUs, and nothing of what they write is wanted on the
+        host at once; else None."""
+        code = self.program.codes[number]
+        if code is None or any(member.failure is not None for member in members):
+            return None
+        there = dict(self.arrays(code))
+        key = self._key(number, code, parts, there)
+        if key in self.known.plans:
+            return self.known.plans[key]
+        for copies in there.values():
+            copies.marks = self.known.same(copies.marks)
+        key = self._key(number, code, parts, there)
+        if key in self.known.plans:
+            return self.known.plans[key]
+        return self.known.keep(key, self._planned(members, number, parts, there))
+
+    def _key(self, number: int, code: RegionCode, parts: Sequence[range], there: Mapping[int, ArrayCopies]) -> Key:
+        """All that decides about a plan: numbers of the host only where parts of arrays depend on them."""
+        deciding = self.known.deciding.get(number)
+        if deciding is None:
+            names = {name for one in code.reach.values() for name in one.names}
+            deciding = [k for k in range(len(self.everything)) if f"v{k}" in names]
+            self.known.deciding[number] = deciding
+        return (
+            number, tuple(parts), *(self.everything[k] for k in deciding), self.made_shapes,
+            *(copies.marks for copies in there.values()),
+        )  # fmt: skip
+
+    @property
+    def made_shapes(self) -> Key:
+        """Of the arrays that the call has made so far, None for others."""
+        made = self.everything[self.program.first + self.program.numbers :]
+        return tuple(one.shape if isinstance(one, np.ndarray) else None for one in made)
+
+    def _planned(
+        self, members: Sequence[Participant], number: int, parts: Sequence[range], there: Mapping[int, ArrayCopies]
+    ) -> RegionPlan | None:
+        asked = [(place, member, parts[place]) for place, member in enumerate(members) if parts[place]]
+        if not self.are_apart(members, number, parts):
+            return None
+        if not all(self.is_there(member, number, part) for _, member, part in asked):
+            return None
+        before = {position: copies.marks for position, copies in there.items()}
+        try:
+            pieces = [self.prepared(member, number, part, with_room=False) for _, member, part in asked]
+            self.written_by(self.writing)
+            after = {position: self.known.same(copies.marks) for position, copies in there.items()}
+        except LookupError:
+            return None
+        finally:
+            self.writing = []
+            for position, copies in there.items():
+                copies.marks = before[position]
+        sources = [(copy, _valid_at(copy.array.marks, copy.source)) for piece in pieces for copy in piece.copies]
+        if any(valid.missing(copy.box) for copy, valid in sources):
+            return None  # that is to come there first, in this very region
+        places = {member.name: place for place, member in enumerate(members)}
+        if any(copy.source not in places for copy, _ in sources):
+            return None
+        positions = {id(copies): position for position, copies in there.items()}
+        made = [
+            PlannedPart(
+                place,
+                part,
+                [position for position, touched, _, _ in self.reached(member, number, part) if touched is not None],
+                [(positions[id(copy.array)], copy.source, copy.box) for copy in piece.copies],
+            )
+            for (place, member, part), piece in zip(asked, pieces, strict=True)
+        ]
+        order = frozenset((part.place, places[source]) for part in made for _, source, _ in part.copies)
+        return RegionPlan(number, made, before, after, order)
+
+    def become(self, plan: RegionPlan) -> None:
+        """A planned region is done, or sure to be."""
+        for position, marks in plan.after.items():
+            self.copies[position].marks = marks
+
+
+def _valid_at(marks: Marks, place: str) -> BoxSet:
+    """What a place has."""
+    return BoxSet.of(dict(marks.valid).get(place, ()))

@@ -7,27 +7,25 @@ as it was before the region, and who has the newest elements changes at the end 
 
 from __future__ import annotations
 
-import os
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from contextlib import nullcontext, suppress
 from functools import partial
 from itertools import pairwise
 from types import MappingProxyType
-from typing import Any, TypeVar
+from typing import Any
 
 from loopwright.config import current
 from loopwright.devices.base import Entry
 from loopwright.devices.gpu import Gpu
 from loopwright.devices.launcher import load_launcher
+from loopwright.devices.peers import ExchangeFailed
 from loopwright.errors import DeviceError, DeviceMemoryError
 from loopwright.memory.array_copies import HOST, ArrayCopies, Copy, make
 from loopwright.memory.placing import give_back
-from loopwright.runtime.gpu_region import GpuRegion
 from loopwright.runtime.participants import (
-    Boxes,
     Event,
     Failed,
     Launched,
@@ -36,10 +34,10 @@ from loopwright.runtime.participants import (
     PartSource,
     Piece,
 )
+from loopwright.runtime.pools import finishing, working
+from loopwright.runtime.region_plans import RegionPlan, RegionPlans
+from loopwright.runtime.region_starts import RegionStarts
 from loopwright.runtime.shared_arrays import SharedArrays
-from loopwright.runtime.under_way import UnderWay
-
-T = TypeVar("T")
 
 PART_BYTES = 64 << 20
 """What a GPU's part copies at least before it is cut: while one piece computes, the next one is copied."""
@@ -48,8 +46,6 @@ MOST_PIECES = 12
 
 DEPTH = 2
 """So many pieces of a GPU are under way at once."""
-
-MOST_THREADS = 64
 
 TRIED = 8
 """Into so many parts a region is cut to see whether parts write what lies apart."""
@@ -63,16 +59,17 @@ class SharedCall:
     def __init__(
         self, members: Sequence[Participant], host: Participant, arguments: Sequence[object], parts: PartSource,
         copies: dict[int, ArrayCopies], others: Mapping[str, Gpu] = MappingProxyType({}),
-        boxes: Boxes | None = None, own: Sequence[ArrayCopies] = (),
+        known: RegionPlans | None = None, own: Sequence[ArrayCopies] = (),
     ) -> None:  # fmt: skip
         self.members, self.host, self.parts, self.arguments = members, host, parts, tuple(arguments)
         self.events: list[Event] = []
         self.started_ns = 0
         self._program = host.program
         self._gpus = {member.name: member.gpu for member in members if member.gpu is not None} | dict(others)
-        self._arrays = SharedArrays(host.program, copies, own, {} if boxes is None else boxes)
+        self._arrays = SharedArrays(host.program, copies, own, RegionPlans() if known is None else known)
         self._races = False
-        self._under_way = UnderWay()
+        self._starts = RegionStarts(members, self._arrays, self.events)
+        self._under_way = self._starts.under_way
         self._entries: dict[int, Entry] = {}
         self._coming_home: dict[range, str] = {}  # parts of the present region whose results are copied to the host
 
@@ -130,13 +127,12 @@ class SharedCall:
 
     def _shared(self, number: int, iterations: range) -> None:
         fixed = self.parts.fixed(number, iterations)
-        if not self._arrays.are_apart(self.members, number, _even(iterations, TRIED) if fixed is None else fixed):
-            self._settle()
-            self._by_one(self._first(number), number, iterations)
-            return
-        if fixed is not None and self._without_waiting(number, fixed):
+        if fixed is not None and self._planned(number, fixed):
             return
         self._settle()
+        if not self._arrays.are_apart(self.members, number, _even(iterations, TRIED) if fixed is None else fixed):
+            self._by_one(self._first(number), number, iterations)
+            return
         futures: list[Future[list[range]]] = []
         host: tuple[Participant, Iterator[range]] | None = None
         launched: list[Launched] = []
@@ -172,30 +168,48 @@ class SharedCall:
         for part in left:
             self._by_one(self.host, number, part)
 
-    def _without_waiting(self, number: int, fixed: Sequence[range]) -> bool:
-        """Do a region whose arrays are all on GPUs, and wait for it later: as long as one of them has work, nobody is
-        asked. False, and nothing is done, where that cannot be."""
-        asked = [(member, part) for member, part in zip(self.members, fixed, strict=True) if part]
-        if len(self._program.codes) == 1 or not all(
-            self._arrays.is_there(member, number, part) for member, part in asked
-        ):
+    def _planned(self, number: int, fixed: Sequence[range]) -> bool:
+        """Do a region whose arrays are all on GPUs. If nothing depends on how it ends, nobody waits for it: as long as
+        one GPU has work, no other one is asked. False, and nothing is done, where that cannot be."""
+        plan = self._arrays.plan(self.members, number, fixed)
+        if plan is None:
             return False
-        if any(code is None or code.ends_early for member, _ in asked for code in (member.program.codes[number],)):
-            return False
-        self._under_way.order()
-        launched = [
-            self._launched(member, number, part, self._under_way.is_timed(member, number)) for member, part in asked
-        ]
-        self._under_way.add([one for one in launched if one.failed is None and not one.left])
-        self._arrays.written_by(self._arrays.writing)
-        wrong = [one for one in launched if one.failed is not None or one.left]
-        if wrong:
+        waits = self._starts.has_to_wait(number)
+        if waits:
             self._settle()
-        for one in wrong:
-            if one.failed is not None:
-                raise one.failed.error
-            self._by_one(self.host, number, one.part)
+        step = self._under_way.step(plan, lambda: self._starts.step(plan))
+        if step is None:
+            return False
+        try:
+            self._under_way.exchange(step)
+        except ExchangeFailed as failed:
+            member = next(one for one in self.members if one.gpu is failed.gpu)
+            self._given_up(member, failed.error, [])
+            return False
+        lost, wrong = self._starts.begin(step, number, waits)
+        if lost:
+            self._lost_of(plan, lost)
+        else:
+            self._arrays.become(plan)
+            self._under_way.over(plan)
+        if lost or wrong or waits:
+            self._settle()
+        if wrong:
+            raise min(wrong, key=lambda one: one[0].start)[1]
+        for _, part, _ in lost:
+            self._by_one(self.host, number, part)
         return True
+
+    def _lost_of(self, plan: RegionPlan, lost: Sequence[tuple[Participant, range, DeviceError]]) -> None:
+        """Of a planned region some parts were not begun: who has what now."""
+        for place, part, _, _ in plan.parts:
+            self._arrays.prepared(self.members[place], plan.number, part)
+        for member, _, error in lost:
+            if isinstance(error, DeviceMemoryError):
+                member.failure = error
+            else:
+                self._given_up(member, error, [])
+        self._arrays.written_by(self._arrays.writing)
 
     def _settle(self) -> None:
         """Wait for what is under way. Raises what it ended with."""
@@ -272,7 +286,7 @@ class SharedCall:
                 self._copy(member, piece.copies, "down")
                 begun = time.perf_counter_ns()
                 try:
-                    self._entry(member, number).run(self._with(member, part))
+                    self._entry(member, number).run(self._arrays.everything_of(member, part))
                 except Exception as error:
                     raise Failed(part, error) from None
                 self._note(member, "computes", begun, part)
@@ -352,7 +366,7 @@ class SharedCall:
             piece = self._arrays.prepared(member, number, part)
             self._copy(member, piece.copies, "work")
             with timer or nullcontext():
-                self._start(member, number, part)
+                self._start(member, number, part, waits=False)  # the others begin meanwhile
         except Failed as one:
             failed = one
         except Overlap:
@@ -378,22 +392,12 @@ class SharedCall:
             return [*self._given_up(member, error, []), one.part]
         if wrong is not None:
             raise Failed(one.part, wrong)
-        spent_ns = (one.timer.finished_ns() if one.timer is not None else None) or 0
-        member.busy_ns += spent_ns
-        member.done += len(one.part)
-        self.events.append(Event(member.name, "computes", one.begun, one.begun + spent_ns, one.part))
+        self._starts.note_end(one)
         return []
 
-    def _start(self, member: Participant, number: int, part: range) -> None:
-        """Start the kernels of a part, whose arrays are there. Raises DeviceError, Failed."""
-        code = member.program.codes[number]
-        assert code is not None
-        if number not in member.regions:
-            member.regions[number] = GpuRegion(code.executable, self._with(member, part), member.threads)
-        region = member.regions[number]
-        for position, copies in self._arrays.arrays(code):
-            region.put(position, copies.placed.get(member.name), copies.array)
-        error = region.start(self._with(member, part))
+    def _start(self, member: Participant, number: int, part: range, waits: bool = True) -> None:
+        """Start the kernels of a part, whose arrays are there. waits: see GpuRegion. Raises DeviceError, Failed."""
+        error = self._starts.region(member, number, part).start(self._arrays.everything_of(member, part), waits)
         if error is not None:
             raise Failed(part, error)
 
@@ -439,6 +443,7 @@ class SharedCall:
         """A GPU is lost, with all that it has written in this region: what others have to do."""
         now = time.perf_counter_ns()
         self.events.append(Event(member.name, "fails", now, now))
+        self._under_way.forget()
         with self._arrays.lock:
             for copies in self._arrays.copies.values():
                 copies.lost(member.name)
@@ -481,10 +486,6 @@ class SharedCall:
     def _note(self, member: Participant, what: str, begun: int, part: range = range(0)) -> None:
         self.events.append(Event(member.name, what, begun, time.perf_counter_ns(), part))
 
-    def _with(self, member: Participant, part: range) -> tuple[object, ...]:
-        last = member.program.first + member.program.numbers - 1
-        return (*self._arrays.everything[: last - 1], part.start, part.stop, *self._arrays.everything[last + 1 :])
-
     def _entry(self, member: Participant, number: int) -> Entry:
         if number not in self._entries:
             code = member.program.codes[number]
@@ -504,26 +505,6 @@ class SharedCall:
                 payload=executable,
             )
         return self._entries[number]
-
-
-class _Pool:
-    """Threads that stay between calls; a process that was forked has others."""
-
-    def __init__(self) -> None:
-        self.renew()
-        if hasattr(os, "register_at_fork"):
-            os.register_at_fork(after_in_child=self.renew)
-
-    def renew(self) -> None:
-        """Forget all threads."""
-        self._pool = ThreadPoolExecutor(MOST_THREADS, thread_name_prefix="loopwright")
-
-    def submit(self, function: Callable[..., T], *arguments: Any) -> Future[T]:
-        """See ThreadPoolExecutor."""
-        return self._pool.submit(function, *arguments)
-
-
-working, finishing = _Pool(), _Pool()  # who works waits for who finishes, never the other way
 
 
 def _beyond(arguments: object, originals: object) -> object:

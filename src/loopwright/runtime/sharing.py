@@ -32,8 +32,9 @@ from loopwright.runtime.energy_goal import EnergyGoal
 from loopwright.runtime.execute import CallArguments
 from loopwright.runtime.in_use import as_given
 from loopwright.runtime.locks import Locks
-from loopwright.runtime.participants import Boxes, Event, Participant
+from loopwright.runtime.participants import Event, Participant
 from loopwright.runtime.race_call import RaceCall
+from loopwright.runtime.region_plans import RegionPlans
 from loopwright.runtime.shared_call import SharedCall
 
 MOST_KINDS = 256
@@ -87,7 +88,7 @@ class SharedKind:
     quiet: dict[Shape, Quiet] = field(default_factory=dict)
     energy: dict[Shape, EnergyGoal] = field(default_factory=dict)
     tried: dict[Shape, set[int]] = field(default_factory=dict)
-    boxes: dict[Shape, Boxes] = field(default_factory=dict)
+    plans: dict[Shape, RegionPlans] = field(default_factory=dict)
 
     def untried(self, shape: Shape, division: Division, asked: Config) -> Assignment | None:
         """A device that is to make such a call by itself once: of several regions the time of all of them together says
@@ -452,9 +453,9 @@ class Sharing:
         in_pieces = [value for value in arguments if isinstance(value, InPieces)]
         names = {name for value in in_pieces for name in value.owner.copies.placed}.difference(kind.programs)
         others = {name: gpu for name in names if (gpu := gpus.gpu_of(name)) is not None}
-        if len(kind.boxes) >= MOST_KINDS:
-            kind.boxes.clear()
-        call = SharedCall(members, host, here, parts, copies, others, kind.boxes.setdefault(shape, {}))
+        if len(kind.plans) >= MOST_KINDS:
+            kind.plans.clear()
+        call = SharedCall(members, host, here, parts, copies, others, kind.plans.setdefault(shape, RegionPlans()))
         late_ns = sum(member.gpu.late_ns for member in members if member.gpu is not None)
         written = [base for k in self._written if (base := base_of(arguments[k])) is not None]
         note_writes(written)
