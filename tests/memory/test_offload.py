@@ -253,6 +253,18 @@ def test_what_is_set_before_it_is_summed_is_not_uploaded(gpu: Watched) -> None:
     assert gpu.moved == [("up", 240), ("down", 40)] and (b == 6).all()
 
 
+def test_no_room_for_partial_sums_changes_nothing(gpu: Watched) -> None:
+    a, b = np.ones((5, 6)), np.full(5, 7.0)
+    kernel, kept = ready(gpu, sums, a, b.copy())
+    gpu.memory.limit_bytes = gpu.memory.used_bytes + 10_000  # 8192 partial results of each sum do not fit
+    with pytest.raises(lw.DeviceMemoryError, match="no room for partial results"):
+        kernel(a, b)
+    assert (b == 7.0).all() and gpu.held == kept
+    gpu.memory.limit_bytes = 1 << 30
+    kernel(a, b)
+    assert (b == 6.0).all()
+
+
 def test_what_only_data_tells_is_uploaded(gpu: Watched) -> None:
     a, b = np.array([0.0, 1.0, 0.0, 1.0]), np.full(4, 7.0)
     kernel, _ = ready(gpu, some, a, b.copy())

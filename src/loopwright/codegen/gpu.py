@@ -211,10 +211,14 @@ def _allocate(stmt: Allocate, w: GpuWriter) -> None:
     for identifier, expr in zip(array.sizes, stmt.shape, strict=True):
         if not identifier[0].isdigit():
             w.line(f"{w.declare(identifier)} = {w.text(expr)};")
-    negative, memory = w.site("negative_size", stmt.array, 0, stmt.at), w.site("memory", stmt.array, 0, stmt.at)
+    is_of_step = stmt.at is None  # then nothing that the user has written could fail
+    memory = w.site("device_memory" if is_of_step else "memory", stmt.array, 0, stmt.at)
     count = w.declare(w.fresh(f"lw_count_{pointer}", "int64_t"))
-    for axis in array.sizes:
-        w.fail(negative, axis, condition=f"{axis} < 0")
+    for axis in (axis for axis in array.sizes if not axis[0].isdigit()):
+        if is_of_step:
+            w.only(f"{axis} < 0", f"{axis} = 0;")
+        else:
+            w.fail(w.site("negative_size", stmt.array, 0, stmt.at), axis, condition=f"{axis} < 0")
     zero = " || ".join(f"{axis} == 0" for axis in array.sizes) or "0"
     overflow = " || ".join(f"__builtin_mul_overflow({count}, {axis}, &{count})" for axis in array.sizes) or "0"
     size, gpu = array.element.size_bytes, w.use("gpu")

@@ -24,12 +24,18 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True)
 class FailureSite:
     """A place in the kernel that may fail: kind 'bounds', or a CheckKind, or 'negative_size' or 'memory'. Of a failed
-    conversion, `array` is the integer type."""
+    conversion, `array` is the integer type. A GPU may fail at any place: 'device', and 'device_memory' where it has no
+    room for what a schedule keeps there."""
 
     kind: str
     array: str
     axis: int
     at: Location | None
+
+    @property
+    def is_of_program(self) -> bool:
+        """Whether it is the program that says so, as the user wrote it: what was written before counts."""
+        return not self.kind.startswith("device")
 
 
 def failed_number(index: int, size: int) -> int | float | None:

@@ -55,7 +55,7 @@ class GpuExecutable(Executable):
     @property
     def may_end_early(self) -> bool:
         """Whether a call may end with an error before it has written all that it would write."""
-        return any(site.kind != "device" for site in self.program.sites)
+        return any(site.is_of_program for site in self.program.sites)
 
     @property
     def waits(self) -> bool:
@@ -157,7 +157,9 @@ def raise_failure(failed: int, call: GpuCallStruct, executable: GpuExecutable, f
         with suppress(DeviceError):  # where later calls are possible, a failure beside the fault is not theirs
             no_failure(executable.gpu, executable.failures, executable.told)
         raise fault
-    if failed and executable.program.sites[call.failure.site].kind == "device":
+    if failed and not (site := executable.program.sites[call.failure.site]).is_of_program:
+        if site.kind == "device_memory":
+            raise DeviceMemoryError(f"{executable.gpu.name} has no room for partial results of the call")
         raise DeviceError("the GPU does not do what it was asked, and does not say why")
     found = np.array(NO_FAILURE, np.int64)
     if executable.program.device is not None and executable.program.device.checks:

@@ -21,7 +21,7 @@ class RegionCode(NamedTuple):
     @property
     def ends_early(self) -> bool:
         """Whether it may end with an error before it has written all that it would write."""
-        return any(site.kind != "device" for site in self.executable.program.sites)
+        return any(site.is_of_program for site in self.executable.program.sites)
 
 
 class Performs(Protocol):
