@@ -5,12 +5,15 @@ from __future__ import annotations
 
 import ctypes
 import importlib
+import threading
+import time
 
 import numpy as np
 import pytest
 
 from devices.cuda_table import HALF
 from devices.fake_cuda import FakeDriver
+from loopwright.devices import cuda_peer
 from loopwright.devices.cuda import CudaGpu
 from loopwright.devices.emulated import EmulatedGpu
 from loopwright.devices.peers import ExchangeFailed, PeerCopy
@@ -147,3 +150,41 @@ def test_the_struct_is_that_of_the_driver() -> None:
     ours = Box.from_address(theirs.getPtr())
     assert [getattr(ours, name) for name in numbers] == list(range(11, 11 + len(numbers)))
     assert (ours.srcMemoryType, ours.dstMemoryType, ours.srcDevice, ours.dstDevice) == (1, 2, 101, 102)
+
+
+def test_nobody_copies_while_another_thread_still_maps_the_memory(gpus: list[CudaGpu], monkeypatch) -> None:
+    one, other, _ = gpus
+    mapping, told = threading.Event(), []
+
+    def slowly(function: str, *arguments: object, doing: str = "") -> int:
+        mapping.set()
+        time.sleep(0.2)
+        told.append("mapped")
+        return 0
+
+    monkeypatch.setattr(one, "ask", slowly)
+    first = threading.Thread(target=cuda_peer.reach, args=(one, other))
+    first.start()
+    assert mapping.wait(10)
+    cuda_peer.reach(one, other)
+    told.append("copies")
+    first.join()
+    assert told == ["mapped", "copies"]
+
+
+def test_memory_that_was_not_mapped_is_asked_for_again(gpus: list[CudaGpu], monkeypatch) -> None:
+    one, other, _ = gpus
+    asked = []
+
+    def failing(function: str, *arguments: object, doing: str = "") -> int:
+        asked.append(function)
+        if len(asked) == 1:
+            raise DeviceError("no")
+        return 0
+
+    monkeypatch.setattr(one, "ask", failing)
+    with pytest.raises(DeviceError, match="no"):
+        cuda_peer.reach(one, other)
+    cuda_peer.reach(one, other)
+    cuda_peer.reach(one, other)
+    assert asked == ["cuDeviceCanAccessPeer"] * 2

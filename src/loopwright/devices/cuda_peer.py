@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
@@ -75,11 +76,20 @@ def exchange(order: Sequence[tuple[CudaGpu, CudaGpu]], copies: Sequence[PeerCopy
     return run
 
 
+_reaching = threading.RLock()  # a handler of a signal may make a call meanwhile
+
+
 def reach(gpu: CudaGpu, source: CudaGpu) -> None:
-    """From now on this GPU reads the memory of another one itself, where it can."""
-    if source in gpu.reads:
-        return
-    gpu.reads.add(source)
+    """From now on this GPU reads the memory of another one itself, where it can. Who asks for a pair while another
+    thread is at it waits: the driver must not be asked for a copy while the memory is being mapped. Raises DeviceError,
+    and the next one who asks tries again."""
+    with _reaching:
+        if source not in gpu.reads:
+            _allow(gpu, source)
+            gpu.reads.add(source)
+
+
+def _allow(gpu: CudaGpu, source: CudaGpu) -> None:
     if not gpu.ask("cuDeviceCanAccessPeer", gpu.device, source.device):
         return
     api = gpu.api
