@@ -133,3 +133,21 @@ def test_strict_adds_in_order() -> None:
 def test_a_running_sum_down_columns_is_one_grid() -> None:
     steps = steps_of(running_down, whole(30, 40), whole(30, 40))
     assert "reorder j i" in steps and "bind j.o block.x" in steps
+
+
+def two_products(a, b, c, d):
+    for i in range(a.shape[0]):
+        for j in range(b.shape[1]):
+            c[i, j] = 0.0
+            for k in range(a.shape[1]):
+                c[i, j] += a[i, k] * b[k, j]
+    for i in range(c.shape[0]):
+        for j in range(b.shape[1]):
+            for k in range(c.shape[1]):
+                d[i, j] += c[i, k] * b[k, j]
+
+
+def test_several_products_are_in_tiles_all_the_same() -> None:
+    found = agree(two_products, *(whole(20, 20) for _ in range(4)), strict=False)
+    steps = [str(decision.step) for decision in found.analysed.recipe.decisions]
+    assert sum(step.startswith("stage") for step in steps) == 4

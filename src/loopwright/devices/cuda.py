@@ -203,6 +203,7 @@ class CudaGpu:
         self.late_ns = 0
         self.spare_events: list[tuple[int, int]] = []  # of timers that are no more: to make them takes a while
         self.reads: set[CudaGpu] = set()  # others whose memory it reads itself, where it can
+        self.readers: set[CudaGpu] = set()  # others that read its memory
         self.device = self._ask("cuDeviceGet", number)
         name: bytes = self._ask("cuDeviceGetName", 256, self.device)
         self.name = name.split(b"\0")[0].decode(errors="replace").strip()
@@ -323,6 +324,10 @@ class CudaGpu:
         except ExchangeFailed as failed:
             raise failed.error from None
         return True
+
+    def meet(self, others: Sequence[Gpu]) -> None:
+        """See devices.gpu.Gpu."""
+        cuda_peer.meet([self, *(other for other in others if isinstance(other, CudaGpu) and other is not self)])
 
     def exchange(self, order: Sequence[tuple[Gpu, Gpu]], copies: Sequence[PeerCopy]) -> Callable[[], None] | None:
         """See devices.gpu.Gpu."""

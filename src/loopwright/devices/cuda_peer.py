@@ -6,6 +6,7 @@ import ctypes
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from itertools import permutations
 from typing import TYPE_CHECKING
 
 from loopwright.devices.peers import ExchangeFailed, PeerCopy
@@ -85,8 +86,18 @@ def reach(gpu: CudaGpu, source: CudaGpu) -> None:
     and the next one who asks tries again."""
     with _reaching:
         if source not in gpu.reads:
+            for one in {gpu, source, *source.readers}:
+                one.synchronize()  # their copies and kernels may use the memory whose mapping changes
             _allow(gpu, source)
             gpu.reads.add(source)
+            source.readers.add(gpu)
+
+
+def meet(gpus: Sequence[CudaGpu]) -> None:
+    """Each of them reads the memory of all others itself from now on, where it can."""
+    for gpu, source in permutations(gpus, 2):
+        if source not in gpu.reads:
+            reach(gpu, source)
 
 
 def _allow(gpu: CudaGpu, source: CudaGpu) -> None:

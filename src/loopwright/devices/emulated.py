@@ -320,6 +320,9 @@ class EmulatedGpu:
                 self._at(address + row * pitch_bytes, size_bytes, "copy")[:] = there
         return True
 
+    def meet(self, others: Sequence[Gpu]) -> None:
+        """See devices.gpu.Gpu. They share the host's memory."""
+
     def exchange(self, order: Sequence[tuple[Gpu, Gpu]], copies: Sequence[PeerCopy]) -> Callable[[], None] | None:
         """See devices.gpu.Gpu. All that was asked for before is done."""
         if not all(isinstance(one.source, EmulatedGpu) and isinstance(one.target, EmulatedGpu) for one in copies):

@@ -92,6 +92,10 @@ class Gpu(Protocol):
         here and there; what lies between them stays as it is. False, and nothing done, where the two cannot reach each
         other."""
 
+    def meet(self, others: Sequence[Gpu]) -> None:
+        """This GPU and others will copy from one another: what that takes is done now, before they are at work. Raises
+        DeviceError."""
+
     def exchange(self, order: Sequence[tuple[Gpu, Gpu]], copies: Sequence[PeerCopy]) -> Callable[[], None] | None:
         """What GPUs of this kind are asked for each time that this is called: the first of each pair does what follows
         in its `work` after what the second one was asked for in its own before; then come the copies. It returns at

@@ -38,10 +38,18 @@ LEAST = 256
 
 
 def few_sums(partial: PartialSchedule) -> None:
-    """Give nests of sums a version for calls in which there are few sums: with partial results."""
-    for inner in [chain[-1].name for chain in partial.chains()]:
+    """Give nests of sums a version for calls in which there are few sums: with partial results. Of several products
+    none has versions: each would have four, and all together keep the analysis busy for longer than it may be."""
+    chains = partial.chains()
+    several = sum(_is_of_products(partial, chain) for chain in chains) > 1
+    for inner in [chain[-1].name for chain in chains if not (several and _is_of_products(partial, chain))]:
         with partial.together():
             _in_versions(partial, partial.around(inner))
+
+
+def _is_of_products(partial: PartialSchedule, chain: Chain) -> bool:
+    """Whether a nest adds up along two loops or more that need no order."""
+    return partial.verdict(chain[-1]) == "reduction" and sum(_is_free(partial, loop) for loop in chain[:-1]) > 1
 
 
 def _in_versions(partial: PartialSchedule, chain: Chain) -> None:

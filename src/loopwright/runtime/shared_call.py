@@ -77,6 +77,9 @@ class SharedCall:
         """Make the call: what it returns. wins: in a race, asked at the end whether the caller's arrays are to be made
         of this. Raises what a call raises, after everybody has stopped."""
         self.started_ns, self._races = time.perf_counter_ns(), wins is not None
+        for gpu in list(self._gpus.values())[:1]:
+            with suppress(DeviceError):  # who is lost says so when it is asked for something
+                gpu.meet(list(self._gpus.values()))
         try:
             try:
                 result = self._program.run(self.arguments, self)
