@@ -41,6 +41,7 @@ def there(gpu: CudaGpu, address: int, size: int = 400) -> np.ndarray:
 def test_a_copy_waits_for_what_the_other_gpu_was_asked_for(gpus: list[CudaGpu], is_ordered: bool) -> None:
     one, other, _ = gpus
     mine, its = filled(one, 1), filled(other, 2)
+    one.meet([other])
     one.synchronize()
     other.synchronize()
     other.upload(its, np.full(400, 3, "u1"))  # it is under way
@@ -157,9 +158,10 @@ def test_nobody_copies_while_another_thread_still_maps_the_memory(gpus: list[Cud
     mapping, told = threading.Event(), []
 
     def slowly(function: str, *arguments: object, doing: str = "") -> int:
-        mapping.set()
-        time.sleep(0.2)
-        told.append("mapped")
+        if function == "cuDeviceCanAccessPeer":
+            mapping.set()
+            time.sleep(0.2)
+            told.append("mapped")
         return 0
 
     monkeypatch.setattr(one, "ask", slowly)
@@ -177,6 +179,8 @@ def test_memory_that_was_not_mapped_is_asked_for_again(gpus: list[CudaGpu], monk
     asked = []
 
     def failing(function: str, *arguments: object, doing: str = "") -> int:
+        if function == "cuCtxSynchronize":
+            return 0
         asked.append(function)
         if len(asked) == 1:
             raise DeviceError("no")
@@ -188,3 +192,25 @@ def test_memory_that_was_not_mapped_is_asked_for_again(gpus: list[CudaGpu], monk
     cuda_peer.reach(one, other)
     cuda_peer.reach(one, other)
     assert asked == ["cuDeviceCanAccessPeer"] * 2
+
+
+def test_memory_is_mapped_when_nobody_is_at_work(gpus: list[CudaGpu], monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[tuple[str, CudaGpu]] = []
+    for gpu in gpus:
+        monkeypatch.setattr(gpu, "synchronize", lambda gpu=gpu: told.append(("waits", gpu)))
+    monkeypatch.setattr(cuda_peer, "_allow", lambda _, source: told.append(("maps", source)))
+    one, two, three = gpus
+    one.meet([one, two])
+    three.meet([one, two])
+    maps = [at for at, (what, _) in enumerate(told) if what == "maps"]
+    assert len(maps) == 6
+    readers: dict[CudaGpu, set[CudaGpu]] = {gpu: set() for gpu in gpus}
+    for before, at in zip([-1, *maps], maps, strict=False):  # all who may use that memory have stopped
+        stopped = {gpu for what, gpu in told[before + 1 : at] if what == "waits"}
+        source = told[at][1]
+        assert stopped >= {source, *readers[source]}
+        readers[source] |= stopped - {source}
+    assert all(gpu.reads == set(gpus) - {gpu} for gpu in gpus)
+    told.clear()
+    three.meet([one, two])
+    assert not told
