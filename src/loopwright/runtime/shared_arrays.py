@@ -20,7 +20,8 @@ from loopwright.runtime.participants import MOST_BOXES, Boxes, Overlap, Particip
 class SharedArrays:
     """Of one call. copies: by position, of arrays that are not only on the host; own: those whose memory on GPUs is
     given back at its end; boxes: of parts of earlier calls of this kind and shape. everything: arguments, numbers and
-    arrays of the present region; writing: what its parts write. lock: to be held where several threads look."""
+    arrays of the present region; writing: what its parts write; sure: it is known that no two devices write the same.
+    lock: to be held where several threads look."""
 
     def __init__(
         self, program: RegionProgram, copies: dict[int, ArrayCopies], own: Sequence[ArrayCopies], boxes: Boxes
@@ -31,10 +32,11 @@ class SharedArrays:
         self._values: dict[str, int] = {}
         self._apart: dict[tuple[object, ...], bool] = {}
         self.writing: list[tuple[Participant, int, Box]] = []
+        self.sure = False
 
     def enter(self, everything: tuple[object, ...]) -> None:
         """A region begins, in which nobody has written anything yet."""
-        self.everything, self.writing = everything, []
+        self.everything, self.writing, self.sure = everything, [], False
         self._values = values_of(everything)  # sizes of arrays that the call makes, too, which elements may decide
 
     def written_by(self, writing: Sequence[tuple[Participant, int, Box]]) -> None:
@@ -119,7 +121,7 @@ class SharedArrays:
                     there[position].room(member.name, member.gpu)
                 if box is not None:
                     written.append((position, box))
-            for other, position, box in self.writing:
+            for other, position, box in () if self.sure else self.writing:
                 if other is not member and any(p == position and intersection(b, box) for p, b in written):
                     raise Overlap
             for position, _, needed, box in reached:

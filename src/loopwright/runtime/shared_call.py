@@ -134,6 +134,7 @@ class SharedCall:
             self._settle()
             self._by_one(self._first(number), number, iterations)
             return
+        self._arrays.sure = fixed is not None
         if fixed is not None and self._without_waiting(number, fixed):
             return
         self._settle()
