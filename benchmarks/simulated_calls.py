@@ -35,7 +35,7 @@ PROBED = 16
 """Lengths at which it is seen how the axes of a case's arguments depend on them."""
 TINY = 0.004
 """The scale at which loops are compiled: the code is the same for all sizes."""
-LEARNED_IN = 100
+LEARNED_IN = 40
 """Calls in which a Division learns before what it decides counts."""
 
 

@@ -44,11 +44,13 @@ Row = dict[str, Any]
 
 
 def rows_of(loop: CompiledLoop, name: str, given: Sequence[Any], scale: float, counts: Sequence[int]) -> Iterator[Row]:
-    """Of one case at one scale, resident first; from the host at the full one."""
+    """Of one case at one scale, resident first; from the host at the full one only. At smaller ones no more GPUs than
+    make it slower."""
     rates = loop.rates
     size = " ".join("x".join(map(str, one.shape)) for one in given if hasattr(one, "shape") and one.size)
     for where in ("resident", "host") if scale == 1 else ("resident",):
         alone: float | None = None
+        shortest, longer = float("inf"), 0.0
         for count in counts:
             row: Row = {"case": name, "arrays": where, "gpus": count, "scale": scale, "size": size}
             simulated = SimulatedLoop(loop, given, count, where == "resident")
@@ -57,12 +59,15 @@ def rows_of(loop: CompiledLoop, name: str, given: Sequence[Any], scale: float, c
                 continue
             if count == 1:
                 found = simulated.alone() if where == "resident" else Calls(simulated).even
-                alone = found.total_ns
+                alone = shortest = found.total_ns
                 yield row | _told(found, alone)
                 continue
+            if scale < 1 and shortest < longer:
+                break
             calls = Calls(simulated)
             split, auto = calls.served("split"), calls.served("auto")
             row |= _told(split.outcome, alone) | {"used": split.devices} | {"auto": _chosen(auto, alone)}
+            shortest, longer = min(shortest, split.outcome.total_ns), split.outcome.total_ns
             yield row | {"decided_ms": round(split.decided_ms, 3), "region_ms": round(split.region_ms, 3)}
 
 
@@ -127,7 +132,7 @@ def beside_measured(only: str) -> list[Row]:
     for path in sorted(RESULTS.glob("*-many-devices.json")):
         told = json.loads(path.read_text(encoding="utf-8"))
         rates = MODELS.get(told["machine"]["gpu"])
-        measured = [row for row in told["rows"] if "ms" in row and only in row["case"]]
+        measured = [row for row in told["rows"] if "ms" in row and any(word in row["case"] for word in only.split(","))]
         for case in MANY_CASES if rates is not None else ():
             rows = [row for row in measured if row["case"] == case.name]
             if not rows:
@@ -164,7 +169,7 @@ def run(
         "rates": rates.told(), "counts": list(counts), "scales": list(scales), "rows": [], "worth": [], "not_run": [],
     }  # fmt: skip
     for case in MANY_CASES:
-        if only not in case.name:
+        if not any(word in case.name for word in only.split(",")):
             continue
         if time.perf_counter() - begun > budget_s:
             found["not_run"].append(f"{case.name}: the budget was spent")
@@ -209,7 +214,7 @@ def main() -> None:
     parser.add_argument("out", type=Path)
     parser.add_argument("--gpus", default=",".join(map(str, COUNTS)), help="how many, such as 1,4,64")
     parser.add_argument("--scales", default=",".join(map(str, SCALES)), help="of the lengths of axes")
-    parser.add_argument("--only", default="", help="a word of the names of cases")
+    parser.add_argument("--only", default="", help="words of the names of cases, with commas between them")
     parser.add_argument("--budget", type=float, default=1e9, help="seconds after which no case begins")
     asked = parser.parse_args()
     counts, scales = [int(one) for one in asked.gpus.split(",")], [float(one) for one in asked.scales.split(",")]
