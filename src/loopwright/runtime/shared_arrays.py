@@ -20,8 +20,7 @@ from loopwright.runtime.participants import MOST_BOXES, Boxes, Overlap, Particip
 class SharedArrays:
     """Of one call. copies: by position, of arrays that are not only on the host; own: those whose memory on GPUs is
     given back at its end; boxes: of parts of earlier calls of this kind and shape. everything: arguments, numbers and
-    arrays of the present region; writing: what its parts write; sure: it is known that no two devices write the same.
-    lock: to be held where several threads look."""
+    arrays of the present region; writing: what its parts write, `sure`ly apart or not. lock: where several threads look."""
 
     def __init__(
         self, program: RegionProgram, copies: dict[int, ArrayCopies], own: Sequence[ArrayCopies], boxes: Boxes
@@ -31,8 +30,7 @@ class SharedArrays:
         self.everything: tuple[object, ...] = ()
         self._values: dict[str, int] = {}
         self._apart: dict[tuple[object, ...], bool] = {}
-        self.writing: list[tuple[Participant, int, Box]] = []
-        self.sure = False
+        self.writing, self.sure = list[tuple[Participant, int, Box]](), False
 
     def enter(self, everything: tuple[object, ...]) -> None:
         """A region begins, in which nobody has written anything yet."""
