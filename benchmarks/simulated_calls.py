@@ -151,7 +151,8 @@ class Outcome:
 
 
 class SimulatedLoop:
-    """One loop of one size on so many GPUs. resident: arrays stay with them between calls, else they are the host's."""
+    """One loop of one size on so many GPUs. resident: arrays stay with them between calls, and are on all of them at
+    first; else they are the host's."""
 
     def __init__(self, loop: CompiledLoop, arguments: Sequence[Any], count: int, resident: bool) -> None:
         self.machine = Machine(loop.rates, count)
@@ -160,8 +161,15 @@ class SimulatedLoop:
         if resident and count > 1:
             arrays = [(k, one) for k, one in enumerate(arguments) if isinstance(one, np.ndarray)]
             self._copies = {position: ArrayCopies(one, None) for position, one in arrays}
+            for copies in self._copies.values():
+                for gpu in self.machine.gpus:
+                    copies.valid[f"gpu{gpu.number}"].add(copies.whole)
         self._boxes: Boxes = {}
         self._takes: dict[tuple[object, ...], float] = {}
+
+    def on_one(self) -> Outcome:
+        """How the product makes the call on one GPU: in pieces where it has one region, and arrays are the host's."""
+        return self.alone() if self.resident or len(self._loop.work) > 1 else Calls(self).even
 
     @property
     def size_bytes(self) -> int:
@@ -177,16 +185,26 @@ class SimulatedLoop:
         return self._takes[key]
 
     def alone(self) -> Outcome:
-        """On one GPU, the arrays being there: the code of the host starts one kernel after the other."""
-        machine = self.machine
+        """On one GPU: the code of the host starts one kernel after the other. Arrays of the host are copied there
+        before, and those that are written back after."""
+        machine, program = self.machine, self._loop.program
         (gpu,) = machine.gpus
         machine.forget()
         machine.ask(machine.rates.call_us)
-        self._loop.program.run(self.arguments, OneAfterTheOther(self))
+        codes = [code for code in program.codes if code is not None]
+        used = {k: self.arguments[k] for code in codes for k in code.reach if k < len(self.arguments)}
+        written = {k for code in codes for k in code.written} & set(used)
+        up = [] if self.resident else [one for one in used.values() if isinstance(one, np.ndarray)]
+        down = [] if self.resident else [used[k] for k in written]
+        for array in up:
+            gpu.upload(0, array)
+        program.run(self.arguments, OneAfterTheOther(self))
+        for array in down:
+            gpu.download(array, 0)
         gpu.synchronize()
-        computes = sum(end - begin for begin, end in gpu.did.computed)
-        total = machine.now_ns
-        return Outcome(total, (round(total),), (computes,), (0.0,), (total - computes,), (1,))
+        ways = {("cpu", "gpu0"): up, ("gpu0", "cpu"): down}
+        moved = {way: (sum(one.nbytes for one in some), len(some)) for way, some in ways.items() if some}
+        return replace(self._outcome((round(machine.now_ns),), (1,)), moved=moved)
 
     def call(self, parts: Any, users: int) -> Outcome:
         """Shared in these parts. users: so many GPUs have any."""
@@ -207,18 +225,19 @@ class SimulatedLoop:
             if event.what == "copies":
                 size, copies = moved.get((event.source, event.target), (0, 0))
                 moved[event.source, event.target] = size + event.size_bytes, copies + 1
-        did = [gpu.did for gpu in machine.gpus]
-        total = machine.now_ns
+        busy, done = (tuple(getattr(member, what) for member in members) for what in ("busy_ns", "done"))
+        return replace(self._outcome(busy, done), moved=moved, shared_s=shared_s)
+
+    def _outcome(self, busy_ns: tuple[int, ...], done: tuple[int, ...]) -> Outcome:
+        did, total = [gpu.did for gpu in self.machine.gpus], self.machine.now_ns
         return Outcome(
             total,
-            tuple(member.busy_ns for member in members),
+            busy_ns,
             tuple(sum(end - begin for begin, end in one.computed) for one in did),
             tuple(sum(end - begin for begin, end in one.copied) for one in did),
             tuple(total - together([*one.computed, *one.copied]) for one in did),
-            tuple(member.done for member in members),
-            moved,
-            machine.python.total_ns,
-            shared_s,
+            done,
+            python_ns=self.machine.python.total_ns,
         )
 
     def _regions(self, gpu: Any) -> dict[int, Any]:

@@ -1,5 +1,6 @@
 """The split of one loop on many simulated GPUs: `python -m benchmarks.simulated_devices OUT.json [--gpus 1,2,4,8,16,64]
-[--only WORD] [--scales 1,0.125,0.015625] [--budget SECONDS]`. It needs no GPU, and memory for no array.
+[--only WORD] [--scales 1,0.125,0.015625] [--arrays resident,host] [--budget SECONDS]`.
+It needs no GPU, and memory for no array.
 
 The loops are those of `benchmarks.many_devices`, at their full sizes and smaller ones. The product cuts them into
 regions, divides the iterations, and finds out what has to be copied between which devices, as in a call on real GPUs;
@@ -32,6 +33,7 @@ from benchmarks.virtual_gpus import Rates
 
 COUNTS = (1, 2, 4, 8, 16, 64)
 SCALES = (1.0, 1 / 8, 1 / 64)
+PLACES = ("resident", "host")
 GAINS = 0.05
 """Twice as many GPUs that gain less than this are not worth it."""
 
@@ -43,12 +45,14 @@ RESULTS = Path(__file__).parent / "results"
 Row = dict[str, Any]
 
 
-def rows_of(loop: CompiledLoop, name: str, given: Sequence[Any], scale: float, counts: Sequence[int]) -> Iterator[Row]:
-    """Of one case at one scale, resident first; from the host at the full one only. At smaller ones no more GPUs than
-    make it slower."""
+def rows_of(
+    loop: CompiledLoop, name: str, given: Sequence[Any], scale: float, counts: Sequence[int], places: Sequence[str]
+) -> Iterator[Row]:
+    """Of one case at one scale; with arrays of the host at the full one only. At smaller ones no more GPUs than make it
+    slower."""
     rates = loop.rates
     size = " ".join("x".join(map(str, one.shape)) for one in given if hasattr(one, "shape") and one.size)
-    for where in ("resident", "host") if scale == 1 else ("resident",):
+    for where in (one for one in places if scale == 1 or one == "resident"):
         alone: float | None = None
         shortest, longer = float("inf"), 0.0
         for count in counts:
@@ -58,7 +62,7 @@ def rows_of(loop: CompiledLoop, name: str, given: Sequence[Any], scale: float, c
                 yield row | {"failed": f"{simulated.size_bytes / 1e9:.0f} GB have no room on one GPU"}
                 continue
             if count == 1:
-                found = simulated.alone() if where == "resident" else Calls(simulated).even
+                found = simulated.on_one()
                 alone = shortest = found.total_ns
                 yield row | _told(found, alone)
                 continue
@@ -126,13 +130,17 @@ def worth(rows: Sequence[Row]) -> list[Row]:
     return found
 
 
-def beside_measured(only: str) -> list[Row]:
+def beside_measured(only: str, places: Sequence[str]) -> list[Row]:
     """What was measured on one host's GPUs, and what is predicted for as many of them with their rates."""
     found: list[Row] = []
     for path in sorted(RESULTS.glob("*-many-devices.json")):
         told = json.loads(path.read_text(encoding="utf-8"))
         rates = MODELS.get(told["machine"]["gpu"])
-        measured = [row for row in told["rows"] if "ms" in row and any(word in row["case"] for word in only.split(","))]
+        measured = [
+            row
+            for row in told["rows"]
+            if "ms" in row and row["arrays"] in places and any(word in row["case"] for word in only.split(","))
+        ]
         for case in MANY_CASES if rates is not None else ():
             rows = [row for row in measured if row["case"] == case.name]
             if not rows:
@@ -141,8 +149,7 @@ def beside_measured(only: str) -> list[Row]:
             for row in rows:
                 given = hollow_arguments(case, row["scale"])
                 simulated = SimulatedLoop(loop, given, row["gpus"], row["arrays"] == "resident")
-                alone = row["gpus"] == 1 and row["arrays"] == "resident"
-                outcome = simulated.alone() if alone else Calls(simulated).even
+                outcome = simulated.on_one() if row["gpus"] == 1 else Calls(simulated).even
                 sizes = sum(size for size, _ in outcome.moved.values())
                 found.append({
                     "file": path.name, "case": case.name, "arrays": row["arrays"], "gpus": row["gpus"],
@@ -159,8 +166,9 @@ def _bytes(row: Row) -> int | None:
 
 
 def run(
-    out: Path, counts: Sequence[int], scales: Sequence[float], only: str, budget_s: float = 1e9, beside: bool = True
-) -> dict[str, Any]:
+    out: Path, counts: Sequence[int], scales: Sequence[float], only: str, budget_s: float = 1e9,
+    places: Sequence[str] = PLACES, beside: bool = True,
+) -> dict[str, Any]:  # fmt: skip
     """Simulate until the budget is spent, and write both files; that of results after each case."""
     begun, rates = time.perf_counter(), MODELS["NVIDIA H100 80GB HBM3"]
     found: dict[str, Any] = {
@@ -177,14 +185,14 @@ def run(
         try:
             loop = CompiledLoop.of(case, rates)
             for scale in scales:
-                for row in rows_of(loop, case.name, hollow_arguments(case, scale), scale, counts):
+                for row in rows_of(loop, case.name, hollow_arguments(case, scale), scale, counts, places):
                     found["rows"].append(row)
                     print(json.dumps({key: row[key] for key in row if key != "devices"}), flush=True)
         except Exception as error:  # one case that goes wrong must not lose the others
             found["not_run"].append(f"{case.name}: {type(error).__name__} {error}".split("\n")[0])
         found["worth"] = worth(found["rows"])
         out.write_text(json.dumps(found, indent=1), encoding="utf-8")
-    found["beside_measured"] = beside_measured(only) if beside else []
+    found["beside_measured"] = beside_measured(only, places) if beside else []
     out.write_text(json.dumps(found, indent=1), encoding="utf-8")
     whole = [row for row in found["rows"] if row["scale"] == max(scales)]
     out.with_suffix(".html").write_text(pictures(whole), encoding="utf-8")
@@ -216,9 +224,10 @@ def main() -> None:
     parser.add_argument("--scales", default=",".join(map(str, SCALES)), help="of the lengths of axes")
     parser.add_argument("--only", default="", help="words of the names of cases, with commas between them")
     parser.add_argument("--budget", type=float, default=1e9, help="seconds after which no case begins")
+    parser.add_argument("--arrays", default=",".join(PLACES), help="where they are")
     asked = parser.parse_args()
     counts, scales = [int(one) for one in asked.gpus.split(",")], [float(one) for one in asked.scales.split(",")]
-    found = run(asked.out, counts, scales, asked.only, asked.budget)
+    found = run(asked.out, counts, scales, asked.only, asked.budget, asked.arrays.split(","))
     console = Console(width=180)
     console.print(table(found["rows"]))
     for one in found["worth"]:

@@ -128,6 +128,15 @@ def test_a_call_is_as_long_as_what_is_stated(sums: CompiledLoop) -> None:
     assert 1e9 * size / RATES.from_host < from_host < 1.1e9 * size / RATES.from_host
 
 
+def test_one_gpu_gets_arrays_of_the_host_before_all_regions(jacobi: CompiledLoop) -> None:
+    given = hollow_arguments(CASES["jacobi-2d"], 1.0)
+    there, from_host = (SimulatedLoop(jacobi, given, 1, resident).on_one() for resident in (True, False))
+    size = 2 * 16384 * 16384 * 8
+    assert from_host.moved == {("cpu", "gpu0"): (size, 2), ("gpu0", "cpu"): (size, 2)} and not there.moved
+    copies_ns = 1e9 * 2 * size / RATES.from_host
+    assert from_host.total_ns == pytest.approx(there.total_ns + copies_ns, rel=0.001)
+
+
 def test_times_obey_the_rates(jacobi: CompiledLoop) -> None:
     def takes(**more: float) -> float:
         loop = SimulatedLoop(replace(jacobi, rates=replace(RATES, **more)), given, 4, True)

@@ -20,7 +20,7 @@ from loopwright.runtime.participants import MOST_BOXES, Boxes, Overlap, Particip
 class SharedArrays:
     """Of one call. copies: by position, of arrays that are not only on the host; own: those whose memory on GPUs is
     given back at its end; boxes: of parts of earlier calls of this kind and shape. everything: arguments, numbers and
-    arrays of the present region; writing: what its parts write, `sure`ly apart or not. lock: where several threads look."""
+    arrays of the present region; writing: what its parts write, `sure`ly apart or not. lock: where threads look."""
 
     def __init__(
         self, program: RegionProgram, copies: dict[int, ArrayCopies], own: Sequence[ArrayCopies], boxes: Boxes
