@@ -32,7 +32,7 @@ from loopwright.toolchain.device_text import complete
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="NVRTC comes as a wheel for Linux")
 
 ON_THE_CPU: set[str] = set()
-SPILLING = {"gesummv", "bilateral", "cooccurrence", "syr2k"}
+SPILLING = {"bilateral", "cooccurrence", "syr2k"}
 """Cases by name: those that a GPU cannot run as they are written, and those of which CUDA's assembler keeps a few bytes
 in memory: where threads of a warp part and meet, around the slow paths of functions, and where a product
 of four operands has its 128 registers full (8 to 84 bytes). Kernels that ask whether to stop, of long launches, are not

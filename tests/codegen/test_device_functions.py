@@ -81,7 +81,7 @@ def a_region(region: CodeRegion, lines: list[str]) -> None:
 
 
 def test_the_parts_of_a_loop_whose_tiles_arrive_ahead() -> None:
-    [one] = text_of(*KERNELS[0]).functions
+    one = text_of(*KERNELS[0]).functions[0]
     assert {part for _, name, part in told(one) if name == "k.o"} == {"prologue", "steady", "epilogue"}
     steady = [region for region in one.region.within() if region.part == "steady"]
     assert [region.outer.kind for region in steady if region.outer] == ["then", "else"]

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import loopwright as lw
+from cost.register_tiles import FLOAT64_TILES
 from loopwright.analysis.analyse import analyse
 from loopwright.codegen.bound_nest import BoundNest
 from loopwright.codegen.gpu_writer import GpuWriter
@@ -65,7 +66,7 @@ def multiply(rows: int, columns: int, depth: int, more: int = 0) -> None:
     shapes = ((rows, depth), (depth, columns + more), (rows, columns))
     a, b, c = (RANDOM.integers(-4, 5, shape).astype(float) for shape in shapes)
     wanted = c + a @ b[:, :columns]
-    with lw.options(device="emulated"):
+    with lw.options(device="emulated", schedule=FLOAT64_TILES):
         product(a, b, c)
     np.testing.assert_array_equal(c, wanted)
 

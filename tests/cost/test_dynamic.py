@@ -3,18 +3,21 @@ has unrolled, for products, stencils, sums and potentials. No GPU is needed."""
 
 from __future__ import annotations
 
+import re
 import sys
 from collections import Counter
 from dataclasses import replace
 
 import pytest
 
+from cost.register_tiles import FLOAT32_TILES
 from cost.variants import floats, made, potential, product, stencil, total
 from loopwright.analysis.frequency import frequencies
 from loopwright.config import current
 from loopwright.cost.dynamic import InstructionCounts, counted
-from loopwright.ir.nodes import Body, For, Kernel
+from loopwright.ir.nodes import Body, For, If, Kernel
 from loopwright.ir.program import DeviceText
+from loopwright.ir.text import print_kernel
 from loopwright.steps.threads import BLOCKS
 from loopwright.toolchain.device_text import DEVICE_HEADER, of_width
 from loopwright.toolchain.nvrtc import build
@@ -74,7 +77,7 @@ def test_a_product_of_one_element_for_each_thread(n: int, depth: int) -> None:
 @pytest.mark.parametrize("depth", [64, 1024])
 def test_a_product_in_register_tiles(depth: int) -> None:
     # Whole tiles of 128 x 128, the tiles of 16 along the depth written out; versions for edges are in the code, too.
-    found = run(product, (floats(256, depth), floats(depth, 256), floats(256, 256)))
+    found = run(product, (floats(256, depth), floats(depth, 256), floats(256, 256)), FLOAT32_TILES)
     assert found["FFMA"] == pytest.approx(256 * 256 * depth)
     assert found["STG"] == pytest.approx(256 * 256 / 4)  # four elements at once
     per_thread = 256 * 256 / 128
@@ -82,8 +85,8 @@ def test_a_product_in_register_tiles(depth: int) -> None:
 
 
 def test_edges_of_tiles_count_as_often_as_they_are() -> None:
-    whole = run(product, (floats(1024, 64), floats(64, 1024), floats(1024, 1024)))
-    edges = run(product, (floats(1000, 64), floats(64, 1000), floats(1000, 1000)))
+    whole = run(product, (floats(1024, 64), floats(64, 1024), floats(1024, 1024)), FLOAT32_TILES)
+    edges = run(product, (floats(1000, 64), floats(64, 1000), floats(1000, 1000)), FLOAT32_TILES)
     assert whole["FFMA"] == pytest.approx(1024 * 1024 * 64)
     # The threads at the edges execute what their warps do, for nothing where they are beyond it.
     assert 1000 * 1000 * 64 < edges["FFMA"] < 1.1 * 1024 * 1024 * 64
@@ -104,7 +107,7 @@ def test_edges_of_tiles_count_as_often_as_they_are() -> None:
 def test_parts_of_a_product_that_are_written_apart(n: int, depth: int, by_16: float, in_all: int) -> None:
     """Whole tiles, ends of blocks and ends of the depth have texts of their own: all that is multiplied, copied and
     waited for is counted once."""
-    found = run(product, (floats(n, depth), floats(depth, n), floats(n, n)))
+    found = run(product, (floats(n, depth), floats(depth, n), floats(n, n)), FLOAT32_TILES)
     threads = (-(-n // 128)) ** 2 * 128
     assert found["FFMA"] == pytest.approx(threads * 128 * depth)
     assert found["LDGSTS"] == pytest.approx(threads * by_16)
@@ -170,3 +173,11 @@ def test_updates_that_look_ahead(n: int) -> None:
     one = made(counts_of, arguments)
     assert one.text is not None and "lw_at += " in one.text.text
     assert run(counts_of, arguments, unknown=2)["LDG"] == pytest.approx(n, rel=0.02)
+
+
+def test_the_tiles_of_these_tests_are_those_of_long_sides() -> None:
+    given = (floats(2048, 2048), floats(2048, 2048), floats(2048, 2048))
+    versions, tiles = made(product, given).kernel, made(product, given, FLOAT32_TILES).kernel
+    [long] = [stmt.then for stmt in versions.body if isinstance(stmt, If)]
+    text = print_kernel(replace(versions, body=long))
+    assert re.sub(r"\b([ijk])\.2\b", r"\1.1", text) == print_kernel(tiles)  # `i.1` is in another version

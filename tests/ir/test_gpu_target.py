@@ -120,10 +120,11 @@ def test_blocks_fit_a_smaller_gpu_and_are_right(name: str, monkeypatch: pytest.M
 
 
 def shared_of(name: str, dtype: str, gpu: GpuTarget, monkeypatch: pytest.MonkeyPatch) -> tuple[int, int]:
-    """Threads of a block and bytes of its shared memory, of a call that gives the right results."""
+    """Threads of a block and bytes of its shared memory, in the version for long sides of a call that gives the right
+    results."""
     monkeypatch.setattr(Limits, "target", gpu)
     function, arguments = CALLS[name]
-    [grid] = agree(function, *(one.astype(dtype) for one in arguments), strict=False).program.device.functions
+    grid = agree(function, *(one.astype(dtype) for one in arguments), strict=False).program.device.functions[0]
     return grid.threads, sum(np.dtype(dtype).itemsize * one.count for one in grid.shared)
 
 

@@ -305,7 +305,12 @@ def decided(text: str, strict: bool = True) -> tuple[Kernel, Recipe]:
         (TWO_GRIDS, {"a": "nm", "b": "nm", "c": "nm"}, "fission i 2", ("i.o block.y", "i.1.o block.y")),
         (SCALAR_SUM, MATMUL_SHAPES, "demote s; fission j 2; fission i 2; tile i.1", ("i.1.o block.y", "j.1.o block.x")),
         (SCALED_SUM, MATMUL_SHAPES, "expand s i j; fission j 3; ", ("i.1.1.o block.y", "j.1.1.o block.x")),
-        (PRODUCTS, PRODUCT_SHAPES, "demote s; ", ("p.1 block.z", "i.1.o block.y", "j.1.o block.x")),
+        (
+            PRODUCTS,
+            PRODUCT_SHAPES,
+            "specialize c.1 c.2 >= 64 in p; demote s; ",
+            ("p.1.1 block.z", "i.1.o block.y", "j.1.o block.x"),
+        ),
         (OWN_ROWS, {"a": "lml", "c": "ll"}, "expand t r q; ", ("r.1.1 block.z", "q.1.1.o block.y", "p.1.o block.x")),
         (BATCH, {"a": "nm", "b": "nm"}, "", ("i.o block.y", "j.o block.x")),
         (MEANS, {"a": "nm", "b": "n"}, "split i", ("i.o block.x", "j.2.o block.x")),

@@ -80,7 +80,13 @@ def columns(x, label, sums, counts):
         (in_rounds, IN_ROWS),
         (nearest, "split i 1024; bind i.o block.x; bind i thread.x 512"),
         (channels, "split i 8; bind i.o block.x; bind i thread.y; bind j thread.x 64"),
-        (columns, "reorder j i; promote sums i; split j 16; bind j.o block.x; bind j thread.x; bind i thread.y 32"),
+        (
+            columns,
+            "reorder j i; specialize x.1 >= 256 in j; reduce i.1 8192; expand sums.e.x j.1; fission j.1 2; "
+            "promote sums i; split j 16; reorder i.1.l j.1; tile i.1.l 8 j.1 32; promote sums i.1.m; bind j.o block.x; "
+            "bind j thread.x; bind i thread.y 32; bind i.1.l.o block.y; bind j.1.o block.x; bind i.1.l thread.y; "
+            "bind j.1 thread.x; bind j.1.1 block.x; bind i.1.m thread.x 512",
+        ),
     ],
 )
 def test_who_adds_what(kernel: Any, wanted: str, shape: tuple[int, int]) -> None:

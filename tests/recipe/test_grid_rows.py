@@ -175,11 +175,12 @@ def test_as_many_threads_for_each_row_as_it_is_long(kernel: Any, shape: tuple[in
     assert text.endswith("bind i.1.1.1.o block.x; bind i.1.1.1 thread.x")
 
 
-@pytest.mark.parametrize("shape", [(37, 70), (1, 1), (70, 3), (0, 5), (5, 0)])
-def test_columns_are_shared_too(shape: tuple[int, int]) -> None:
+@pytest.mark.parametrize("shape", [(37, 70), (1, 1), (170, 3), (130, 70), (0, 5), (5, 0)])
+def test_long_columns_are_shared_too(shape: tuple[int, int]) -> None:
     found = agree(mean_and_spread, whole(*shape), whole(*shape), whole(shape[1]), strict=False)
     assert schedule_of(found) == (
-        "split j 16; bind j.o block.x; bind j thread.x; bind i thread.y 32; bind i.2 thread.y 32"
+        "specialize a.0 >= 128 in j; split j 16; split j.1 256; bind j.o block.x; bind j thread.x; "
+        "bind i thread.y 32; bind i.2 thread.y 32; bind j.1.o block.x; bind j.1 thread.x"
     )
 
 

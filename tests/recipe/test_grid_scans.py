@@ -207,7 +207,8 @@ def test_arrays_that_overlap_keep_their_order() -> None:
 
 def test_loops_inside_that_make_grids_themselves_are_not_given_to_one_thread_of_a_chunk() -> None:
     a = whole(600).reshape(20, 30)
-    assert not scans(agree(rows_so_far, a, np.zeros_like(a)))
+    found = agree(rows_so_far, a, np.zeros_like(a))
+    assert [str(one.step) for one in found.analysed.recipe.decisions if "scan" in str(one.step)] == ["scan j.1 512"]
     assert not scans(agree(sums_of_rows_so_far, a, np.zeros(20, int)))
     pairs = whole(9_000).reshape(4_500, 2)
     assert scans(agree(sums_of_pairs_so_far, pairs, np.zeros_like(pairs)))

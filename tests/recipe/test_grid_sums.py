@@ -10,7 +10,22 @@ import pytest
 from codegen.on_gpu import agree
 
 RANDOM = np.random.default_rng(3)
-IN_ROWS = "split i 4; bind i.o block.x; bind i thread.y; bind j thread.x 32"
+LENGTHS = (
+    "specialize a.1 >= 2048 in i; specialize a.1 >= 128 in i.2; specialize a.1 >= 6 in i.2.1; split i.2.1 32; "
+    "split i.2.1.1 256; tile i.1 8 j.1.l 32"
+)
+IN_ROWS = (
+    "bind i block.x; bind j thread.x 512; bind i.2 block.x; bind j.2 thread.x 64; bind i.2.1.o block.x; "
+    "bind i.2.1 thread.y; bind j.2.1 thread.x 8; bind i.2.1.1.o block.x; bind i.2.1.1 thread.x; bind i.1.o block.y; "
+    "bind j.1.l.o block.x; bind i.1 thread.y; bind j.1.l thread.x; bind i.1.1 block.x; bind j.1.m thread.x 512"
+)
+IN_COLUMNS = (
+    "bind j.o block.x; bind j thread.x; bind i thread.y 32; bind j.2.o block.x; bind j.2 thread.x; "
+    "bind i.1.l.o block.y; bind j.1.o block.x; bind i.1.l thread.y; bind j.1 thread.x; "
+    "bind j.1.1 block.x; bind i.1.m thread.x 512"
+)
+LONG = "specialize a.0 >= 128 in j; split j 16; split j.2 256"
+"""Versions for many sums, by their length or a few columns to a block, and for few: partial sums, and sums of these."""
 
 
 def whole(*shape: int) -> Any:
@@ -91,17 +106,26 @@ def counts(a, x, y):
             y[abs(int(a[i, j])) % y.shape[0]] += 1.0
 
 
-@pytest.mark.parametrize("shape", [(37, 70), (5, 3), (1, 1)])
+@pytest.mark.parametrize("shape", [(37, 70), (5, 3), (1, 1), (300, 3), (3, 300), (300, 2100), (0, 4), (4, 0)])
 @pytest.mark.parametrize(
     ("kernel", "wanted"),
     [
-        (rows, IN_ROWS),
-        (rows_by_elements, f"promote y j; {IN_ROWS}"),
-        (triangle, IN_ROWS),
-        (by_columns, "split j 16; bind j.o block.x; bind j thread.x; bind i thread.y 32"),
+        (rows, f"specialize a.0 >= 256 in i; reduce j.1 8192; expand s.1.x i.1; fission i.1 2; {LENGTHS}; {IN_ROWS}"),
+        (
+            rows_by_elements,
+            "specialize a.0 >= 256 in i; reduce j.1 8192; expand y.e.x i.1; fission i.1 2; promote y j; "
+            f"{LENGTHS}; promote y j.1.m; {IN_ROWS}",
+        ),
+        (triangle, "split i 8; bind i.o block.x; bind i thread.y; bind j thread.x 32"),
+        (
+            by_columns,
+            "specialize a.1 >= 256 in j; reduce i.1 8192; expand s.1.x j.1; fission j.1 2; "
+            f"{LONG}; reorder i.1.l j.1; tile i.1.l 8 j.1 32; {IN_COLUMNS}",
+        ),
         (
             columns_outside,
-            "reorder j i; promote x i; split j 16; bind j.o block.x; bind j thread.x; bind i thread.y 32",
+            "reorder j i; specialize a.1 >= 256 in j; reduce i.1 8192; expand x.e.x j.1; fission j.1 2; promote x i; "
+            f"{LONG}; reorder i.1.l j.1; tile i.1.l 8 j.1 32; promote x i.1.m; {IN_COLUMNS}",
         ),
         (solution, "bind j thread.x 1024"),
         (counts, "split i 8; bind i.o block.x; bind i thread.y; bind j thread.x 64"),

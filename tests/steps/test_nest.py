@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from loopwright.ir.nodes import Break, Continue, For, Kernel
 from loopwright.ir.text import parse_kernel
 from loopwright.steps import nest
 from loopwright.steps.step import Rejection
+from steps.kernels import known
 
 TEXT = """
 kernel f(a: float64[2] C, h: int64[1] C, n: int64, s: int64):
@@ -90,3 +93,35 @@ def test_is_inside() -> None:
     kernel = _kernel()
     i, k, p = (nest.the_loop(kernel, name) for name in "ikp")
     assert isinstance(k, For) and nest.is_inside(kernel, k, i) and not nest.is_inside(kernel, k, p)
+
+
+FREE = """
+kernel f(a: float64[2] C, b: float64[1] C, n: int64, m: int64):
+    var s: float64
+    for i in 0 .. n:
+        for j in 0 .. m:
+            s = a[i, j]
+            a[i, j] = 2.0 * s
+    for k in 0 .. n:
+        for l in 0 .. k:
+            a[k, l] = 0.0
+    for p in 0 .. n:
+        for q in 0 .. m:
+            b[p] = b[p] + a[p, q]
+"""
+
+
+@pytest.mark.parametrize(("names", "free"), [("ij", True), ("i", True), ("kl", False), ("pq", False), ("p", True)])
+def test_nests_whose_iterations_touch_nothing_in_common(names: str, free: bool) -> None:
+    kernel, facts = known(FREE)
+    band = nest.band_of(kernel, tuple(names))
+    assert not isinstance(band, Rejection) and nest.out_of_order(kernel, facts, band) is free
+
+
+def test_what_was_proven_of_another_loop_of_its_name_is_not_believed() -> None:
+    kernel, facts = known(FREE)
+    (other, *_) = parse_kernel(FREE).body
+    marked = replace(kernel, body=(replace(kernel.body[0], run="parallel"), *kernel.body[1:]))  # type: ignore[arg-type]
+    assert isinstance(other, For) and not nest.out_of_order(kernel, facts, (other,))
+    assert not nest.out_of_order(marked, facts, (marked.body[0],))  # type: ignore[arg-type]
+    assert not nest.out_of_order(replace(kernel, overlap=True), facts, (nest.the_loop(kernel, "i"),))  # type: ignore[arg-type]

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from loopwright.ir.interp import interpret
+from loopwright.ir.text import print_kernel
 from loopwright.ir.verify import verify
 from loopwright.steps.reduce import MOST, Reduce
 from loopwright.steps.schedule import apply_schedule, parse_schedule
@@ -158,14 +159,41 @@ def test_bounds_may_be_read_from_an_array_that_the_loop_leaves_alone() -> None:
     assert rejection is not None
 
 
-def test_an_element_of_an_array_is_promoted_first() -> None:
-    text = """
-kernel into(a: float64[1] C, b: float64[1] C):
-    for i in 0 .. size(a, 0):
-        b[0] = b[0] + a[i]
+ELEMENT = """
+kernel into(a: float64[2] C, b: float64[1] C, n: int64):
+    for j in 0 .. size(b, 0):
+        for i in 0 .. n:
+            b[j] = b[j] + a[i, j]
 """
-    rejection = Reduce("i", 4).illegal(*known(text), strict=False)
-    assert rejection is not None and "promote" in rejection.reason
+
+
+def test_an_element_that_is_always_the_same_gets_partial_results() -> None:
+    kernel, facts = known(ELEMENT)
+    text = print_kernel(Reduce("i", 4).apply(kernel))
+    assert Reduce("i", 4).illegal(kernel, facts, strict=False) is None
+    assert "b.e.x[i.l] = b.e.l" in text and "for i.m in 0 .. min(4, max(0, n)):" in text
+    assert "b[j] = b[j] + b.e.x[i.m]" in text
+
+
+@pytest.mark.parametrize("n", [0, 1, 3, 4, 5, 30])
+def test_partial_results_of_elements_are_right(n: int) -> None:
+    kernel, _ = known(ELEMENT)
+    a, b = np.arange(1.0, 31.0 * 3 + 1).reshape(31, 3), np.array([1.0, -0.0, 5.0])
+    wanted = b + a[:n].sum(axis=0) if n else b.copy()
+    interpret(Reduce("i", 4).apply(kernel), [a, b, n])
+    np.testing.assert_array_equal(b, wanted)
+    assert np.signbit(b[1]) == np.signbit(wanted[1])
+
+
+@pytest.mark.parametrize("index", ["i % 2", "c[j]", "j + i"])
+def test_elements_that_change_are_not_summed_up_in_parts(index: str) -> None:
+    text = f"""
+kernel into(a: float64[2] C, b: float64[1] C, c: int64[1] C, n: int64):
+    for j in 0 .. size(c, 0):
+        for i in 0 .. n:
+            b[{index}] = b[{index}] + a[i, j]
+"""
+    assert Reduce("i", 4).illegal(*known(text), strict=False) is not None
 
 
 def test_parse_reads_what_str_writes() -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from loopwright.ir.nodes import Assign, Const, For, If, Load
-from loopwright.ir.text import print_kernel
+from loopwright.ir.text import parse_kernel, print_kernel
 from loopwright.ir.types import FLOAT64, INT64
 from loopwright.ir.walk import loops, statements
 from loopwright.steps.parallelize import Parallelize
@@ -140,6 +140,45 @@ def test_large_sizes_have_a_copy_that_may_run_otherwise(tmp_path: Path) -> None:
     text = print_kernel(check_same(ROWS, schedule, rows, tmp_path))
     assert "if size(a, 1) >= 4:" in text and "for i.1 in 0 .. size(a, 0) parallel:" in text
     assert str(Specialize.parse(("a.1", ">=", "4", "in", "i"))) == "specialize a.1 >= 4 in i"
+
+
+def test_all_sizes_or_their_product_are_large(tmp_path: Path) -> None:
+    rows: list[list[object]] = [[numbers(n, m), numbers(n, m)] for n, m in product((0, 1, 3, 4, 5, 20), repeat=2)]
+    schedule = "specialize a.0 a.1 >= 4 in i; specialize a.0*a.1 >= 20 in i.1; reorder j i; parallelize i.1"
+    text = print_kernel(check_same(ROWS, schedule, rows, tmp_path))
+    assert "if size(a, 0) >= 4 and size(a, 1) >= 4:" in text and "if size(a, 0) * size(a, 1) >= 20:" in text
+    for words in ("a.0 a.1 >= 4 in i", "a.0*a.1 >= 20"):
+        assert str(Specialize.parse(tuple(words.split()))) == f"specialize {words}"
+
+
+def test_numbers_of_a_product_are_wide() -> None:
+    narrow = """
+kernel f(a: float64[2] C, n: int32, m: int32):
+    for i in 0 .. int64(n):
+        for j in 0 .. int64(m):
+            a[i, j] = 0.0
+"""
+    kernel = parse_kernel(narrow)
+    assert "if int64(n) * int64(m) >= 4:" in print_kernel(Specialize(("n*m",), ">=", 4, "i").apply(kernel))
+
+
+def test_versions_for_sizes_have_scalars_of_their_own() -> None:
+    """So that steps may treat a scalar of one of them alone."""
+    text = """
+kernel f(a: float64[2] C, b: float64[1] C) -> float64:
+    var s: float64
+    var last: float64
+    last = 0.0
+    for i in 0 .. size(b, 0):
+        s = 0.0
+        for j in 0 .. size(a, 1):
+            s = s + a[i, j]
+        b[i] = s
+        last = s
+    return last
+"""
+    changed = print_kernel(Specialize(("a.1",), ">=", 4, "i").apply(parse_kernel(text)))
+    assert "s.1 = s.1 + a[i.1, j.1]" in changed and "last = s.1" in changed and "last.1" not in changed
 
 
 def test_a_size_has_a_value(tmp_path: Path) -> None:

@@ -142,6 +142,7 @@ def _verdict(scene: _LoopQuestions, loop: For | While) -> LoopFacts:
         worst.conflict,
         trip_count(loop),
         loop.at,
+        loop,
     )
 
 

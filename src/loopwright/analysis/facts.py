@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from loopwright.ir.gpu_target import CUDA, GpuTarget
-from loopwright.ir.nodes import Checked, Load, Location, Store
+from loopwright.ir.nodes import Checked, For, Load, Location, Store, While
 
 Verdict = Literal["parallel", "reduction", "sequential", "undecided"]
 ReductionOp = Literal["add", "mul", "min", "max", "minimum", "maximum", "fmin", "fmax", "and", "or", "xor"]
@@ -61,7 +61,8 @@ class LoopFacts:
     undecided: `reason` and perhaps `conflict` say what could not be proven; it must not run in parallel unless
     the user asserted it (prange). `private`: scalars and local arrays written before they are read in each
     iteration. `last`: those of the private scalars whose value from the last iteration is read after the loop.
-    `trip_count`: text of the number of iterations in terms of sizes and enclosing loops, or None.
+    `trip_count`: text of the number of iterations in terms of sizes and enclosing loops, or None. `node`: the loop
+    itself, of which all this is known.
     """
 
     name: str
@@ -73,6 +74,7 @@ class LoopFacts:
     conflict: Conflict | None = None
     trip_count: str | None = None
     at: Location | None = None
+    node: For | While | None = field(default=None, compare=False, repr=False)
 
 
 BoundsKind = Literal["proven", "checked"]

@@ -35,17 +35,19 @@ def walks(kernel: Kernel) -> tuple[AccessStrides, ...]:
     """Every access of a kernel, in the order of the text."""
     with LOCK:
         notes = traced(kernel)
-        layouts = {param.name: param.layout for param in kernel.params if isinstance(param, ArrayParam)}
-        return tuple(_walk(notes, access, layouts.get(access.array, "C")) for access in notes.accesses)
+        arrays = {param.name: param for param in kernel.params if isinstance(param, ArrayParam)}
+        return tuple(_walk(notes, access, arrays.get(access.array)) for access in notes.accesses)
 
 
-def _walk(notes: Trace, access: Access, layout: str) -> AccessStrides:
-    strides = {name: _stride(notes, access, layout, name) for name in access.stack if name in notes.loops}
+def _walk(notes: Trace, access: Access, param: ArrayParam | None) -> AccessStrides:
+    strides = {name: _stride(notes, access, param, name) for name in access.stack if name in notes.loops}
     return AccessStrides(access.node, access.stmt, strides)
 
 
-def _stride(notes: Trace, access: Access, layout: str, name: str) -> int | None:
+def _stride(notes: Trace, access: Access, param: ArrayParam | None, name: str) -> int | None:
     note = notes.loops[name]
+    layout = "C" if param is None else param.layout
+    pairs = len(access.index) - 2 if param is not None and param.is_pairs else -1
     total = 0
     unit = {"C": len(access.index) - 1, "last": len(access.index) - 1, "F": 0, "first": 0}.get(layout, -1)
     for axis, index in enumerate(access.index):
@@ -53,5 +55,5 @@ def _stride(notes: Trace, access: Access, layout: str, name: str) -> int | None:
             return None
         coefficient = index.coefficient(note.symbol) * (note.step or 1)
         if coefficient:
-            total += coefficient if axis == unit else FAR
+            total += coefficient if axis == unit else 2 * coefficient if axis == pairs else FAR
     return total

@@ -5,11 +5,12 @@
 2. Of every other nest, the outermost loops are taken where all that need no order are among them, and each thread does
    the rest; else it is made perfect where it can be, and its parallel loops come first: sums stay inside one thread.
    Triangles are widened to rectangles, with a test inside.
-3. Of these, the one along which most accesses go by ones is `x`: neighbouring threads then touch neighbouring elements.
-   What goes by ones along another loop only is turned in shared memory.
+3. Of these, the one along which neighbouring threads move the least memory is `x`. What goes by ones along another
+   loop only is turned in shared memory.
 4. One loop: 256 threads of a block take 512 iterations, or 32 threads 32, where each iteration holds loops. Several,
    with nothing but assignments inside: each thread does four rows, or a row in four planes. With sums inside: blocks of
    8 x 32. A third, outermost: one block for each of its iterations.
+5. Where calls tell that there are few sums, or few running sums, these are made of partial ones.
 """
 
 from __future__ import annotations
@@ -26,9 +27,11 @@ from loopwright.ir.nodes import Allocate, Binary, Call, Expr, For, If, Kernel, L
 from loopwright.ir.queries import contains, names_assigned
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import expressions, loops, own_expressions, statements, subexpressions
+from loopwright.recipe.coalescing import accesses_inside, along_x
 from loopwright.recipe.distribution import isolate
 from loopwright.recipe.grid_blocks import LINE, in_blocks, in_boxes
 from loopwright.recipe.grid_keys import by_key, parted_by_kind, rows_by_key
+from loopwright.recipe.grid_parts import few_sums
 from loopwright.recipe.grid_rows import rows_of_loops
 from loopwright.recipe.grid_scans import in_chunks, in_chunks_of_threads
 from loopwright.recipe.grid_stencils import in_planes, in_rows
@@ -66,13 +69,6 @@ BALANCED_THREADS = Tunable("threads of a balanced block", 256, (128, 256, 512), 
 SHARING = Tunable(
     "threads that share a row", 16, (4, 8, 16, 32), "where rows are longer than that, more threads are put to use"
 )
-ALONG = Tunable(
-    "loop along x",
-    0,
-    (0, 1, 2),
-    "neighbouring threads do neighbouring iterations of it, and should touch neighbouring elements",
-    words=("most by ones", "second", "third"),
-)
 WAY = Tunable(
     "way to share out the nest",
     0,
@@ -107,6 +103,7 @@ def _recipe(
         in_copies(partial)
         in_fronts(partial)
         in_order_of_keys(partial)
+        few_sums(partial)
     if not kernel.overlap:
         for nest in partial.chains():
             parted_by_kind(partial, nest)
@@ -124,6 +121,7 @@ def _recipe(
                 with partial.in_nest(chain):
                     bound = _shared_out(partial, chain, simple or not is_left(FOR_NEST))
                 grids.append(Grid(chain[-1].name, sum(trip_of(loop) is None for loop in chain), bound))
+                done |= _loops_within(partial, {step.loop for step, _ in bound})
                 if not any(_is_free(partial, loop) for loop in chain):
                     done |= set(loops(partial.kernel)) - before  # what is left of a sum is not worth a grid
     present = partial.present_facts()
@@ -192,6 +190,8 @@ def _bind(partial: PartialSchedule, grid: Grid, present: Facts) -> None:
 
 def _is_free(partial: PartialSchedule, loop: For) -> bool:
     found = partial.proven(loop)
+    if found is not None and found.verdict == "undecided" and loop.asserted and not partial.strict:
+        found = replace(found, verdict="parallel")
     return found is not None and is_free(loop, found)
 
 
@@ -226,6 +226,8 @@ def _first_taken(
                 bound = attempt(partial, chain, free)
             if any(isinstance(decision.step, Guard) for decision in partial.decisions[count:]):
                 _are_legal(partial, bound)
+            if not bound and len(partial.decisions) > count:
+                raise NotTaken
             if bound and skipped:
                 skipped -= 1
                 raise NotTaken
@@ -301,7 +303,7 @@ def _contracted(partial: PartialSchedule, chain: Chain, free: list[For]) -> list
     if roles is None and len(chain) > 2 and (scalars := tying(partial, chain[-1])):
         chain = _in_elements(partial, chain, free, scalars)
         roles = roles_of(partial, chain)
-    if roles is None or roles.element_bytes not in BLOCKS:
+    if roles is None or roles.element_bytes not in BLOCKS or partial.short & {roles.rows, roles.vector}:
         raise NotTaken
     parallel = {loop.name for loop in free}
     if roles.rows not in parallel or roles.vector not in parallel:
@@ -361,7 +363,7 @@ def _in_elements(partial: PartialSchedule, chain: Chain, free: list[For], scalar
 
 def _in_tiles(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bound]:
     """A nest of parallel loops with nothing but assignments inside."""
-    x = _along_x(partial, chain[-1], free)
+    x = along_x(partial, chain[-1], free)
     first = chain.index(free[0])
     nest = chain[first:]
     is_plain = not contains(nest[-1].body, While)
@@ -371,23 +373,35 @@ def _in_tiles(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[B
     band = isolate(partial, nest[-1].name, nest[0].name, _why(partial, x))
     if len(band) != len(nest):
         raise NotTaken
-    order = [loop for loop in nest if loop is not x] + [x]
+    turned = _turned(accesses_inside(partial, nest[-1]), nest, x)
+    row_loop = turned[0] if turned else next(loop for loop in reversed(nest) if loop is not x)
+    order = [*(loop for loop in nest if loop is not x and loop is not row_loop), row_loop, x]
     names = dict(zip((loop.name for loop in nest), band, strict=True))
     *others, row, column = (names[loop.name] for loop in order)
     if order != list(nest):
         partial.take(Reorder((*others, row, column)), _why(partial, x))
-    inside = {id(stmt) for stmt in statements(partial.around(column)[-1].body)}
-    walks = [walk for walk in partial.walks() if id(walk.stmt) in inside]
-    turned = [walk for walk in walks if walk.strides.get(column) not in (0, 1, -1) and walk.strides.get(row) == 1]
     if turned:
-        arrays = tuple(dict.fromkeys(walk.array for walk in turned))
-        sizes = {walk.node.type.size_bytes for walk in turned if isinstance(walk.node, Load)}
-        if others or len(turned) != len(arrays) or len(sizes) != 1 or any(walk.is_write for walk in turned):
-            return []
-        return transposed(partial, row, column, arrays, sizes.pop())
+        arrays, size = turned[1:]
+        around: list[Bound] = [(Bind(name, "block.z"), _why(partial, x)) for name in others]
+        return [*around, *transposed(partial, row, column, arrays, size)]
     if others:
         return in_planes(partial, (others[0], row, column), _why(partial, x))
     return in_rows(partial, row, column, _why(partial, x))
+
+
+def _turned(walks: list[AccessStrides], nest: Chain, x: For) -> tuple[For, tuple[str, ...], int] | None:
+    """The loop along which arrays are read by ones that are not along `x`, these arrays, and the size of an element in
+    bytes: tiles of them are worth turning in shared memory. None where there are none, or where it cannot be done."""
+    far = [walk for walk in walks if walk.strides.get(x.name) not in (0, 1, -1)]
+    for loop in reversed(nest):
+        turned = [walk for walk in far if loop is not x and walk.strides.get(loop.name) == 1]
+        if turned:
+            arrays = tuple(dict.fromkeys(walk.array for walk in turned))
+            sizes = {walk.node.type.size_bytes for walk in turned if isinstance(walk.node, Load)}
+            if len(turned) != len(arrays) or len(sizes) != 1 or any(walk.is_write for walk in turned):
+                raise NotTaken
+            return loop, arrays, sizes.pop()
+    return None
 
 
 def _inside_out(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bound]:
@@ -396,8 +410,12 @@ def _inside_out(partial: PartialSchedule, chain: Chain, free: list[For]) -> list
     start = first
     while start and len(chain[start - 1].body) == 1:
         start -= 1
-    is_sum = all(partial.verdict(loop) == "reduction" for loop in chain[start:first])
-    return _alone(partial, chain, free, start) if start < first and is_sum else []
+    if start == first:
+        return []
+    bound = _alone(partial, chain, free, start)
+    if any(partial.verdict(loop) != "reduction" for loop in chain[start:first]):
+        _are_legal(partial, bound)  # what needs no order inside may need it outside
+    return bound
 
 
 def _perfect(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bound]:
@@ -407,7 +425,7 @@ def _perfect(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bo
 
 def _alone(partial: PartialSchedule, chain: Chain, free: list[For], first: int) -> list[Bound]:
     inner = chain[-1].name
-    x = _along_x(partial, chain[-1], free)
+    x = along_x(partial, chain[-1], free)
     outer = [loop for loop in free if loop is not x][:2]
     why = _why(partial, x)
     places = [loop.name for loop in chain[first:]]
@@ -425,7 +443,7 @@ def _alone(partial: PartialSchedule, chain: Chain, free: list[For], first: int) 
 
 def _triangle(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bound]:
     """Rows of different lengths, with nothing but assignments inside, along which all accesses go."""
-    if not all(walk.strides.get(chain[-1].name) in (0, 1, -1) for walk in _inside(partial, chain[-1])):
+    if not all(walk.strides.get(chain[-1].name) in (0, 1, -1) for walk in accesses_inside(partial, chain[-1])):
         return []
     return _rows_of_blocks(partial, chain, free)
 
@@ -447,15 +465,15 @@ def _rows(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bound
     return [] if len(together) < 2 else rows_of_loops(partial, run)
 
 
-def _whole(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bound]:
+def _whole(partial: PartialSchedule, chain: Chain, free: list[For], least: int = 0) -> list[Bound]:
     """A nest in one piece: its outermost loops, if all that are parallel are among them; each thread does all the rest
-    for its iterations."""
+    for its iterations. least: iterations of a loop that is worth being among them; all are by default."""
     taken = _perfect_run(chain, free)
     names = {loop.name for loop in taken}
-    together = [other for other in partial.chains() if taken[0] in other]
-    if chain[-1] in taken or any(_is_free(partial, one) and one.name not in names for c in together for one in c):
+    inside = {one for other in partial.chains() if taken[0] in other for one in other if one.name not in names}
+    if chain[-1] in taken or any(_is_free(partial, one) and not _is_shorter(one, least) for one in inside):
         return []
-    x = _along_x(partial, taken[-1], taken)
+    x = along_x(partial, taken[-1], taken)
     order = [*[loop for loop in taken if loop is not x][:2], x]
     if len(order) < len(taken):
         return []
@@ -466,6 +484,16 @@ def _whole(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Boun
     if order != taken:
         partial.take(Reorder(tuple(loop.name for loop in order)), why)
     return in_blocks(partial, [loop.name for loop in order], why)
+
+
+def _all_but_short(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bound]:
+    """The same where short loops that need no order stand inside, as those that fill a window do."""
+    return _whole(partial, chain, free, partial.facts.gpu.warp)
+
+
+def _is_shorter(loop: For, least: int) -> bool:
+    trip = trip_of(loop)
+    return trip is not None and trip < least
 
 
 def _perfect_run(chain: Chain, free: list[For]) -> list[For]:
@@ -504,7 +532,7 @@ def _in_boxes(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[B
     taken = _perfect_run(chain, free)
     if len(taken) < 4 or any(depends(loop, other.name) for loop in taken for other in taken):
         return []
-    x = _along_x(partial, taken[-1], taken)
+    x = along_x(partial, taken[-1], taken)
     return in_boxes(partial, [loop.name for loop in taken if loop is not x] + [x.name], _why(partial, x))
 
 
@@ -524,6 +552,7 @@ ATTEMPTS = (
     _inside_out,
     _triangle,
     _perfect,
+    _all_but_short,
     _rows_of_blocks,
     _as_it_is,
 )
@@ -531,31 +560,6 @@ ATTEMPTS = (
 
 SIMPLE = tuple(attempt for attempt in ATTEMPTS if attempt is not _contracted)
 """Those that ask few questions."""
-
-
-def _inside(partial: PartialSchedule, loop: For) -> list[AccessStrides]:
-    inside = {id(stmt) for stmt in statements(loop.body)}
-    return [walk for walk in partial.walks() if id(walk.stmt) in inside]
-
-
-def _along_x(partial: PartialSchedule, inner: For, free: list[For]) -> For:
-    """The loop that neighbouring threads go along, of those that may be."""
-    accesses = _inside(partial, inner)
-    best = _along_rows(accesses, free)
-    if partial.choices is None or len(free) < 3:
-        return best
-    score = {loop.name: sum(_goes_by_ones(walk, loop) for walk in accesses) for loop in free}
-    others = sorted((loop for loop in reversed(free) if loop is not best), key=lambda loop: -score[loop.name])
-    return [best, *others][partial.number(ALONG)]
-
-
-def _along_rows(accesses: list[AccessStrides], free: list[For]) -> For:
-    """The parallel loop along which most accesses go by ones; the innermost of several."""
-    return max(reversed(free), key=lambda loop: sum(_goes_by_ones(walk, loop) for walk in accesses))
-
-
-def _goes_by_ones(walk: AccessStrides, loop: For) -> int:
-    return (2 if walk.is_write else 1) if walk.strides.get(loop.name) in (1, -1) else 0
 
 
 def _why(partial: PartialSchedule, x: For) -> str:

@@ -11,7 +11,8 @@ from loopwright.ir.nodes import For, Load, Store, Var, While
 from loopwright.ir.queries import contains, names_assigned
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import statements, subexpressions
-from loopwright.recipe.grid_sums import SHARING, bound_inside
+from loopwright.recipe.grid_rows import SHARING
+from loopwright.recipe.grid_sums import bound_inside
 from loopwright.recipe.grid_tiles import Bound
 from loopwright.recipe.partial_schedule import Chain, PartialSchedule, made
 from loopwright.recipe.tunable import Tunable

@@ -13,13 +13,13 @@ from dataclasses import dataclass
 
 from loopwright.analysis.strides import AccessStrides
 from loopwright.ir.linear import parted
-from loopwright.ir.nodes import Body, Dim, For, Run, Var, While
+from loopwright.ir.nodes import Binary, Body, Const, Dim, For, Run, Var, While
 from loopwright.ir.queries import contains
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import bodies, statements
-from loopwright.recipe.grid_sums import ACROSS, DOWN
 from loopwright.recipe.grid_tiles import Bound, threads_fit
 from loopwright.recipe.partial_schedule import NotTaken, PartialSchedule, made, whole
+from loopwright.recipe.tunable import Tunable
 from loopwright.steps.bind import Bind
 from loopwright.steps.extent import trip_of
 from loopwright.steps.specialize import LARGE, Specialize
@@ -29,8 +29,15 @@ SHARERS = ((2048, 512), (128, 64), (6, 8))
 """From which length on so many threads share a row: the longest first; shorter rows have a thread each. Each version
 takes time to compile. The best number for each length was up to 1.6 times as fast (a softmax of 2^26 elements on an
 H100, in rows of 3 to 2^18)."""
+SHARING = "many threads for a sum have little to do each, few wait for memory longer"
+ACROSS = Tunable("columns of a block", 16, (8, 16, 32, 64), "neighbouring columns share lines of memory")
+DOWN = Tunable("threads that share a column", 32, (4, 8, 16, 32), SHARING)
+"""Columns of a block, and the threads that share each."""
 THREADS = 256
 """Of a block in which several rows are."""
+LONG_COLUMN = 128
+"""From which length on several threads share a column: with fewer elements each has less to do than it takes to put
+their results together (columns of 16, a sum of each: a thread each is ten times as fast)."""
 SHORT = 6
 """Iterations of a loop that nobody shares."""
 
@@ -60,10 +67,10 @@ def rows_of_loops(partial: PartialSchedule, run: list[For], at_once: bool = Fals
     row = SharedRow(tuple(loop.name for loop in run), tuple(loop.name for loop in along))
     rows, columns = _rows_and_columns(partial, row)
     if columns > rows:
-        return _in_columns(partial, row)
+        return in_columns(partial, row, along)
     if rows <= columns:
         raise NotTaken
-    return _in_rows(partial, row, length_of(along))
+    return in_rows(partial, row, along)
 
 
 def _along(partial: PartialSchedule, body: Body) -> list[For]:
@@ -130,31 +137,52 @@ def length_of(along: list[For]) -> Var | Dim | None:
 # ---- how many threads share a row
 
 
-def _in_rows(partial: PartialSchedule, row: SharedRow, length: Var | Dim | None) -> list[Bound]:
-    """Rows whose elements lie side by side: as many threads for each as its length is worth."""
-    most = partial.facts.gpu.threads
-    bound: list[Bound] = []
+def in_rows(partial: PartialSchedule, row: SharedRow, along: list[For]) -> list[Bound]:
+    """Rows whose elements lie side by side: as many threads for each as its length is worth. along: the loops that the
+    threads share. Raises NotTaken."""
+    trips = [trip for trip in map(_longest, along) if trip is not None]
+    if len(trips) == len(along):
+        threads = next((threads for number, threads in SHARERS if max(trips) >= number), 1)
+        return _shared_by(partial, row, threads)
+    length, bound = length_of(along), list[Bound]()
     for number, threads in SHARERS:
         names = version(partial, row.outer[0], length, number)
         if names is None:
-            return [*bound, *_several_each(partial, row, partial.facts.gpu.warp)]
-        if threads >= 2 * partial.facts.gpu.warp:
-            bound += _a_block_each(partial, row, min(threads, most))
-        else:
-            bound += _several_each(partial, row, threads)
+            return [*bound, *_shared_by(partial, row, partial.facts.gpu.warp)]
+        bound += _shared_by(partial, row, threads)
         row = SharedRow(tuple(names[name] for name in row.outer), tuple(names[name] for name in row.shared))
-    return [*bound, *_a_thread_each(partial, row)]
+    return [*bound, *_shared_by(partial, row, 1)]
+
+
+def _longest(loop: For) -> int | None:
+    """How many iterations a loop has, or has at most."""
+    upper, lower = loop.upper, loop.lower
+    if isinstance(upper, Binary) and upper.op == "min" and lower == Const(0, lower.type):
+        return next((int(part.value) for part in (upper.left, upper.right) if isinstance(part, Const)), None)
+    return trip_of(loop)
+
+
+def _shared_by(partial: PartialSchedule, row: SharedRow, threads: int) -> list[Bound]:
+    if threads == 1:
+        return _a_thread_each(partial, row)
+    if threads >= 2 * partial.facts.gpu.warp:
+        return _a_block_each(partial, row, min(threads, partial.facts.gpu.threads))
+    return _several_each(partial, row, threads)
 
 
 def version(partial: PartialSchedule, loop: str, length: Var | Dim | None, number: int) -> dict[str, str] | None:
     """A copy of a nest for shorter rows: the names of its loops, by those of the longer ones; None for no copy."""
     if length is None:
         return None
-    name = length.name if isinstance(length, Var) else f"{length.array}.{length.axis}"
-    step = Specialize((name,), LARGE, number, loop)
+    step = Specialize((size_text(length),), LARGE, number, loop)
     if not partial.allows(step):
         return None
     return whole(partial, step, f"rows of {number} and more are shared by more threads")
+
+
+def size_text(size: Var | Dim) -> str:
+    """How a step names a size."""
+    return size.name if isinstance(size, Var) else f"{size.array}.{size.axis}"
 
 
 def _a_block_each(partial: PartialSchedule, row: SharedRow, threads: int) -> list[Bound]:
@@ -177,8 +205,21 @@ def _a_thread_each(partial: PartialSchedule, row: SharedRow) -> list[Bound]:
     return _shared(partial, [Bind(block, "block.x"), Bind(row.each, "thread.x")], alone, "thread.x", 0, why)
 
 
-def _in_columns(partial: PartialSchedule, row: SharedRow) -> list[Bound]:
-    """Columns, of which neighbouring ones lie side by side: a block has some, and several threads share each."""
+def in_columns(partial: PartialSchedule, row: SharedRow, along: list[For]) -> list[Bound]:
+    """Columns, of which neighbouring ones lie side by side: a block has some, and several threads share each, where it
+    is long enough. along: the loops that the threads share. Raises NotTaken."""
+    trips = [trip for trip in map(_longest, along) if trip is not None]
+    if len(trips) == len(along):
+        return _a_thread_each(partial, row) if max(trips) < LONG_COLUMN else _several_down(partial, row)
+    names = version(partial, row.outer[0], length_of(along), LONG_COLUMN)
+    bound = _several_down(partial, row)
+    if names is None:
+        return bound
+    shorter = SharedRow(tuple(names[name] for name in row.outer), tuple(names[name] for name in row.shared))
+    return [*bound, *_a_thread_each(partial, shorter)]
+
+
+def _several_down(partial: PartialSchedule, row: SharedRow) -> list[Bound]:
     across, down = partial.number(ACROSS), partial.number(DOWN)
     partial.require(threads_fit(partial.facts.gpu, ACROSS.name, DOWN.name))
     why = (

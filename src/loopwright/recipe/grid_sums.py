@@ -3,33 +3,40 @@ touch neighbouring elements, and so that few long sums keep a GPU busy too."""
 
 from __future__ import annotations
 
-from loopwright.ir.nodes import Const, For, Run
+from loopwright.ir.gpu_target import GpuTarget
+from loopwright.ir.nodes import For, Run
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import statements
 from loopwright.recipe.distribution import isolate
+from loopwright.recipe.grid_rows import SHARING, SharedRow, in_columns, in_rows
 from loopwright.recipe.grid_tiles import Bound, threads_fit
 from loopwright.recipe.partial_schedule import Chain, NotTaken, PartialSchedule, made
-from loopwright.recipe.tunable import Tunable
+from loopwright.recipe.tunable import Constraint, Tunable
 from loopwright.steps.bind import Bind
+from loopwright.steps.extent import trip_of
 from loopwright.steps.promote import Promote
 from loopwright.steps.reorder import Reorder
 from loopwright.steps.split import Split
 
-SHARING = "many threads for a sum have little to do each, few wait for memory longer"
 ROWS = Tunable("sums of a block", 4, (2, 4, 8, 16), SHARING)
-LANES = Tunable("threads that share a sum", 32, (8, 16, 32, 64, 128, 256), SHARING)
-"""Rows of a block, each of which the lanes of a warp share."""
-
-ACROSS = Tunable("columns of a block", 16, (8, 16, 32, 64), "neighbouring columns share lines of memory")
-DOWN = Tunable("threads that share a column", 32, (4, 8, 16, 32), SHARING)
-"""Columns of a block, and the threads that share each."""
+LANES = Tunable(
+    "threads that share a sum",
+    0,
+    (0, 8, 16, 32, 64, 128, 256),
+    SHARING,
+    words=("by its length", "8", "16", "32", "64", "128", "256"),
+)
+"""Rows of a block, each of which so many threads share."""
+SHORT = 64
+"""Iterations of a sum of known length that one thread does."""
 
 
 def shared_sums(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bound]:
-    """A nest with a sum (or product, or least or greatest value) innermost: a warp for each row where the elements of a
-    row lie side by side, several threads for each column where those of a column lie far apart."""
+    """A nest with a sum (or product, or least or greatest value) innermost: as many threads as its length is worth for
+    each row whose elements lie side by side, several threads for each column where those of a column lie far
+    apart."""
     if len(chain) > 1 and free == [chain[-1]]:
-        chain = _turned(partial, chain)
+        chain = turned(partial, chain)
         free = [chain[-2]]
     if len(chain) < 2 or not free or free[-1] is not chain[-2]:
         return []
@@ -41,12 +48,13 @@ def shared_sums(partial: PartialSchedule, chain: Chain, free: list[For]) -> list
     if rows and not columns:
         return _rows(partial, [loop.name for loop in free], entry.name)
     if columns and len(free) == 1:
-        return _columns(partial, each.name, entry.name)
+        (loop,) = (one for one in partial.around(entry.name) if one.name == entry.name)
+        return in_columns(partial, SharedRow((each.name,), (entry.name,)), [loop])
     raise NotTaken
 
 
-def _turned(partial: PartialSchedule, chain: Chain) -> Chain:
-    """The nest with the loop that adds up inside the one that needs no order. Raises NotTaken."""
+def turned(partial: PartialSchedule, chain: Chain) -> Chain:
+    """A nest with the loop that adds up inside the one that needs no order. Raises NotTaken."""
     outer, inner = chain[-2:]
     if partial.verdict(outer) != "reduction":
         raise NotTaken
@@ -57,8 +65,8 @@ def _turned(partial: PartialSchedule, chain: Chain) -> Chain:
 
 
 def _is_short(loop: For) -> bool:
-    bounds = (loop.lower, loop.upper)
-    return all(isinstance(bound, Const) for bound in bounds)
+    trip = trip_of(loop)
+    return trip is not None and trip < SHORT
 
 
 def sum_in_scalars(partial: PartialSchedule, entry: For) -> None:
@@ -87,13 +95,16 @@ def _rows_and_columns(partial: PartialSchedule, each: str, entry: str) -> tuple[
 def _rows(partial: PartialSchedule, free: list[str], entry: str) -> list[Bound]:
     each = free[-1]
     rows, lanes = partial.number(ROWS), partial.number(LANES)
-    partial.require(threads_fit(partial.facts.gpu, ROWS.name, LANES.name))
+    partial.require(_rows_fit(partial.facts.gpu))
+    band = [loop.name for loop in partial.around(each)][-len(free) :]
+    outer = free[:-1] if band == free else []
+    if not lanes:
+        (loop,) = (one for one in partial.around(entry) if one.name == entry)
+        return in_rows(partial, SharedRow((*outer, each), (entry,)), [loop])
     why = (
         f"elements along '{user_name(entry)}' lie side by side: {lanes} threads share the sum of each "
         f"'{user_name(each)}'"
     )
-    band = [loop.name for loop in partial.around(each)][-len(free) :]
-    outer = free[:-1] if band == free else []
     (block,) = made(partial, Split(each, rows), why)
     runs: tuple[Run, ...] = ("block.y", "block.z")
     bound = [Bind(name, run) for name, run in zip(reversed(outer), runs, strict=False)]
@@ -102,15 +113,9 @@ def _rows(partial: PartialSchedule, free: list[str], entry: str) -> list[Bound]:
     )
 
 
-def _columns(partial: PartialSchedule, each: str, entry: str) -> list[Bound]:
-    across, down = partial.number(ACROSS), partial.number(DOWN)
-    partial.require(threads_fit(partial.facts.gpu, ACROSS.name, DOWN.name))
-    why = (
-        f"elements along '{user_name(each)}' lie side by side, those of one sum far apart: "
-        f"{down} threads share the sum of each '{user_name(each)}'"
-    )
-    (block,) = made(partial, Split(each, across), why)
-    return bound_inside(partial, [Bind(block, "block.x"), Bind(each, "thread.x")], Bind(entry, "thread.y", down), why)
+def _rows_fit(gpu: GpuTarget) -> Constraint:
+    fits = threads_fit(gpu, ROWS.name, LANES.name)
+    return Constraint(fits.text, lambda numbers: not numbers[LANES.name] or fits.holds(numbers))
 
 
 def bound_inside(partial: PartialSchedule, around: list[Bind], inner: Bind, why: str) -> list[Bound]:

@@ -12,7 +12,7 @@ from loopwright.analysis.facts import Bounds, Facts, LoopFacts, Verdict
 from loopwright.analysis.strides import AccessStrides, walks
 from loopwright.ir.nodes import Allocate, Assign, Body, Const, For, If, Kernel, Load, Stmt, Store, Var, While
 from loopwright.ir.queries import contains
-from loopwright.ir.walk import expressions, loops, statements
+from loopwright.ir.walk import expressions, loops, statements, subexpressions
 from loopwright.recipe.tunable import Choices, Constraint, Tunable
 from loopwright.steps.nest import LIMIT, size_of
 from loopwright.steps.specialize import Specialize
@@ -56,7 +56,9 @@ class NotTaken(Exception):
 class PartialSchedule:
     """`kernel` is what became of `written`, whose facts are `facts`; most steps that restructure ask for no newer
     ones (but see `begin_again`). choices: the numbers to take in place of the defaults; None: all are defaults, and
-    nobody asks which there are. refusals: why nests became no grids, by their innermost loops."""
+    nobody asks which there are. refusals: why nests became no grids, by their innermost loops; short: loops that
+    have few iterations wherever they run; few: the loops of versions of nests for calls with few of something, where
+    all numbers have their defaults."""
 
     written: Kernel
     facts: Facts
@@ -65,6 +67,8 @@ class PartialSchedule:
     decisions: list[ReasonedStep] = field(default_factory=list)
     choices: Choices | None = None
     refusals: dict[str, str] = field(default_factory=dict)
+    short: set[str] = field(default_factory=set)
+    few: frozenset[str] = frozenset()
     _facts: tuple[Kernel, Facts] | None = None
     _walks: tuple[Kernel, tuple[AccessStrides, ...]] | None = None
     _nests: dict[int, Nest] = field(default_factory=dict)
@@ -104,9 +108,18 @@ class PartialSchedule:
     @contextmanager
     def in_nest(self, chain: Chain) -> Iterator[None]:
         """Numbers that are asked for here are for this nest."""
-        depth = len({loop.name.partition(".")[0] for loop in chain})
-        with nullcontext() if self.choices is None else self.choices.in_nest(depth):
+        choices = self.choices
+        if choices is None or self.is_for_few(chain):
+            self.choices = None
             yield
+            self.choices = choices
+            return
+        with choices.in_nest(len({loop.name.partition(".")[0] for loop in chain})):
+            yield
+
+    def is_for_few(self, chain: Chain) -> bool:
+        """Whether a nest is, or has been made of, a version for calls with few of something."""
+        return any(loop.name == name or loop.name.startswith(f"{name}.") for loop in chain for name in self.few)
 
     @contextmanager
     def by_default(self) -> Iterator[None]:
@@ -123,7 +136,7 @@ class PartialSchedule:
         """The kernel without the nests that a step has nothing to do with: they stay where they are, and to judge it
         without them is the same, and faster. They may share arguments with it, but nothing else."""
         words = set(str(step).split())
-        nests = [self._nest(stmt) for stmt in self.kernel.body]
+        nests = [self._nest(stmt) for stmt in _apart(self.kernel.body)]
         if not any(nest.loops & words for nest in nests):
             return self.kernel
         others = [nest for nest in nests if isinstance(nest.stmt, For) and not nest.loops & words]
@@ -135,7 +148,7 @@ class PartialSchedule:
         used = frozenset[str]().union(*(nest.used for nest in kept))
         if any(nest.own & used or nest.used & mine for nest in others):
             return self.kernel
-        return replace(self.kernel, body=tuple(nest.stmt for nest in kept))
+        return replace(self.kernel, body=_without(self.kernel.body, {id(nest.stmt) for nest in others}))
 
     def _nest(self, stmt: Stmt) -> Nest:
         found = self._nests.get(id(stmt))
@@ -154,12 +167,12 @@ class PartialSchedule:
     @contextmanager
     def together(self) -> Iterator[None]:
         """All steps of the block are taken, or none."""
-        before, count = (self.written, self.facts, self.kernel), len(self.decisions)
+        before, count = (self.written, self.facts, self.kernel, self.few), len(self.decisions)
         asked = None if self.choices is None else self.choices.state()
         try:
             yield
         except NotTaken:
-            self.written, self.facts, self.kernel = before
+            self.written, self.facts, self.kernel, self.few = before
             del self.decisions[count:]
             if self.choices is not None and asked is not None:
                 self.choices.reset(asked)
@@ -212,6 +225,28 @@ class PartialSchedule:
         """The loops around a loop, itself the last."""
         return next(chain[: at + 1] for chain in _all_chains(self.kernel) for at, loop in enumerate(chain)
                     if loop.name == name)  # fmt: skip
+
+
+def _apart(body: Body) -> Iterator[Stmt]:
+    """The nests of a body, and of the versions that it has for sizes."""
+    for stmt in body:
+        if isinstance(stmt, If) and not any(subexpressions(stmt.condition, Load)):
+            yield from _apart(stmt.then)
+            yield from _apart(stmt.otherwise)
+        else:
+            yield stmt
+
+
+def _without(body: Body, nests: set[int]) -> Body:
+    """The body, and its versions, without some nests."""
+    found: list[Stmt] = []
+    for stmt in body:
+        if id(stmt) in nests:
+            continue
+        if isinstance(stmt, If):
+            stmt = replace(stmt, then=_without(stmt.then, nests), otherwise=_without(stmt.otherwise, nests))
+        found.append(stmt)
+    return tuple(found)
 
 
 def _nest_of(stmt: Stmt) -> Nest:

@@ -70,6 +70,18 @@ def substituted_in(expr: Expr, values: Mapping[str, Expr]) -> Expr:
     return rewrite_expr(expr, lambda part: values.get(part.name, part) if isinstance(part, Var) else part)
 
 
+def renamed(body: Body, names: Mapping[str, str]) -> Body:
+    """The body with other names for scalars."""
+
+    def read(expr: Expr) -> Expr:
+        return Var(names[expr.name], expr.type) if isinstance(expr, Var) and expr.name in names else expr
+
+    def write(stmt: Stmt) -> Body:
+        return (replace(stmt, name=names[stmt.name]),) if isinstance(stmt, Assign) and stmt.name in names else (stmt,)
+
+    return rewrite_body(body, write, read)
+
+
 def again(body: Body, taken: set[str]) -> Body:
     """A body for another place of a draft: the loops in it get names of their own, which `taken` gets too."""
     result: list[Stmt] = []

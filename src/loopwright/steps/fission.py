@@ -14,7 +14,7 @@ from loopwright.ir.queries import arrays_made, arrays_stored, names_assigned
 from loopwright.ir.walk import expressions, loops
 from loopwright.steps.draft import finished, fresh, names_of, with_statement
 from loopwright.steps.grammar import From2
-from loopwright.steps.nest import changes_inside, missing, reordering, size_of, the_loop, too_large, unfit
+from loopwright.steps.nest import changes_inside, missing, out_of_order, reordering, size_of, the_loop, too_large, unfit
 from loopwright.steps.step import Rejection, Step
 
 LONGEST = 12  # statements of a body whose cuts are all tried by `instances`
@@ -52,7 +52,9 @@ class Fission(Step):
             or changes_inside(loop)
             or _crossing(loop, self.place)
             or too_large(kernel, size_of((replace(loop, body=()),)))
-            or reordering(kernel, self._draft(kernel), strict, facts)
+            or (
+                None if out_of_order(kernel, facts, (loop,)) else reordering(kernel, self._draft(kernel), strict, facts)
+            )
         )
 
     def apply(self, kernel: Kernel) -> Kernel:

@@ -249,6 +249,23 @@ def reordering(kernel: Kernel, draft: Kernel, strict: bool, facts: Facts | None 
     return None if reason is None else Rejection(reason)
 
 
+def out_of_order(kernel: Kernel, facts: Facts, band: Sequence[For]) -> bool:
+    """Whether all iterations of a perfect nest may run in any order, as none of its loops needs one: what was proven of
+    these very loops then says of every two iterations that they touch nothing in common."""
+    names = {loop.name for loop in band}
+    if kernel.overlap or any(loop.run != "sequential" for loop in statements((band[0],), For)):
+        return False
+    for loop in band:
+        found = facts.loops.get(loop.name)
+        if found is None or found.node is not loop or found.verdict != "parallel" or found.last or loop.asserted:
+            return False
+        if not set(found.private) <= names_assigned(loop.body) | arrays_made(loop.body):
+            return False
+        if any(names_in(bound) & names for bound in own_expressions(loop)):
+            return False
+    return True
+
+
 def size_of(body: Body) -> int:
     """How many nodes a body has."""
     return sum(1 + sum(1 for own in own_expressions(s) for _ in subexpressions(own)) for s in statements(body))

@@ -9,13 +9,43 @@ from typing import ClassVar, Self
 
 from loopwright.analysis.extremes import extremes
 from loopwright.analysis.facts import Facts, Reduction
-from loopwright.analysis.reductions import NotAReduction, combined, identity, scalar_reduction
-from loopwright.ir.linear import number, plus, variable
-from loopwright.ir.nodes import Allocate, Assign, Binary, Body, Expr, For, Kernel, Load, Stmt, Store, Var
+from loopwright.analysis.reductions import (
+    NotAReduction,
+    array_updates,
+    combined,
+    identity,
+    one_op,
+    scalar_reduction,
+)
+from loopwright.ir.linear import least, minus, most, number, plus, variable
+from loopwright.ir.nodes import (
+    Allocate,
+    Assign,
+    Binary,
+    Body,
+    Checked,
+    Const,
+    Expr,
+    For,
+    Kernel,
+    Load,
+    Stmt,
+    Store,
+    Var,
+)
 from loopwright.ir.queries import arrays_made, arrays_stored, names_assigned, types_assigned
 from loopwright.ir.types import Scalar
-from loopwright.ir.walk import loops, own_expressions, rewrite_body, subexpressions
-from loopwright.steps.draft import finished, fresh, names_of, with_statement
+from loopwright.ir.walk import (
+    bodies,
+    expressions,
+    loops,
+    own_expressions,
+    rewrite_body,
+    statements,
+    subexpressions,
+    with_bodies,
+)
+from loopwright.steps.draft import finished, fresh, names_of, renamed
 from loopwright.steps.extent import marked
 from loopwright.steps.extreme import group_of, unplaced, with_places
 from loopwright.steps.grammar import From2
@@ -64,8 +94,9 @@ class Reduce(Step):
         found = facts.loops[self.loop]
         if found.verdict != "reduction":
             return order_needed(found, asserted=False, strict=strict) or Rejection(f"'{self.loop}' is no reduction")
-        if any(reduction.kind != "scalar" for reduction in found.reductions):
-            return Rejection(f"'{self.loop}' adds to elements of an array: `promote` keeps one in a scalar")
+        for reduction in found.reductions:
+            if reduction.kind != "scalar" and (reason := _no_element(loop, reduction, facts)):
+                return Rejection(reason)
         if found.last:
             return Rejection(f"the value of '{found.last[0]}' after its last iteration is needed")
         if self.lanes > MOST:
@@ -82,8 +113,10 @@ class Reduce(Step):
 
     def apply(self, kernel: Kernel) -> Kernel:
         loop = the_loop(kernel, self.loop)
-        found = list(_reductions(loop))
         taken = names_of(kernel)
+        elements = {fresh(f"{one.array}.e", taken): one for one in _elements(loop).values()}
+        original, loop = loop, _in_scalars(loop, elements)
+        found = list(_reductions(loop))
         lane, merge = fresh(f"{loop.name}.l", taken), fresh(f"{loop.name}.m", taken)
         groups = tuple(group_of(loop, one, taken) for one in extremes(loop))
         names = [reduction.target for reduction, _ in found] + [name for one in groups for name in one.types]
@@ -95,7 +128,7 @@ class Reduce(Step):
             loop,
             lower=plus(start, loop.lower),
             step=number(step * self.lanes),
-            body=_renamed(with_places(loop, groups), own),
+            body=renamed(with_places(loop, groups), own),
             asserted=False,
         )
         before: list[Stmt] = []
@@ -108,7 +141,11 @@ class Reduce(Step):
             first.append(Assign(own[target], identity(reduction.op, type_)))
             last.append(Store(array, (variable(lane),), Var(own[target], type_)))
             part = Load(array, (variable(merge),), type_)
-            after.append(Assign(target, combined(reduction.op, Var(target, type_), part), at=loop.at))
+            if (store := elements.get(target)) is not None:
+                element = Load(store.array, store.index, type_, at=store.at, key=store.key)
+                after.append(replace(store, value=combined(reduction.op, element, part)))
+            else:
+                after.append(Assign(target, combined(reduction.op, Var(target, type_), part), at=loop.at))
         for group in groups:
             before += [
                 Allocate(arrays[name], type_, (number(self.lanes),), None) for name, type_ in group.types.items()
@@ -121,8 +158,12 @@ class Reduce(Step):
             after.append(group.merged(arrays, variable(merge), loop.at))
         lanes = replace(loop, name=lane, lower=number(0), upper=number(self.lanes), step=number(1), asserted=False)
         merged = replace(lanes, name=merge, body=tuple(after))
-        result = (*before, replace(lanes, body=(*first, inner, *last)), merged)
-        return finished(with_statement(kernel, loop, result), kernel)
+        if elements:  # without iterations there may be no such element
+            trips = most(number(0), minus(loop.upper, loop.lower))
+            merged = replace(merged, upper=least(number(self.lanes), trips))
+        starts = {reduction.target for reduction, _ in found}
+        parts = (*before, replace(lanes, body=(*first, inner, *last)))
+        return finished(replace(kernel, body=_with_parts(kernel.body, original, starts, parts, merged)), kernel)
 
     @classmethod
     def candidates(cls, kernel: Kernel) -> Iterable[Self]:
@@ -149,13 +190,65 @@ def _reductions(loop: For) -> Iterator[tuple[Reduction, Scalar]]:
             yield scalar_reduction(loop, name, type_), type_
 
 
-def _renamed(body: Body, names: Mapping[str, str]) -> Body:
-    """The body with other names for scalars."""
+def _no_element(loop: For, reduction: Reduction, facts: Facts) -> str:
+    """Why additions to elements of an array cannot have partial results; '' for one element that is always the same."""
+    refusal = f"'{loop.name}' adds to elements of '{reduction.target}': `promote` keeps one in a scalar"
+    if reduction.kind != "element" or step_of(loop) != 1 or reduction.target not in _elements(loop):
+        return refusal
+    uses = _uses(loop, reduction.target)
+    return refusal if any(bounds.kind == "checked" for one in uses for bounds in facts.bounds_of(one)) else ""
+
+
+def _uses(loop: For, array: str) -> list[Load | Store]:
+    found: list[Load | Store] = [one for one in expressions(loop.body, Load) if one.array == array]
+    return found + [one for one in statements(loop.body, Store) if one.array == array]
+
+
+def _elements(loop: For) -> dict[str, Store]:
+    """The arrays of which a loop only updates one element, always the same, each with a store to it."""
+    inside = {loop.name} | {stmt.name for stmt in statements(loop.body, For)} | names_assigned(loop.body)
+    found: dict[str, Store] = {}
+    for store in statements(loop.body, Store):
+        parts = [part for axis in store.index for part in subexpressions(axis)]
+        moves = any(
+            isinstance(part, Load | Checked) or (isinstance(part, Var) and part.name in inside) for part in parts
+        )
+        if not moves and all(one.index == store.index for one in _uses(loop, store.array)):
+            with suppress(NotAReduction):
+                one_op(array_updates(loop, store.array, store.value.type))
+                found.setdefault(store.array, store)
+    return found
+
+
+def _in_scalars(loop: For, elements: Mapping[str, Store]) -> For:
+    """The loop with scalars in place of elements."""
+    names = {one.array: name for name, one in elements.items()}
 
     def read(expr: Expr) -> Expr:
-        return Var(names[expr.name], expr.type) if isinstance(expr, Var) and expr.name in names else expr
+        return Var(names[expr.array], expr.type) if isinstance(expr, Load) and expr.array in names else expr
 
     def write(stmt: Stmt) -> Body:
-        return (replace(stmt, name=names[stmt.name]),) if isinstance(stmt, Assign) and stmt.name in names else (stmt,)
+        if isinstance(stmt, Store) and stmt.array in names:
+            return (Assign(names[stmt.array], stmt.value, at=stmt.at),)
+        return (stmt,)
 
-    return rewrite_body(body, write, read)
+    return replace(loop, body=rewrite_body(loop.body, write, read)) if names else loop
+
+
+def _with_parts(body: Body, loop: For, starts: set[str], parts: Body, merged: For) -> Body:
+    """The body with what finds partial results and what puts them together in place of a loop. Where results are set to
+    constants right before it, that comes between the two, which can then be taken apart."""
+    at = next((at for at, stmt in enumerate(body) if stmt is loop), None)
+    if at is None:
+        return tuple(
+            with_bodies(stmt, tuple(_with_parts(part, loop, starts, parts, merged) for part in bodies(stmt)))
+            for stmt in body
+        )
+    first = at
+    while first and _is_start(body[first - 1], starts):
+        first -= 1
+    return (*body[:first], *parts, *body[first:at], merged, *body[at + 1 :])
+
+
+def _is_start(stmt: Stmt, names: set[str]) -> bool:
+    return isinstance(stmt, Assign) and stmt.name in names and isinstance(stmt.value, Const)

@@ -8,24 +8,28 @@ specialize LOOP ... full              the stretches of all these loops are whole
                                       knows its values
 specialize SIZE NUMBER [in LOOP]      a whole-number argument, or `a.0`, the size of axis 0 of a, is this number
 specialize SIZE % NUMBER [in LOOP]    it is divisible by it: loops cut into such stretches have whole ones only
-specialize SIZE >= NUMBER [in LOOP]   it is so large, or larger. Both copies are the same at first: what follows may
-                                      restructure each in the way that fits its sizes
+specialize SIZE ... >= NUMBER [in LOOP]
+                                      all of these are so large, or larger; `a.0*a.1` is a product of sizes. Both
+                                      copies are the same at first: what follows may restructure each in the way that
+                                      fits its sizes
 
 Strides are no part of it: the IR has no name for the stride of an argument, whose layout says all that is known.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, Literal, Self
 
 from loopwright.analysis.facts import Facts
+from loopwright.analysis.scalars import live_after, scalars_of
 from loopwright.ir.linear import least, most, parted, plus
-from loopwright.ir.nodes import Binary, Body, Compare, Const, Dim, Expr, For, If, Kernel, Logical, Var
+from loopwright.ir.nodes import Binary, Body, Cast, Compare, Const, Dim, Expr, For, If, Kernel, Logical, Var
 from loopwright.ir.queries import arrays_made, names_assigned, names_in, names_read
+from loopwright.ir.types import INT64
 from loopwright.ir.walk import bodies, loops, rewrite_body, statements, with_bodies
-from loopwright.steps.draft import finished, with_statement
+from loopwright.steps.draft import finished, fresh, names_of, renamed, with_statement
 from loopwright.steps.extent import (
     around,
     ends_needed,
@@ -42,6 +46,7 @@ from loopwright.steps.nest import changes_inside, is_inside, missing, size_of, t
 from loopwright.steps.step import Rejection, Step
 
 FULL, VALUE, DIVISIBLE, LARGE = "full", "", "%", ">="
+TIMES = "*"
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +89,7 @@ class Specialize(Step):
 
     def apply(self, kernel: Kernel) -> Kernel:
         old = self._copied(kernel)
-        both = If(self._condition(kernel), self._version(kernel), old)
+        both = If(self._condition(kernel), self._version(kernel), self._rest(kernel, old))
         if old is kernel.body:
             return finished(replace(kernel, body=(both,)), kernel)
         return finished(with_statement(kernel, old[0], (both,)), kernel)
@@ -98,18 +103,15 @@ class Specialize(Step):
 
     def _condition(self, kernel: Kernel) -> Expr:
         if self.form == FULL:
-            tests = [test for name in self.names for test in self._tests(kernel, the_loop(kernel, name))]
-            condition = tests[0]
-            for test in tests[1:]:
-                condition = Logical("and", condition, test)
-            return condition
+            return _all([test for name in self.names for test in self._tests(kernel, the_loop(kernel, name))])
+        if self.form == LARGE:
+            tests = [Compare("ge", _product(kernel, name), Const(self.number, INT64)) for name in self.names]
+            return _all(tests)
         size = _size(kernel, self.names[0])
         assert size is not None
         wanted = Const(self.number, size.type)
         if self.form == DIVISIBLE:
             return Compare("eq", Binary("mod", size, wanted), Const(0, size.type))
-        if self.form == LARGE:
-            return Compare("ge", size, wanted)
         return Compare("eq", size, wanted)
 
     def _tests(self, kernel: Kernel, loop: For) -> list[Expr]:
@@ -157,6 +159,19 @@ class Specialize(Step):
         body = rewrite_body(old, expr=lambda e: known if e == size else e)
         return _whole_stretches(body, outer, known, 0)
 
+    def _rest(self, kernel: Kernel, old: Body) -> Body:
+        """The copy for where it does not hold. Where both are to be restructured, it has scalars of its own."""
+        loop = the_loop(kernel, self.inside) if self.form == LARGE and self.inside else None
+        if not isinstance(loop, For):
+            return old
+        kinds = scalars_of(loop, live_after(kernel)[loop.name])
+        taken = names_of(kernel)
+        own: dict[str, str] = {}
+        for name in sorted(set(kinds.private) - set(kinds.last)):
+            own[name] = fresh(f"{name}.1", taken)
+            taken.add(own[name])
+        return renamed(old, own)
+
     # ---- refusals
 
     def _no_stretches(self, kernel: Kernel) -> Rejection | None:
@@ -181,20 +196,21 @@ class Specialize(Step):
     def _no_size(self, kernel: Kernel) -> Rejection | None:
         if self.inside and (rejection := missing(kernel, (self.inside,))) is not None:
             return rejection
-        name = self.names[0]
-        size = _size(kernel, name)
-        if size is None:
-            return Rejection(f"'{name}' is no argument that is a whole number, and no size such as a.0")
-        if not size.type.minimum <= self.number <= size.type.maximum or (isinstance(size, Dim) and self.number < 0):
-            return Rejection(f"'{name}' can never be {self.number}")
         body = self._copied(kernel)
-        if not (size in sizes_read(body) if isinstance(size, Dim) else size.name in names_read(body)):
-            return Rejection(f"nothing in it depends on '{name}'")
+        sizes_there, names_there = sizes_read(body), names_read(body)
+        for name in (part for names in self.names for part in names.split(TIMES)):
+            size = _size(kernel, name)
+            if size is None:
+                return Rejection(f"'{name}' is no argument that is a whole number, and no size such as a.0")
+            if not size.type.minimum <= self.number <= size.type.maximum or (isinstance(size, Dim) and self.number < 0):
+                return Rejection(f"'{name}' can never be {self.number}")
+            if not (size in sizes_there if isinstance(size, Dim) else size.name in names_there):
+                return Rejection(f"nothing in it depends on '{name}'")
         return None
 
     def _words(self) -> str:
         words = {DIVISIBLE: "is divisible by", LARGE: "is at least"}
-        return f"'{self.names[0]}' {words.get(self.form, 'is')} {self.number}"
+        return f"'{' '.join(self.names)}' {words.get(self.form, 'is')} {self.number}"
 
     # ---- choices and text
 
@@ -222,19 +238,19 @@ class Specialize(Step):
         rest = words[:-2] if inside else words
         if len(rest) == 3 and rest[1] == DIVISIBLE:
             return cls((rest[0],), DIVISIBLE, whole_number(rest[2], "NUMBER", least=2), inside)
-        if len(rest) == 3 and rest[1] == LARGE:
-            return cls((rest[0],), LARGE, whole_number(rest[2], "NUMBER", least=0), inside)
+        if len(rest) >= 3 and rest[-2] == LARGE:
+            return cls(rest[:-2], LARGE, whole_number(rest[-1], "NUMBER", least=0), inside)
         if len(rest) == 2 and rest[1].removeprefix("-").isdecimal():
             return cls((rest[0],), VALUE, int(rest[1]), inside)
         raise ValueError(
-            "specialize LOOP ... full, or specialize SIZE NUMBER, SIZE % NUMBER or SIZE >= NUMBER [in LOOP]"
+            "specialize LOOP ... full, or specialize SIZE NUMBER, SIZE % NUMBER or SIZE ... >= NUMBER [in LOOP]"
         )
 
     def __str__(self) -> str:
         if self.form == FULL:
             return f"specialize {' '.join(self.names)} full"
         place = f" in {self.inside}" if self.inside else ""
-        return f"specialize {self.names[0]} {self.form}{' ' if self.form else ''}{self.number}{place}"
+        return f"specialize {' '.join(self.names)} {self.form}{' ' if self.form else ''}{self.number}{place}"
 
 
 def _outermost(kernel: Kernel, names: tuple[str, ...]) -> For:
@@ -261,6 +277,26 @@ def _size(kernel: Kernel, text: str) -> Var | Dim | None:
         if param.name == array and axis.isdecimal() and int(axis) < param.rank:
             return Dim(array, int(axis))
     return None
+
+
+def _product(kernel: Kernel, text: str) -> Expr:
+    """A size, or a product of sizes, in 64 bits."""
+    sizes = [size for name in text.split(TIMES) if (size := _size(kernel, name)) is not None]
+    found: Expr = _wide(sizes[0])
+    for size in sizes[1:]:
+        found = Binary("mul", found, _wide(size))
+    return found
+
+
+def _wide(size: Var | Dim) -> Expr:
+    return size if size.type == INT64 else Cast(size, INT64)
+
+
+def _all(tests: Sequence[Expr]) -> Expr:
+    condition = tests[0]
+    for test in tests[1:]:
+        condition = Logical("and", condition, test)
+    return condition
 
 
 def _text(end: Expr) -> str:

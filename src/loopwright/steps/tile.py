@@ -11,7 +11,7 @@ from loopwright.analysis.scanning import Stop
 from loopwright.ir.nodes import For, Kernel
 from loopwright.steps.draft import finished, fresh, names_of, with_statement
 from loopwright.steps.grammar import From2
-from loopwright.steps.nest import band_of, changes_inside, in_order, missing, nested, reordering, unfit
+from loopwright.steps.nest import band_of, changes_inside, in_order, missing, nested, out_of_order, reordering, unfit
 from loopwright.steps.reorder import bands
 from loopwright.steps.step import Rejection, Step
 
@@ -53,7 +53,9 @@ class Tile(Step):
             if (rejection := changes_inside(loop)) is not None:
                 return rejection
         changed = self._loops(kernel, band)
-        return changed if isinstance(changed, Rejection) else reordering(kernel, self._draft(kernel), strict, facts)
+        if isinstance(changed, Rejection):
+            return changed
+        return None if out_of_order(kernel, facts, band) else reordering(kernel, self._draft(kernel), strict, facts)
 
     def apply(self, kernel: Kernel) -> Kernel:
         return finished(self._draft(kernel), kernel)

@@ -1,0 +1,157 @@
+"""Few long sums on a grid, for the default recipe: sums of a handful of columns or rows, the product of a tall matrix
+with itself. One block, or one thread, for each would leave most of a GPU idle, so that the iterations of each sum are
+shared out among all of it (split reduction): partial results first, then sums of these.
+
+How many sums there are, calls tell: a nest has versions for few and for many along each loop around the sum. Tiles of
+a product, which would be mostly empty where one side is short, are for the version in which both are long.
+"""
+
+from __future__ import annotations
+
+from math import prod
+
+from loopwright.ir.nodes import Allocate, Assign, For
+from loopwright.ir.user_text import user_name
+from loopwright.ir.walk import loops, statements
+from loopwright.recipe.distribution import isolate
+from loopwright.recipe.grid_rows import length_of, size_text
+from loopwright.recipe.grid_sums import turned
+from loopwright.recipe.partial_schedule import Chain, NotTaken, PartialSchedule, whole
+from loopwright.recipe.wavefronts import is_free
+from loopwright.steps.expand import Expand
+from loopwright.steps.extent import trip_of
+from loopwright.steps.reduce import Reduce
+from loopwright.steps.scan import Scan
+from loopwright.steps.specialize import LARGE, TIMES, Specialize
+
+FEW, LANES = 256, 8192
+"""Below how many sums along one loop there are few, and how many partial results each of them has then: so many
+together keep a large GPU busy, and they are few beside what they add up."""
+SHORT, OF_MANY = 512, 64
+"""Below which length of a side tiles of a product are too few for a GPU, and of many products mostly empty."""
+PRODUCTS = (1 << 16, 1), (1 << 12, 64), (0, 1024)
+"""How many partial results each sum has then, by how many sums there are at least."""
+CHUNKS = 512
+"""Chunks of a running sum: a thread goes through each, and through what all of them add up to."""
+LEAST = 256
+"""Iterations of a sum of known length that are worth being shared out."""
+
+
+def few_sums(partial: PartialSchedule) -> None:
+    """Give nests of sums a version for calls in which there are few sums: with partial results."""
+    for inner in [chain[-1].name for chain in partial.chains()]:
+        with partial.together():
+            _in_versions(partial, partial.around(inner))
+
+
+def _in_versions(partial: PartialSchedule, chain: Chain) -> None:
+    """Raises NotTaken."""
+    if len(chain) > 1 and _is_free(partial, chain[-1]) and not _is_free(partial, chain[-2]):
+        chain = turned(partial, chain)
+    outer, entry = _sums(partial, chain)
+    in_parts = _in_chunks if partial.verdict(entry) == "sequential" else _shared_out
+    names = [loop.name for loop in (*outer, entry)]
+    if len(outer) == 1:
+        few = _version(partial, names, outer, FEW)
+        in_parts(partial, few[:-1], few[-1], LANES)
+        return
+    small = _version(partial, names, outer[-2:], OF_MANY if len(outer) > 2 else SHORT)
+    partial.short |= set(small[-3:-1])
+    for least, lanes in PRODUCTS if len(outer) == 2 else ():
+        here = small
+        if least:
+            small = _version(partial, here, outer, least, product=True)
+            partial.short |= set(small[:-1])
+        if lanes > 1 and (small is not here or not least):
+            in_parts(partial, here[:-1], here[-1], lanes)
+
+
+def _version(
+    partial: PartialSchedule, names: list[str], sides: list[For], least: int, product: bool = False
+) -> list[str]:
+    """A copy of a nest for where some of the sides are shorter than that, or where all together have fewer elements:
+    its loops, by those of the first version. The same ones where that is always so. Raises NotTaken where it never
+    is."""
+    trips = [trip for trip in map(trip_of, sides) if trip is not None]
+    lengths = [length_of([side]) for side in sides if trip_of(side) is None]
+    sizes = [size_text(one) for one in lengths if one is not None]
+    if len(sizes) < len(lengths):
+        raise NotTaken
+    if product:
+        least = -(-least // max(1, prod(trips)))
+        sizes = [TIMES.join(sizes)] if sizes else []
+    elif any(trip < least for trip in trips):
+        return names
+    if not sizes:
+        if product and least > 1:
+            return names
+        raise NotTaken
+    step = Specialize(tuple(dict.fromkeys(sizes)), LARGE, least, names[0])
+    copies = whole(partial, step, f"calls with less than {least} of '{' '.join(sizes)}' are better off in another way")
+    if not copies:
+        raise NotTaken
+    found = [copies[name] for name in names]
+    partial.few |= set(found)
+    return found
+
+
+def _sums(partial: PartialSchedule, chain: Chain) -> tuple[list[For], For]:
+    """The loops around a sum that need no order, each of which holds nothing but the next, and the loop that adds up.
+    Raises NotTaken."""
+    *around, entry = chain
+    length = trip_of(entry)
+    outer = [loop for loop in around if _is_free(partial, loop)]
+    is_sum = partial.verdict(entry) == "reduction" or partial.allows(Scan(entry.name, CHUNKS))
+    if not is_sum or (length is not None and length < LEAST) or not outer:
+        raise NotTaken
+    if around[-len(outer) :] != outer or any(len(loop.body) != 1 for loop in outer[:-1]):
+        raise NotTaken
+    if sum(1 for _ in statements(outer[-1].body, For)) != 1:
+        raise NotTaken
+    if len(outer) > 2 and not _is_product(partial, outer[-2].name, outer[-1].name, entry):
+        raise NotTaken
+    return outer, entry
+
+
+def _is_product(partial: PartialSchedule, row: str, column: str, entry: For) -> bool:
+    """Whether what is added up is made of rows of one thing and columns of another."""
+    inside = {id(stmt) for stmt in statements(entry.body)}
+    walks = [walk for walk in partial.walks() if id(walk.stmt) in inside and walk.strides.get(entry.name) != 0]
+    sides = {(walk.strides.get(row) != 0, walk.strides.get(column) != 0) for walk in walks}
+    return {(True, False), (False, True)} <= sides
+
+
+def _is_free(partial: PartialSchedule, loop: For) -> bool:
+    found = partial.proven(loop)
+    return found is not None and is_free(loop, found)
+
+
+def _shared_out(partial: PartialSchedule, outer: list[str], entry: str, lanes: int) -> None:
+    """Partial results of each sum, and sums of these, in nests of their own. Raises NotTaken."""
+    why = f"where there are few sums, {lanes} partial results of each keep more of a GPU busy"
+    before, made = set(loops(partial.kernel)), set(_local(partial))
+    partial.take(Reduce(entry, lanes), why, anew=True)
+    lane, _ = (name for name in loops(partial.kernel) if name not in before)
+    for array in [name for name in _local(partial) if name not in made]:
+        partial.take(Expand(array, tuple(outer)), f"{why}, for each '{user_name(outer[-1])}'", anew=True)
+    isolate(partial, lane, outer[0], why)
+    partial.begin_again()
+
+
+def _in_chunks(partial: PartialSchedule, outer: list[str], entry: str, lanes: int) -> None:
+    """The chunks of a loop that only needs its order for what it adds up, in nests of their own. Raises NotTaken."""
+    why = f"where there are few '{user_name(outer[-1])}', {CHUNKS} chunks of each keep more of a GPU busy"
+    before, made = set(loops(partial.kernel)), set(_local(partial))
+    partial.take(Scan(entry, CHUNKS), why, anew=True)
+    new = [name for name in loops(partial.kernel) if name not in before]
+    body = partial.around(outer[-1])[-1].body
+    crossing = [stmt.name for stmt in body if isinstance(stmt, Assign)]
+    for name in dict.fromkeys([name for name in _local(partial) if name not in made] + crossing):
+        partial.take(Expand(name, tuple(outer)), f"{why}, for each '{user_name(outer[-1])}'", anew=True)
+    for loop in (new[0], new[-2]):
+        isolate(partial, loop, partial.around(loop)[-1 - len(outer)].name, why)
+    partial.begin_again()
+
+
+def _local(partial: PartialSchedule) -> list[str]:
+    return [stmt.array for stmt in statements(partial.kernel.body, Allocate)]
