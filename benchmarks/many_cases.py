@@ -73,17 +73,26 @@ def pagerank(starts, sources, links, rank, share, damping, sweeps):
             rank[v] = (1.0 - damping) / pages + damping * received
 
 
+Scale = float | Callable[[int], int]
+"""1 is the size that is asked for, and lengths of axes are proportional to it. Or what gives each length, told what it
+is at 1."""
+
+
 class ManyCase(NamedTuple):
-    """A kernel, and what makes its arguments of a scale: 1 is the size that is asked for, and lengths of axes are
-    proportional to it."""
+    """A kernel, and what makes its arguments of a scale."""
 
     name: str
     kernel: Any
-    arguments: Callable[[float], tuple[Any, ...]]
+    arguments: Callable[[Scale], tuple[Any, ...]]
 
 
-def _length(scale: float, whole: int, least: int = 16) -> int:
+def length_of(scale: float, whole: int, least: int = 16) -> int:
+    """How long an axis is at a scale."""
     return max(least, round(scale * whole))
+
+
+def _length(scale: Scale, whole: int) -> int:
+    return scale(whole) if callable(scale) else length_of(scale, whole)
 
 
 def filled(shape: tuple[int, ...], dtype: Any, make: Callable[[int, int], Any]) -> Any:
@@ -116,56 +125,56 @@ def scattered(count: int, below: int) -> Any:
     return filled((count,), np.int32, make)
 
 
-def _product(scale: float, dtype: Any) -> tuple[Any, ...]:
+def _product(scale: Scale, dtype: Any) -> tuple[Any, ...]:
     n = _length(scale, 16384)
     return random(n, n, dtype=dtype), random(n, n, dtype=dtype), np.zeros((n, n), dtype)
 
 
-def _stencil(dimensions: int, whole: int, scale: float) -> tuple[Any, ...]:
+def _stencil(dimensions: int, whole: int, scale: Scale) -> tuple[Any, ...]:
     n = _length(scale, whole)
     given = random(*(n,) * dimensions)
     return STEPS, n, given, given.copy()
 
 
-def _elements(scale: float) -> tuple[int, int]:
+def _elements(scale: Scale) -> tuple[int, int]:
     """2**32 in rows: what one loop of independent iterations makes a sum, or a histogram, of."""
     return _length(scale, 4096), _length(scale, 1 << 20)
 
 
-def _sums(scale: float) -> tuple[Any, ...]:
+def _sums(scale: Scale) -> tuple[Any, ...]:
     rows, columns = _elements(scale)
     return random(rows, columns, dtype=np.float32), np.zeros(rows)
 
 
-def _histograms(scale: float) -> tuple[Any, ...]:
+def _histograms(scale: Scale) -> tuple[Any, ...]:
     rows, columns = _elements(scale)
     block = np.random.default_rng(2).integers(0, BINS, 1 << 22).astype(np.uint8)
     found = filled((rows, columns), np.uint8, lambda first, last: block[: last - first])
     return found, np.zeros((rows, BINS), np.int64)
 
 
-def _forces(scale: float) -> tuple[Any, ...]:
+def _forces(scale: Scale) -> tuple[Any, ...]:
     n = _length(scale, 1 << 20)
     return (*(np.random.default_rng(k).random(n, np.float32) for k in range(4)), np.zeros(n, np.float32))
 
 
-def _rows(scale: float) -> tuple[int, Any, Any]:
+def _rows(scale: Scale) -> tuple[int, Any, Any]:
     rows = _length(scale, 1 << 25)
     return rows, np.arange(rows + 1) * ENTRIES, scattered(rows * ENTRIES, rows)
 
 
-def _spmv(scale: float) -> tuple[Any, ...]:
+def _spmv(scale: Scale) -> tuple[Any, ...]:
     rows, starts, columns = _rows(scale)
     return starts, columns, random(rows * ENTRIES), random(rows), np.zeros(rows)
 
 
-def _pagerank(scale: float) -> tuple[Any, ...]:
+def _pagerank(scale: Scale) -> tuple[Any, ...]:
     pages, starts, sources = _rows(scale)
     links = np.bincount(sources, minlength=pages)
     return starts, sources, links, np.full(pages, 1.0 / pages), np.zeros(pages), 0.85, SWEEPS
 
 
-def _polybench(module: ModuleType, scale: float) -> tuple[Any, ...]:
+def _polybench(module: ModuleType, scale: Scale) -> tuple[Any, ...]:
     large = module.SIZES["EXTRALARGE"]
     larger = 3 if len(set(large.values())) == 1 else 2 if module.NAME != "doitgen" else 1
     return tuple(module.initialise(**{name: _length(scale, larger * one) for name, one in large.items()}).values())

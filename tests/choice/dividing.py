@@ -38,6 +38,7 @@ class Served:
 @dataclass
 class Devices:
     """curves: of each device, over the work of a part. Each device has its own noise, and all have one clock.
+    start_ns, each_ns: what a call takes in which nobody is busy, and for each device that takes part.
     dies: a device, with the call in which it does, after half of what it has to do. cold: how many times as long the
     first call takes."""
 
@@ -46,6 +47,7 @@ class Devices:
     seed: int = 0
     count: Count | None = None
     start_ns: float = 0.0
+    each_ns: float = 0.0
     dies: tuple[int, int] | None = None
     cold: float = 1.0
     tell_chunks: bool = True
@@ -73,7 +75,7 @@ class Devices:
         exact = self.exact_ns(decided)
         chunks = run(division, served)
         served.exact_ns = exact if decided.kind == "split" or decided.kind == "single" else served.total_ns
-        served.total_ns += self.start_ns
+        served.total_ns += self.start_ns + self.each_ns * len(decided.devices)
         for device in self._devices:
             device.clock.advance(now + round(served.total_ns) - device.clock.now_ns)
         told = chunks if decided.kind == "guided" and self.tell_chunks else None

@@ -354,8 +354,8 @@ def test_what_is_foreseen_where_all_have_failed() -> None:
     assert division.alternatives() == []
 
 
-def alike(curves: Sequence[Curve], calls: int, seed: int, plan: str = "split") -> list[Served]:
-    devices = Devices(curves, Noise(0.03), seed=seed, cold=3.0)
+def alike(curves: Sequence[Curve], calls: int, seed: int, plan: str = "split", each_ns: float = 0.0) -> list[Served]:
+    devices = Devices(curves, Noise(0.03), seed=seed, cold=3.0, each_ns=each_ns)
     names = [f"gpu {k}" for k in range(len(curves))]
     division = Division(names, range(SIZE), plan=plan, models=["a GPU"] * len(curves))  # type: ignore[arg-type]
     for _ in range(calls):
@@ -378,6 +378,18 @@ def test_one_that_is_slower_than_those_it_is_like_gets_less(seed: int) -> None:
     calls = alike([linear(1000), linear(1500), linear(1000), linear(1000)], 30, seed)
     assert all(call.imbalance < 0.2 for call in calls[-10:])
     assert all(len(call.assignment.parts[1]) < len(call.assignment.parts[0]) for call in calls[-10:])
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(("each_ns", "used"), [(0.01 * MS, 8), (0.5 * MS, 4), (1.5 * MS, 2), (40 * MS, 1)])
+def test_as_many_of_those_that_are_alike_as_the_host_can_keep_busy(each_ns: float, used: int, seed: int) -> None:
+    """Alone 10 ms: what the host takes for each of eight makes two, or four, the fastest."""
+    calls = alike([linear(1000)] * 8, 40, seed, "auto", each_ns)
+    last = [call.assignment for call in calls[-8:] if call.assignment.kind != "guided"]
+    assert {len(one.devices) for one in last} == {used}
+    assert all(max(map(len, one.parts)) - min(len(part) for part in one.parts if part) <= 1 for one in last)
+    forced = alike([linear(1000)] * 8, 40, seed, "split", each_ns)
+    assert all(len(call.assignment.devices) == 8 for call in forced[2:])
 
 
 def test_parts_of_those_that_are_alike_begin_at_multiples() -> None:

@@ -52,6 +52,7 @@ def test_a_set_after_many_changes(axes: int) -> None:
             assert sum(len(points(one)) for one in found.boxes) == len(expected)
             assert points(*found.missing(asked)) == points(asked) - expected
             assert points(*found.inside(asked)) == points(asked) & expected
+            assert not (found.misses(asked) and points(asked) & expected)
             assert bool(found) == bool(expected)
 
 
@@ -60,3 +61,20 @@ def test_neighbours_become_one_box() -> None:
     assert len(found.boxes) == 2
     found.add((range(4, 6), range(9)))
     assert found.boxes == ((range(9), range(9)),)
+
+
+def test_what_is_left_around_neighbours_is_as_few_boxes_as_around_all_of_them() -> None:
+    whole = (range(30), range(9))
+    one, other = BoxSet([whole]), BoxSet([whole])
+    one.remove((range(1, 29), range(1, 8)))
+    for first in range(1, 29, 4):
+        other.remove((range(first, first + 4), range(1, 8)))
+    assert len(other.boxes) == len(one.boxes) == 4
+    assert points(*other.boxes) == points(*one.boxes)
+
+
+def test_a_set_misses_what_lies_before_and_behind_it() -> None:
+    found = BoxSet([(range(4, 6), range(9)), (range(8, 9), range(9))])
+    asked = [(range(3, 4), range(9)), (range(9, 12), range(9)), (range(5, 7), range(9)), (range(6, 8), range(9))]
+    assert [found.misses(box) for box in asked] == [True, True, False, False]
+    assert BoxSet().misses(asked[0])

@@ -233,7 +233,9 @@ class DeviceCurve:
                 others = [*latest, *(other.work for other in old if other is not one)]
                 return min(_apart(one.work, work) for work in others)
 
-            self._seen.remove(min(old, key=lambda one: (alone(one), -one.age)))
+            works = [one.work for one in self._seen]  # mostly the oldest has others like it
+            again = next((one for one in old if works.count(one.work) > 1), None)
+            self._seen.remove(again or min(old, key=lambda one: (alone(one), -one.age)))
 
     # ---- the line -------------------------------------------------------------------------------------------
 

@@ -15,7 +15,10 @@ what came of it. In between any number of other calls may be decided.
    by small parts only. What is measured to be best stays.
 5. Devices that are alike, as several GPUs of one model, get equal parts, until calls say that these take them times
    that differ: what a few calls say of each by chance would leave one out, or give it more than the others.
-6. Where devices were left out, they get something to do again at long intervals: after 16 calls, then after twice as
+6. What nobody is busy with in a call, such as asking for parts and for what they exchange, takes the longer the more
+   devices there are. Where half of those that are alike are predicted to be faster, with larger parts and less of that,
+   they are tried, and half of these.
+7. Where devices were left out, they get something to do again at long intervals: after 16 calls, then after twice as
    many. So a device that had other things to do is found when it has none.
 """
 
@@ -113,8 +116,9 @@ class _Learned:
     """All that calls have taught. known: divisions that were measured, the latest last. alone: devices that were tried
     by themselves. grown: how often a device got a larger part before it was left out. idle: calls since a device that
     is left out had something to do. last: the division that was decided last, and `held` times in a row because a
-    device is in doubt. equal: what devices that are alike took for equal parts, lately. calls: since a device has moved
-    by a leap. calm: how often in a row because nothing was worth a trial; the next `rest` calls do the same without
+    device is in doubt. equal: what devices that are alike took for equal parts, lately. waits: how long nobody was busy
+    in calls of so many devices. calls: since a device has moved by a leap. calm: how often in a row because nothing was
+    worth a trial; the next `rest` calls do the same without
     asking."""
 
     curves: list[DeviceCurve]
@@ -125,7 +129,7 @@ class _Learned:
     guided: deque[float] = field(default_factory=lambda: deque(maxlen=3))
     guided_calls: int = 0
     grown: dict[int, int] = field(default_factory=dict)
-    waits: dict[bool, deque[float]] = field(default_factory=lambda: {one: deque(maxlen=5) for one in (False, True)})
+    waits: dict[int, deque[float]] = field(default_factory=dict)
     idle: int = 0
     again: int = AGAIN
     winner: int | None = None
@@ -327,7 +331,8 @@ class Division:
         """A division was measured: remember it, and double the margin where it was a trial that failed."""
         learned = self._learned
         sizes = tuple(map(len, decision.parts))
-        learned.waits[decision.kind == "single"].append(max(0.0, total_ns - busy_ns))
+        waits = learned.waits.setdefault(len(decision.devices), deque(maxlen=5))
+        waits.append(max(0.0, total_ns - busy_ns))
         if len(decision.devices) == 1:
             learned.alone.add(decision.devices[0])
         if sizes in learned.known:
@@ -354,11 +359,18 @@ class Division:
     def _value(self, sizes: Sizes) -> float:
         """What a division is expected to take, with what nobody is busy."""
         times = [self._time(device, part) for device, part in enumerate(self._parts(sizes))]
-        return max(times) + self._wait(sum(size > 0 for size in sizes) == 1)
+        return max(times) + self._wait(sum(size > 0 for size in sizes))
 
-    def _wait(self, single: bool) -> float:
-        found = self._learned.waits[single]
-        return median(found) if found else 0.0
+    def _wait(self, devices: int) -> float:
+        """How long nobody is busy where so many take part; in proportion to what is known of another number."""
+        waits = self._learned.waits
+        several = [known for known in waits if known > 1]
+        if devices in waits:
+            return median(waits[devices])
+        if devices < 2 or not several:
+            return 0.0
+        near = min(several, key=lambda known: abs(known - devices))
+        return median(waits[near]) * devices / near
 
     def _parts(self, sizes: Sizes) -> tuple[range, ...]:
         reached, parts = 0, []
@@ -439,7 +451,18 @@ class Division:
             look = self._look_again(usable, new)
             if look is not None:
                 return look
-        return self._best(usable, new, why)
+        return self._best(usable, *self._fewer(usable, new, why))
+
+    def _fewer(self, usable: Sequence[int], new: Sizes, why: str) -> tuple[Sizes, str]:
+        """Equal parts for half of the devices that are alike, or half of these, where that is predicted to be
+        faster."""
+        if self.plan == "split" or new != self._equal(usable):
+            return new, why
+        count = len(usable) // 2
+        while count > 1 and (fewer := self._equal(usable[:count])) and self._value(fewer) < self._value(new):
+            new, why = fewer, f"the devices are alike: equal parts for {count} of them"
+            count //= 2
+        return new, why
 
     def _look_again(self, usable: Sequence[int], new: Sizes) -> Assignment | None:
         """Give work to devices that had none for long: as much as costs nothing, and now and then more than that."""

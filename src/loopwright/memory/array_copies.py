@@ -138,7 +138,8 @@ class ArrayCopies:
             self.copied[place].add(part)
         for part in missing:
             left = [part]
-            for source, first_hand in [(one, sure) for sure in (True, False) for one in self._sources(place)]:
+            sources = self._sources(place, part)
+            for source, first_hand in [(one, sure) for sure in (True, False) for one in sources]:
                 for some in list(left):
                     if there := self._there(source, some, first_hand):
                         left.remove(some)
@@ -192,9 +193,10 @@ class ArrayCopies:
         """The copies that bring it home."""
         return [] if self.home is None else list(self.wanted(self.home, self.whole))
 
-    def _sources(self, place: str) -> list[str]:
-        """Where to look, the host first: it reads and is read by all."""
-        return [other for other in sorted(self.valid, key=lambda one: (one != HOST, one)) if other != place]
+    def _sources(self, place: str, box: Box) -> list[str]:
+        """Where to look for a box, the host first: it reads and is read by all."""
+        others = [other for other, valid in self.valid.items() if other != place and not valid.misses(box)]
+        return sorted(others, key=lambda one: (one != HOST, one))
 
 
 def _without(box: Box, parts: Sequence[Box]) -> list[Box]:

@@ -49,7 +49,7 @@ class BoxSet:
     What comes of a set and a box is kept: calls of one kind, and the steps of a loop over time, ask the same again."""
 
     def __init__(self, boxes: Iterable[Box] = ()) -> None:
-        self.boxes: Boxes = ()
+        self._become(())
         for box in boxes:
             self.add(box)
 
@@ -57,7 +57,7 @@ class BoxSet:
     def of(boxes: Boxes) -> BoxSet:
         """That of boxes which have no index in common."""
         found = BoxSet()
-        found.boxes = boxes
+        found._become(boxes)
         return found
 
     def __bool__(self) -> bool:
@@ -67,12 +67,12 @@ class BoxSet:
         """These too."""
         missing = self.missing(box)
         if missing:
-            self.boxes = _joined(self.boxes, missing)
+            self._become(_joined(self.boxes, missing))
 
     def remove(self, box: Box) -> None:
         """These no more."""
-        if self.boxes:
-            self.boxes = _without(self.boxes, box)
+        if not self.misses(box):
+            self._become(_without(self.boxes, box))
 
     def missing(self, box: Box) -> Boxes:
         """What of a box is not in the set."""
@@ -82,16 +82,26 @@ class BoxSet:
 
     def inside(self, box: Box) -> Boxes:
         """What of a box is in the set."""
-        return _inside(self.boxes, box) if self.boxes else ()
+        return () if self.misses(box) else _inside(self.boxes, box)
+
+    def misses(self, box: Box) -> bool:
+        """Whether all of it lies before a box, or behind it, along the first axis: then it has nothing of the box. Of
+        the sets of many devices nearly all are told apart by that."""
+        return box[0].start >= self._stop or box[0].stop <= self._start
 
     def copy(self) -> BoxSet:
         """Another set of the same indices."""
         return BoxSet.of(self.boxes)
 
+    def _become(self, boxes: Boxes) -> None:
+        self.boxes = boxes
+        self._start = min((one[0].start for one in boxes), default=0)
+        self._stop = max((one[0].stop for one in boxes), default=0)
+
 
 @lru_cache(KEPT)
 def _without(boxes: Boxes, box: Box) -> Boxes:
-    return tuple(rest for one in boxes for rest in difference(one, box))
+    return _joined((), tuple(rest for one in boxes for rest in difference(one, box)))
 
 
 @lru_cache(KEPT)

@@ -21,7 +21,7 @@ from loopwright.runtime.region_plans import Key, PlannedPart, RegionPlan, Region
 class SharedArrays:
     """Of one call. copies: by position, of arrays that are not only on the host; own: those whose memory on GPUs is
     given back at its end; known: of earlier calls of this kind and shape. everything: arguments, numbers and
-    arrays of the present region; writing: what its parts write. lock: to be held where several threads look."""
+    arrays of the present region; writing: what its parts write, `sure`ly apart or not. lock: where threads look."""
 
     def __init__(
         self, program: RegionProgram, copies: dict[int, ArrayCopies], own: Sequence[ArrayCopies], known: RegionPlans
@@ -31,11 +31,12 @@ class SharedArrays:
         self.everything: tuple[object, ...] = ()
         self._known_values: dict[str, int] | None = None
         self._apart: dict[tuple[object, ...], bool] = {}
-        self.writing: list[tuple[Participant, int, Box]] = []
+        self.writing, self.sure = list[tuple[Participant, int, Box]](), False
 
     def enter(self, everything: tuple[object, ...]) -> None:
         """A region begins, in which nobody has written anything yet."""
         self.everything, self.writing, self._known_values = everything, [], None
+        self.sure = False
 
     def everything_of(self, member: Participant, part: range) -> tuple[object, ...]:
         """What a member is given of the present region for a part."""
@@ -130,7 +131,7 @@ class SharedArrays:
                     there[position].room(member.name, member.gpu)
                 if box is not None:
                     written.append((position, box))
-            for other, position, box in self.writing:
+            for other, position, box in () if self.sure else self.writing:
                 if other is not member and any(p == position and intersection(b, box) for p, b in written):
                     raise Overlap
             for position, _, needed, box in reached:

@@ -136,6 +136,7 @@ class SharedCall:
         if not self._arrays.are_apart(self.members, number, _even(iterations, TRIED) if fixed is None else fixed):
             self._by_one(self._first(number), number, iterations)
             return
+        self._arrays.sure = fixed is not None
         futures: list[Future[list[range]]] = []
         host: tuple[Participant, Iterator[range]] | None = None
         launched: list[Launched] = []
