@@ -109,9 +109,10 @@ def _tile(a: Any, reps: Any) -> Any:
 
 
 def _delete(arr: Any, obj: Any) -> Any:
-    keeps = np.ones(len(arr), np.bool_)
+    flat = arr.ravel()
+    keeps = np.ones(len(flat), np.bool_)
     keeps[obj] = False
-    return arr[keeps]
+    return flat[keeps]
 
 
 def _insert(arr: Any, obj: Any, values: Any) -> Any:
@@ -264,9 +265,11 @@ def _atleast_2d(a: Any) -> Any:
 
 def _resize(a: Any, new_shape: Any) -> Any:
     flat = a.ravel()
-    longer = np.empty(new_shape, a.dtype)
-    for i in range(len(longer)):
-        longer[i] = flat[i % len(flat)]
+    longer = np.zeros(new_shape, a.dtype)
+    cells = longer.ravel()
+    if len(flat) > 0:
+        for i in range(len(cells)):
+            cells[i] = flat[i % len(flat)]
     return longer
 
 

@@ -29,7 +29,9 @@ def _sum(cx: Context, call: Arguments) -> Value:
             start = binary(cx, "add", start, item, call.node)
         return start
     if is_array(value) and len(value.shape) == 1:
-        total = _as_items(cx, reduced(cx, SUM, value, [0], False, call.node), value, call)
+        is_weak = isinstance(start, Literal | Number) and start.number_type.weak
+        kind = value.element if value.element.is_integer and is_weak else None  # Python adds in the elements' type
+        total = _as_items(cx, reduced(cx, SUM, value, [0], False, call.node, kind), value, call)
         return binary(cx, "add", start, total, call.node)
     raise cx.error(call.node, "sum() takes an array of one axis, a list or a tuple here", f"this is {describe(value)}",
                    "write: np.sum(a, axis=0)")  # fmt: skip
