@@ -116,14 +116,15 @@ def _delete(arr: Any, obj: Any) -> Any:
 
 
 def _insert(arr: Any, obj: Any, values: Any) -> Any:
-    n = len(arr)
+    flat = arr.ravel()
+    n = len(flat)
     if obj < -n or obj > n:
         raise IndexError("index is out of bounds")
     place = obj if obj >= 0 else obj + n
     longer = np.empty(n + 1, arr.dtype)
-    longer[:place] = arr[:place]
+    longer[:place] = flat[:place]
     longer[place] = values
-    longer[place + 1 :] = arr[place:]
+    longer[place + 1 :] = flat[place:]
     return longer
 
 

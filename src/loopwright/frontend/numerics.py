@@ -97,15 +97,17 @@ def _slopes(f: Any, x: Any) -> Any:
 
 
 def _polyval(p: Any, x: Any) -> Any:
-    total = x * 0 + p[0]
-    for c in p[1:]:
-        total = total * x + c
+    at, factors = np.multiply(x, 1), np.asarray(p)
+    total = at * 0 + factors[0]
+    for c in factors[1:]:
+        total = total * at + c
     return total
 
 
 def _polyval_all(p: Any, x: Any) -> Any:
-    totals = x * 0 + p[0]
-    for c in p[1:]:
+    factors = np.asarray(p)
+    totals = x * 0 + factors[0]
+    for c in factors[1:]:
         totals[:] = totals * x + c
     return totals
 
@@ -137,10 +139,9 @@ def _vander(x: Any, N: Any = None, increasing: Any = False) -> Any:
     wide = x + np.int64(0)
     powers = np.empty((len(x), n), wide.dtype)
     for i in range(len(x)):
-        power = wide[i] * 0 + 1
         for j in range(n):
-            powers[i, j if increasing else n - 1 - j] = power
-            power *= wide[i]
+            k, last = (j, j - 1) if increasing else (n - 1 - j, n - j)
+            powers[i, k] = powers[i, last] * wide[i] if j > 0 else 1
     return powers
 
 
@@ -286,17 +287,17 @@ def _between(lower: Any, upper: Any, part: Any, last: Any) -> Any:
 def _nanquantile(a: Any, q: Any) -> Any:
     flat = a.ravel()
     numbers = flat[~np.isnan(flat)]
-    if numbers.size == 0 and np.ndim(q) == 0:
+    if np.ndim(q) == 0 and numbers.size == 0:
         return numbers.sum() * np.nan
     return _quantile(numbers, q)
 
 
 def _nanpercentile(a: Any, q: Any) -> Any:
-    if np.ndim(q) == 0:
-        part = q / 100
-    else:
-        part = np.array(q) / 100
-    return _nanquantile(a, part)
+    flat = a.ravel()
+    numbers = flat[~np.isnan(flat)]
+    if np.ndim(q) == 0 and numbers.size == 0:
+        return numbers.sum() * np.nan
+    return _percentile(numbers, q)
 
 
 def _nanmedian(a: Any, axis: Any = None) -> Any:
@@ -356,7 +357,9 @@ def _cov(m: Any, y: Any = None, rowvar: Any = True, ddof: Any = 1) -> Any:
         raise ValueError("m has more than 2 dimensions")
     if y is None:
         if m.ndim == 1:
-            found = np.sum((m - m.mean()) ** 2) / (len(m) - ddof)
+            centred = m * np.float64(1.0) - (m * np.float64(1.0)).mean()
+            other = centred.conj() if np.iscomplexobj(m) else centred
+            found = np.sum(centred * other) / max(len(m) - ddof, 0)
         elif rowvar:
             found = _covariances(m, ddof)
         else:
@@ -370,7 +373,8 @@ def _cov(m: Any, y: Any = None, rowvar: Any = True, ddof: Any = 1) -> Any:
 
 
 def _covariances(m: Any, ddof: Any) -> Any:
-    centred = m - m.mean(axis=1)[:, None]
+    wide = m * np.float64(1.0)
+    centred = wide - wide.mean(axis=1)[:, None]
     other = centred.conj() if np.iscomplexobj(m) else centred
     return centred @ other.T / (m.shape[1] - ddof)
 
@@ -414,7 +418,7 @@ def _lexsort(keys: Any) -> Any:
 def norm(x: Any, ord: Any = None, axis: Any = None) -> Any:
     """`np.linalg.norm(x, ord, axis)`."""
     if x.ndim == 1 or axis is not None:
-        lengths = abs(x)
+        lengths = abs(x * 1.0)
         if axis is None:
             along = 0
         else:
@@ -432,9 +436,9 @@ def norm(x: Any, ord: Any = None, axis: Any = None) -> Any:
         else:
             found = (lengths**ord).sum(axis=along) ** (1.0 / ord)
     elif ord == 1:
-        found = abs(x).sum(axis=0).max() * 1.0
+        found = abs(x * 1.0).sum(axis=0).max()
     elif ord == np.inf:
-        found = abs(x).sum(axis=1).max() * 1.0
+        found = abs(x * 1.0).sum(axis=1).max()
     elif ord is None or ord == "fro":
         found = np.sqrt((abs(x) ** 2).sum())
     else:
@@ -448,6 +452,8 @@ def _slogdet(a: Any) -> Any:
 
 
 def _matrix_power(a: Any, n: Any) -> Any:
+    if n < 0 and (a[:1, :1] * 0.5).dtype != a.dtype:
+        raise NotImplementedError("np.linalg.matrix_power() of integers has an n of 0 or more here")
     power, left, base = np.eye(a.shape[0], dtype=a.dtype), n, a.copy()
     if n < 0:
         base[:] = np.linalg.inv(a)
@@ -505,12 +511,12 @@ def _gcd(x1: Any, x2: Any) -> Any:
     a, b = abs(x1), abs(x2)
     while b != 0:
         a, b = b, a % b
-    return a
+    return abs(a)
 
 
 def _lcm(x1: Any, x2: Any) -> Any:
     divisor = _gcd(x1, x2)
-    return abs(x1 // (divisor if divisor != 0 else divisor + 1) * x2)
+    return abs(x1) // (divisor if divisor != 0 else divisor + 1) * abs(x2)
 
 
 def _heaviside(x1: Any, x2: Any) -> Any:
@@ -519,7 +525,7 @@ def _heaviside(x1: Any, x2: Any) -> Any:
 
 def _logaddexp(x1: Any, x2: Any) -> Any:
     high, low = np.maximum(x1, x2), np.minimum(x1, x2)
-    return high + np.log(2.0) if high == low else high + np.log1p(np.exp(low - high))
+    return high + 0.6931471805599453 if high == low else high + np.log1p(np.exp(low - high))
 
 
 def _logaddexp2(x1: Any, x2: Any) -> Any:
@@ -537,7 +543,8 @@ def _fix(x: Any) -> Any:
 
 
 def _ldexp(x1: Any, x2: Any) -> Any:
-    return x1 * 2.0**x2
+    half = x2 // 2
+    return (x1 * 2.0**half * 2.0 ** (x2 - half)).astype(np.multiply(x1, 1.0).dtype)
 
 
 def _isposinf(x: Any) -> Any:
