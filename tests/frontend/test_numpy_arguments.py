@@ -89,7 +89,7 @@ def test_products_of_matrices_take_no_numbers() -> None:
 
 
 def test_inverse_powers_of_integers_are_refused() -> None:
-    with lw.options(device="interpreter"), pytest.raises(NotImplementedError, match="matrix_power.. of integers"):
+    with lw.options(device="interpreter"), pytest.raises(NotImplementedError, match=r"matrix_power.. of integers"):
         lw.kernel(function_of("np.linalg.matrix_power(x, -1)"))(SQUARE + np.eye(3, dtype=np.int64))
 
 

@@ -285,19 +285,17 @@ def _between(lower: Any, upper: Any, part: Any, last: Any) -> Any:
 
 
 def _nanquantile(a: Any, q: Any) -> Any:
-    flat = a.ravel()
-    numbers = flat[~np.isnan(flat)]
-    if np.ndim(q) == 0 and numbers.size == 0:
-        return numbers.sum() * np.nan
-    return _quantile(numbers, q)
+    return _quantile(_numbers_or_all(a.ravel()), q)
+
+
+def _numbers_or_all(flat: Any) -> Any:
+    """What is no NaN; where there is nothing else, the NaN."""
+    is_number = ~np.isnan(flat)
+    return flat[is_number | (not is_number.any())]
 
 
 def _nanpercentile(a: Any, q: Any) -> Any:
-    flat = a.ravel()
-    numbers = flat[~np.isnan(flat)]
-    if np.ndim(q) == 0 and numbers.size == 0:
-        return numbers.sum() * np.nan
-    return _percentile(numbers, q)
+    return _percentile(_numbers_or_all(a.ravel()), q)
 
 
 def _nanmedian(a: Any, axis: Any = None) -> Any:

@@ -217,5 +217,6 @@ def _norm(cx: Context, call: Arguments) -> Value:
 dot = _called(_dot)
 
 PRODUCTS: dict[Any, Handler] = {
-    np.dot: dot, np.matmul: _called(product_of, takes_numbers=False), np.inner: _called(_inner), np.outer: _outer, np.linalg.norm: _norm,
+    np.dot: dot, np.matmul: _called(product_of, takes_numbers=False),
+    np.inner: _called(_inner), np.outer: _outer, np.linalg.norm: _norm,
 }  # fmt: skip
