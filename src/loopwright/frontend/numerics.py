@@ -340,7 +340,7 @@ def _nan_to_num(x: Any, copy: Any = True, nan: Any = 0.0) -> Any:
 
 
 def _number_of(x: Any, nan: Any) -> Any:
-    largest = np.finfo((x * 1.0).dtype).max
+    largest = np.finfo(np.multiply(x, 1.0).dtype).max
     if x != x:
         return np.float64(nan)
     if x == np.inf:
