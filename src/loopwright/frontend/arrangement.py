@@ -109,20 +109,22 @@ def _tile(a: Any, reps: Any) -> Any:
 
 
 def _delete(arr: Any, obj: Any) -> Any:
-    keeps = np.ones(len(arr), np.bool_)
+    flat = arr.ravel()
+    keeps = np.ones(len(flat), np.bool_)
     keeps[obj] = False
-    return arr[keeps]
+    return flat[keeps]
 
 
 def _insert(arr: Any, obj: Any, values: Any) -> Any:
-    n = len(arr)
+    flat = arr.ravel()
+    n = len(flat)
     if obj < -n or obj > n:
         raise IndexError("index is out of bounds")
     place = obj if obj >= 0 else obj + n
     longer = np.empty(n + 1, arr.dtype)
-    longer[:place] = arr[:place]
+    longer[:place] = flat[:place]
     longer[place] = values
-    longer[place + 1 :] = arr[place:]
+    longer[place + 1 :] = flat[place:]
     return longer
 
 
@@ -264,9 +266,11 @@ def _atleast_2d(a: Any) -> Any:
 
 def _resize(a: Any, new_shape: Any) -> Any:
     flat = a.ravel()
-    longer = np.empty(new_shape, a.dtype)
-    for i in range(len(longer)):
-        longer[i] = flat[i % len(flat)]
+    longer = np.zeros(new_shape, a.dtype)
+    cells = longer.ravel()
+    if len(flat) > 0:
+        for i in range(len(cells)):
+            cells[i] = flat[i % len(flat)]
     return longer
 
 

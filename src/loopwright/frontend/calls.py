@@ -347,7 +347,8 @@ def _written_out(function: object, call: Arguments) -> FunctionType | None:
         return first if isinstance(value, ArrayLike) and len(value.shape) == 1 else second  # type: ignore[return-value]
     if isinstance(known, tuple):
         place, first, second = known
-        given = call.values[place : place + 1] or tuple(call.named.values())
+        named = call.named.get(first.__code__.co_varnames[place])
+        given = call.values[place : place + 1] or (() if named is None else (named,))
         return second if any_array(*given) or any(isinstance(one, Items | ListValue) for one in given) else first  # type: ignore[return-value]
     return known  # type: ignore[return-value]
 

@@ -19,6 +19,7 @@ from loopwright.frontend.complex_pairs import pair, part_of, parts_of
 from loopwright.frontend.context import Context
 from loopwright.frontend.convert import convert
 from loopwright.frontend.elementwise import any_array, made, map_elements
+from loopwright.frontend.manipulation import flattened
 from loopwright.frontend.products import dot
 from loopwright.frontend.values import Array, ArrayLike, Elementwise, Items, Literal, Number, Value, View
 from loopwright.frontend.views import as_view, is_array
@@ -172,10 +173,13 @@ def _part(imaginary: bool) -> Handler:
 
 
 def _vdot(cx: Context, call: Arguments) -> Value:
-    """`np.vdot(a, b)`: of the conjugates of a."""
+    """`np.vdot(a, b)`: of all elements, in the order of memory, and the conjugates of a."""
     call.expect(cx, 2)
-    first = map_elements(cx, lambda cx, z: conjugate(cx, z, call.node), call.values[:1], call.node)
-    return dot(cx, replace(call, values=(first, call.values[1])))
+    if not all(is_array(value) for value in call.values):
+        raise cx.error(call.node, "np.vdot() takes two arrays here", remedy="write np.conj(a) * b")
+    first, second = (flattened(cx, value, call.node) for value in call.values)
+    first = map_elements(cx, lambda cx, z: conjugate(cx, z, call.node), [first], call.node)
+    return dot(cx, replace(call, values=(first, second)))
 
 
 def _is_complex(answer: bool) -> Handler:

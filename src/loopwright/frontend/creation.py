@@ -225,14 +225,17 @@ def _arange(cx: Context, call: Arguments) -> Value:
     step = call.named.get("step") or (given[2] if len(given) > 2 else Literal(1))
     element = dtype_of(cx, call, 3)
     numbers = [replace(call, values=(value,)).number(cx, 0) for value in (start, stop, step)]
-    result = numbers_between(cx, numbers, call.node)
+    result = numbers_between(cx, numbers, call.node, element)
     if element is not None and element != result.element:
         return materialised(cx, result, call.node, element)
     return result
 
 
-def numbers_between(cx: Context, numbers: Sequence[Literal | Number], node: ast.AST) -> Elementwise:
-    """The numbers from a start to a stop by a step."""
+def numbers_between(
+    cx: Context, numbers: Sequence[Literal | Number], node: ast.AST, element: Scalar | None = None
+) -> Elementwise:
+    """The numbers from a start to a stop by a step. element: what they are to become; as NumPy does, the first two
+    become such, and all others follow from them."""
     kind = numbers[0].number_type
     for number in numbers[1:]:
         kind = promote.common(kind, number.number_type)
@@ -241,7 +244,10 @@ def numbers_between(cx: Context, numbers: Sequence[Literal | Number], node: ast.
         first, last, delta = (number.expr for number in wide)
         steps = Call("ceil", (Binary("truediv", Binary("sub", last, first), delta),), FLOAT64)
         count: Expr = cx.temporary(Binary("max", Cast(steps, INT64), ZERO), cx.at(node))
-        next_one = Binary("add", first, delta)
+        next_one: Expr = Binary("add", first, delta)
+        if element is not None and element.is_integer:
+            first, next_one = (Cast(Cast(one, element), FLOAT64) for one in (first, next_one))
+            first = cx.once(first, cx.at(node))
         delta = cx.once(Binary("sub", next_one, first), cx.at(node))
         kind_of = FLOAT64
 
@@ -279,6 +285,7 @@ def _linspace(cx: Context, call: Arguments) -> Value:
     endpoint = call.get(3, "endpoint") or Literal(True)
     if not isinstance(endpoint, Literal):
         raise cx.error(call.node, "'endpoint' must be known at compile time")
+    element = dtype_of(cx, call, 5)
     parts = subtract(count, ONE) if endpoint.value else count
     gaps = Cast(Binary("max", parts, ONE), FLOAT64)
     step = cx.temporary(Binary("truediv", Binary("sub", last, first), gaps), at_node)
@@ -288,9 +295,11 @@ def _linspace(cx: Context, call: Arguments) -> Value:
         if endpoint.value:
             is_last = Binary("and", Compare("eq", index[0], parts), Compare("gt", parts, ZERO))
             value = Select(is_last, last, value)
+        if element is not None and element.is_integer:
+            value = Call("floor", (value,), FLOAT64)
         return Number(value, weak=False)
 
-    return materialised(cx, made(cx, (as_size(count),), at, frozenset()), call.node, dtype_of(cx, call, 5))
+    return materialised(cx, made(cx, (as_size(count),), at, frozenset()), call.node, element)
 
 
 def _eye(cx: Context, call: Arguments) -> Value:

@@ -22,12 +22,12 @@ from loopwright.frontend.decompositions import svdvals
 from loopwright.frontend.elementwise import check, made, nest, new_array, reads_of, require_same
 from loopwright.frontend.inline import inline_function
 from loopwright.frontend.manipulation import transpose, view_of
-from loopwright.frontend.reductions import REDUCTIONS, SUM, axes_of, reduced
+from loopwright.frontend.reductions import ANY, REDUCTIONS, SUM, axes_of, reduced
 from loopwright.frontend.ufuncs import BY_ELEMENT
 from loopwright.frontend.values import ArrayLike, Fixed, Items, Literal, Number, SliceIndex, Value, View
 from loopwright.frontend.views import ONE, ZERO, add, at_most_one, element_at, moved, multiply, size_of, sliced, steady
 from loopwright.ir.nodes import Binary, Compare, Const, Expr, Load, Store
-from loopwright.ir.types import INT64
+from loopwright.ir.types import BOOL, INT64
 
 Handler = Callable[[Context, Arguments], Value]
 
@@ -201,7 +201,8 @@ def _summed(
         return products
     kind = products.element
     if not output:
-        return reduced(cx, SUM, products, range(len(order)), False, node, kind if kind.is_integer else None)
+        how = ANY if kind == BOOL else SUM
+        return reduced(cx, how, products, range(len(order)), False, node, kind if kind.is_integer else None)
     result = new_array(
         cx, tuple(sizes[one] for one in output), kind, node, fill=fill_constant(cx, Literal(0), kind, node)
     )
@@ -236,14 +237,23 @@ def method_of_ufunc(cx: Context, function: np.ufunc, call: Arguments) -> Value:
         rest = {name: value for name, value in call.named.items() if name != "axis"}
         return REDUCTIONS[_REDUCED[function]](cx, replace(call, values=call.values[:1], named={**rest, "axis": axis}))
     if call.name == "accumulate":
-        return inline_function(cx, _accumulate, replace(call, values=values))
+        along = _accumulate_sums if function in (np.add, np.multiply) else _accumulate
+        return inline_function(cx, along, replace(call, values=values))
     if call.name == "at":
         return inline_function(cx, _at, replace(call, values=values))
     raise cx.error(call.node, f"np.{function.__name__}.{call.name}() is outside the language", remedy="write a loop")
 
 
 def _accumulate(function: Any, array: Any) -> Any:
-    result = np.empty(array.shape, array.dtype)
+    return _accumulate_as(function, array, array.dtype)
+
+
+def _accumulate_sums(function: Any, array: Any) -> Any:
+    return _accumulate_as(function, array, array[:0].sum().dtype)
+
+
+def _accumulate_as(function: Any, array: Any, dtype: Any) -> Any:
+    result = np.empty(array.shape, dtype)
     result[:1] = array[:1]
     for i in range(1, array.shape[0]):
         result[i] = function(result[i - 1], array[i])

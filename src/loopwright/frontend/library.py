@@ -63,6 +63,8 @@ def _medians(rows: Any) -> Any:
 
 def _middle(flat: Any) -> Any:
     n = flat.size
+    if n == 0:
+        return flat.sum() * np.nan
     middle = n // 2
     if _numbers_first(flat) == n:
         _put_in_place(flat, middle)
@@ -74,26 +76,46 @@ def _middle(flat: Any) -> Any:
 
 
 def _interp(x: Any, xp: Any, fp: Any) -> Any:
+    if len(xp) != len(fp):
+        raise ValueError("fp and xp are not of the same length.")
+    return _interpolated(x, xp, fp)
+
+
+def _interpolated(x: Any, xp: Any, fp: Any) -> Any:
     n = len(xp)
     if x != x:
-        return x * 1.0
+        return np.float64(x)
     if x < xp[0]:
-        return fp[0] * 1.0
+        return np.float64(fp[0])
     if x >= xp[n - 1]:
-        return fp[n - 1] * 1.0
+        return np.float64(fp[n - 1])
     k = _searchsorted(xp, x, "right") - 1
-    slope = (fp[k + 1] - fp[k]) / (xp[k + 1] - xp[k])
-    return slope * (x - xp[k]) + fp[k]
+    left, right, low, high = np.float64(xp[k]), np.float64(xp[k + 1]), np.float64(fp[k]), np.float64(fp[k + 1])
+    if x == left:
+        return low
+    slope = (high - low) / (right - left)
+    value = slope * (x - left) + low
+    if value != value:  # an infinite value, or an infinite slope
+        value = slope * (x - right) + high
+        if value != value and low == high:
+            value = low
+    return value
 
 
 def _interp_all(x: Any, xp: Any, fp: Any) -> Any:
+    if len(xp) != len(fp):
+        raise ValueError("fp and xp are not of the same length.")
     result = np.empty(len(x), np.float64)
     for i in range(len(x)):
-        result[i] = _interp(x[i], xp, fp)
+        result[i] = _interpolated(x[i], xp, fp)
     return result
 
 
 def _bincount(x: Any, weights: Any = None, minlength: Any = 0) -> Any:
+    if len(x) > 0 and x.min() < 0:
+        raise ValueError("'list' argument must have no negative elements")
+    if weights is not None and len(weights) != len(x):
+        raise ValueError("The weights and list don't have the same length.")
     size = max(int(x.max()) + 1 if len(x) > 0 else 0, minlength)
     result = np.zeros(size, np.int64 if weights is None else np.float64)
     for i in range(len(x)):
@@ -106,11 +128,19 @@ def _bincount(x: Any, weights: Any = None, minlength: Any = 0) -> Any:
 
 def _histogram(a: Any, bins: Any = 10, range: Any = None, weights: Any = None) -> Any:
     flat = a.ravel()
-    low, high = (flat.min(), flat.max()) if range is None else range
-    low, high = float(low), float(high)
+    if range is not None:
+        low, high = float(range[0]), float(range[1])
+    elif flat.size == 0:
+        low, high = 0.0, 1.0
+    else:
+        low, high = float(flat.min()), float(flat.max())
+    if not (np.isfinite(low) and np.isfinite(high)):
+        raise ValueError("the range of np.histogram() is not finite")
+    if low > high:
+        raise ValueError("max must be larger than min in range parameter.")
     if low == high:
         low, high = low - 0.5, high + 0.5
-    edges = np.linspace(low, high, bins + 1)
+    edges = np.linspace(low, high, bins + 1).astype((flat[:1] * 1.0).dtype)
     counts = np.zeros(bins, np.int64 if weights is None else weights.dtype)
     given = None if weights is None else weights.ravel()
     for number, x in enumerate(flat):
@@ -125,11 +155,16 @@ def _histogram(a: Any, bins: Any = 10, range: Any = None, weights: Any = None) -
 
 
 def _histogram_of_edges(a: Any, bins: Any) -> Any:
-    counts = np.zeros(len(bins) - 1, np.int64)
+    edges = np.asarray(bins)
+    last = len(edges) - 1
+    for k in range(last):
+        if edges[k] > edges[k + 1]:
+            raise ValueError("`bins` must increase monotonically, when an array")
+    counts = np.zeros(last, np.int64)
     for x in a.ravel():
-        if bins[0] <= x <= bins[len(bins) - 1]:
-            counts[min(_searchsorted(bins, x, "right"), len(bins) - 1) - 1] += 1
-    return counts, bins
+        if edges[0] <= x <= edges[last]:
+            counts[min(_searchsorted(edges, x, "right"), last) - 1] += 1
+    return counts, edges
 
 
 def _argwhere(a: Any) -> Any:
@@ -187,15 +222,17 @@ def _diagonal(a: Any) -> Any:
 
 
 def _isclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08) -> Any:
-    return np.less_equal(abs(a - b), atol + rtol * abs(b))
+    wanted = b * 1.0
+    is_near = np.logical_and(np.less_equal(abs(a - wanted), atol + rtol * abs(wanted)), np.isfinite(wanted))
+    return np.logical_or(is_near, np.equal(a, b))
 
 
 def _allclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08) -> Any:
-    return bool(np.all(np.abs(a - b) <= atol + rtol * np.abs(b)))
+    return bool(np.all(_isclose(a, b, rtol, atol)))
 
 
 def _array_equal(a: Any, b: Any) -> Any:
-    if len(a) != len(b):
+    if a.shape != b.shape:
         return False
     return bool(np.all(a == b))
 
@@ -213,17 +250,17 @@ def _convolve(a: Any, v: Any, mode: Any = "full") -> Any:
 
 def _triu(m: Any, k: Any = 0) -> Any:
     result = np.zeros_like(m)
-    for i in range(m.shape[0]):
-        for j in range(max(i + k, 0), m.shape[1]):
-            result[i, j] = m[i, j]
+    for i in range(m.shape[-2]):
+        for j in range(max(i + k, 0), m.shape[-1]):
+            result[..., i, j] = m[..., i, j]
     return result
 
 
 def _tril(m: Any, k: Any = 0) -> Any:
     result = np.zeros_like(m)
-    for i in range(m.shape[0]):
-        for j in range(min(i + k + 1, m.shape[1])):
-            result[i, j] = m[i, j]
+    for i in range(m.shape[-2]):
+        for j in range(min(i + k + 1, m.shape[-1])):
+            result[..., i, j] = m[..., i, j]
     return result
 
 

@@ -292,7 +292,11 @@ def _concatenate(cx: Context, call: Arguments) -> Value:
             cx, rows, axes_of(cx, call.get(1, "axis") or Literal(0), count, call.node)[0], call.node
         )
     parts = _parts(cx, call)
-    axis = axes_of(cx, call.get(1, "axis") or Literal(0), len(parts[0].shape), call.node)[0]
+    axes = call.get(1, "axis") or Literal(0)
+    if axes == Fixed(None):
+        parts = [as_array(cx, flattened(cx, part, call.node), call.node, "np.concatenate()") for part in parts]
+        axes = Literal(0)
+    axis = axes_of(cx, axes, len(parts[0].shape), call.node)[0]
     return joined(cx, parts, axis, call.node)
 
 

@@ -60,9 +60,9 @@ def _trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: Any = -1) -> Any:
 
 def _gradient(f: Any, varargs: Any = 1.0) -> Any:
     if np.ndim(varargs) == 0:
-        slopes = _even_slopes(f, varargs)
+        slopes = _even_slopes(f * 1.0, varargs)
     else:
-        slopes = _slopes(f, varargs)
+        slopes = _slopes(f * 1.0, varargs)
     return slopes
 
 
@@ -97,29 +97,38 @@ def _slopes(f: Any, x: Any) -> Any:
 
 
 def _polyval(p: Any, x: Any) -> Any:
-    total = x * 0.0
-    for c in p:
-        total = total * x + c
+    at, factors = np.multiply(x, 1), np.asarray(p)
+    total = at * 0 + factors[0]
+    for c in factors[1:]:
+        total = total * at + c
     return total
 
 
 def _polyval_all(p: Any, x: Any) -> Any:
-    totals = np.zeros(x.shape, (p[:1].sum() * x[:1].sum()).dtype)
-    for c in p:
+    factors = np.asarray(p)
+    totals = x * 0 + factors[0]
+    for c in factors[1:]:
         totals[:] = totals * x + c
     return totals
 
 
 def _polyadd(a1: Any, a2: Any) -> Any:
     n, m = len(a1), len(a2)
-    total = np.zeros(max(n, m), (a1[:1].sum() + a2[:1].sum()).dtype)
+    total = np.zeros(max(n, m), (a1[:1] + a2[:1]).dtype)
     total[max(n, m) - n :] += a1
     total[max(n, m) - m :] += a2
     return total
 
 
 def _polymul(a1: Any, a2: Any) -> Any:
-    return np.convolve(a1, a2)
+    return np.convolve(_without_zeros(a1), _without_zeros(a2))
+
+
+def _without_zeros(a: Any) -> Any:
+    first = 0
+    while first < len(a) - 1 and a[first] == 0:
+        first += 1
+    return a[first:]
 
 
 def _vander(x: Any, N: Any = None, increasing: Any = False) -> Any:
@@ -127,20 +136,21 @@ def _vander(x: Any, N: Any = None, increasing: Any = False) -> Any:
         n = len(x)
     else:
         n = N
-    powers = np.empty((len(x), n), (x[:1] * 1).dtype)
+    wide = x + np.int64(0)
+    powers = np.empty((len(x), n), wide.dtype)
     for i in range(len(x)):
-        power = x[i] * 0 + 1
         for j in range(n):
-            powers[i, j if increasing else n - 1 - j] = power
-            power *= x[i]
+            k, last = (j, j - 1) if increasing else (n - 1 - j, n - j)
+            powers[i, k] = powers[i, last] * wide[i] if j > 0 else 1
     return powers
 
 
 def _correlate(a: Any, v: Any, mode: Any = "valid") -> Any:
+    other = v.conj() if np.iscomplexobj(v) else v
     if len(v) > len(a):
-        turned = np.convolve(a, v[::-1], mode)
+        turned = np.convolve(other, a[::-1], mode)[::-1]
     else:
-        turned = np.convolve(a, v[::-1], mode)
+        turned = np.convolve(a, other[::-1], mode)
     return turned
 
 
@@ -161,20 +171,19 @@ def _kron(a: Any, b: Any) -> Any:
 
 
 def _cross(a: Any, b: Any) -> Any:
-    if a.ndim == 1:
-        if len(a) != 3 or len(b) != 3:
-            raise ValueError("np.cross() takes vectors of 3 elements here")
+    if a.shape[-1] != 3 or b.shape[-1] != 3:
+        raise ValueError("np.cross() takes vectors of 3 elements here")
+    if a.ndim == 1 and b.ndim == 1:
         product = np.empty(3, (a[0] * b[0]).dtype)
         product[0] = a[1] * b[2] - a[2] * b[1]
         product[1] = a[2] * b[0] - a[0] * b[2]
         product[2] = a[0] * b[1] - a[1] * b[0]
     else:
-        if a.shape[1] != 3:
-            raise ValueError("np.cross() takes vectors of 3 elements here")
-        product = np.empty(a.shape, (a[:1, 0] * b[:1, 0]).dtype)
-        product[:, 0] = a[:, 1] * b[:, 2] - a[:, 2] * b[:, 1]
-        product[:, 1] = a[:, 2] * b[:, 0] - a[:, 0] * b[:, 2]
-        product[:, 2] = a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0]
+        first = a[..., 1] * b[..., 2] - a[..., 2] * b[..., 1]
+        product = np.empty((*first.shape, 3), first.dtype)
+        product[..., 0] = first
+        product[..., 1] = a[..., 2] * b[..., 0] - a[..., 0] * b[..., 2]
+        product[..., 2] = a[..., 0] * b[..., 1] - a[..., 1] * b[..., 0]
     return product
 
 
@@ -233,9 +242,9 @@ def _quantile(a: Any, q: Any, axis: Any = None) -> Any:
             found = _of_unordered(flat, q)
         else:
             flat.sort()
-            found = np.empty(len(q), (flat[:1] * 0.5).dtype)
+            found = np.empty(len(q), (flat[:1] * np.float64(0.5)).dtype)
             for k in range(len(q)):
-                found[k] = _of_ordered(flat, q[k])
+                found[k] = _of_ordered(flat, np.float64(q[k]))
     elif a.ndim == 2:
         found = _quantiles(a.T if axis == 0 else a, q)
     else:
@@ -276,13 +285,17 @@ def _between(lower: Any, upper: Any, part: Any, last: Any) -> Any:
 
 
 def _nanquantile(a: Any, q: Any) -> Any:
-    flat = a.ravel()
-    return _quantile(flat[~np.isnan(flat)], q)
+    return _quantile(_numbers_or_all(a.ravel()), q)
+
+
+def _numbers_or_all(flat: Any) -> Any:
+    """What is no NaN; where there is nothing else, the NaN."""
+    is_number = ~np.isnan(flat)
+    return flat[is_number | (not is_number.any())]
 
 
 def _nanpercentile(a: Any, q: Any) -> Any:
-    flat = a.ravel()
-    return _percentile(flat[~np.isnan(flat)], q)
+    return _percentile(_numbers_or_all(a.ravel()), q)
 
 
 def _nanmedian(a: Any, axis: Any = None) -> Any:
@@ -327,19 +340,24 @@ def _nan_to_num(x: Any, copy: Any = True, nan: Any = 0.0) -> Any:
 
 
 def _number_of(x: Any, nan: Any) -> Any:
+    largest = np.finfo(np.multiply(x, 1.0).dtype).max
     if x != x:
         return np.float64(nan)
     if x == np.inf:
-        return np.float64(1.7976931348623157e308)
+        return np.float64(largest)
     if x == -np.inf:
-        return np.float64(-1.7976931348623157e308)
+        return np.float64(-largest)
     return np.float64(x)
 
 
 def _cov(m: Any, y: Any = None, rowvar: Any = True, ddof: Any = 1) -> Any:
+    if m.ndim > 2:
+        raise ValueError("m has more than 2 dimensions")
     if y is None:
         if m.ndim == 1:
-            found = np.sum((m - m.mean()) ** 2) / (len(m) - ddof)
+            centred = m * np.float64(1.0) - (m * np.float64(1.0)).mean()
+            other = centred.conj() if np.iscomplexobj(m) else centred
+            found = np.sum(centred * other) / max(len(m) - ddof, 0)
         elif rowvar:
             found = _covariances(m, ddof)
         else:
@@ -353,7 +371,8 @@ def _cov(m: Any, y: Any = None, rowvar: Any = True, ddof: Any = 1) -> Any:
 
 
 def _covariances(m: Any, ddof: Any) -> Any:
-    centred = m - m.mean(axis=1)[:, None]
+    wide = m * np.float64(1.0)
+    centred = wide - wide.mean(axis=1)[:, None]
     other = centred.conj() if np.iscomplexobj(m) else centred
     return centred @ other.T / (m.shape[1] - ddof)
 
@@ -372,14 +391,15 @@ def _corrcoef(x: Any, y: Any = None, rowvar: Any = True) -> Any:
 
 def _digitize(x: Any, bins: Any, right: Any = False) -> Any:
     n = len(bins)
-    if right:
-        goes_up, goes_down = "left", "right"
+    side = "left" if right else "right"
+    falls = n > 1 and bins[0] > bins[n - 1]
+    for k in range(n - 1):
+        if bins[k] < bins[k + 1] if falls else bins[k] > bins[k + 1]:
+            raise ValueError("bins must be monotonically increasing or decreasing")
+    if falls:
+        turned = n - np.searchsorted(bins[::-1], x, side)  # type: ignore[call-overload]
     else:
-        goes_up, goes_down = "right", "left"
-    if n > 1 and bins[0] > bins[n - 1]:
-        turned = n - np.searchsorted(bins[::-1], x, goes_down)  # type: ignore[call-overload]
-    else:
-        turned = np.searchsorted(bins, x, goes_up)  # type: ignore[call-overload]
+        turned = np.searchsorted(bins, x, side)  # type: ignore[call-overload]
     return turned
 
 
@@ -396,7 +416,7 @@ def _lexsort(keys: Any) -> Any:
 def norm(x: Any, ord: Any = None, axis: Any = None) -> Any:
     """`np.linalg.norm(x, ord, axis)`."""
     if x.ndim == 1 or axis is not None:
-        lengths = abs(x)
+        lengths = abs(x * 1.0)
         if axis is None:
             along = 0
         else:
@@ -414,9 +434,9 @@ def norm(x: Any, ord: Any = None, axis: Any = None) -> Any:
         else:
             found = (lengths**ord).sum(axis=along) ** (1.0 / ord)
     elif ord == 1:
-        found = abs(x).sum(axis=0).max() * 1.0
+        found = abs(x * 1.0).sum(axis=0).max()
     elif ord == np.inf:
-        found = abs(x).sum(axis=1).max() * 1.0
+        found = abs(x * 1.0).sum(axis=1).max()
     elif ord is None or ord == "fro":
         found = np.sqrt((abs(x) ** 2).sum())
     else:
@@ -430,6 +450,8 @@ def _slogdet(a: Any) -> Any:
 
 
 def _matrix_power(a: Any, n: Any) -> Any:
+    if n < 0 and (a[:1, :1] * 0.5).dtype != a.dtype:
+        raise NotImplementedError("np.linalg.matrix_power() of integers has an n of 0 or more here")
     power, left, base = np.eye(a.shape[0], dtype=a.dtype), n, a.copy()
     if n < 0:
         base[:] = np.linalg.inv(a)
@@ -487,25 +509,25 @@ def _gcd(x1: Any, x2: Any) -> Any:
     a, b = abs(x1), abs(x2)
     while b != 0:
         a, b = b, a % b
-    return a
+    return abs(a)
 
 
 def _lcm(x1: Any, x2: Any) -> Any:
     divisor = _gcd(x1, x2)
-    return abs(x1 // (divisor if divisor != 0 else divisor + 1) * x2)
+    return abs(x1) // (divisor if divisor != 0 else divisor + 1) * abs(x2)
 
 
 def _heaviside(x1: Any, x2: Any) -> Any:
-    return x1 * 0.0 + x2 if x1 == 0 else (x1 if x1 != x1 else x1 * 0.0 + (1.0 if x1 > 0 else 0.0))
+    return x1 * 0.0 + x2 if x1 == 0 else (np.sign(x1) + 1.0) / 2.0
 
 
 def _logaddexp(x1: Any, x2: Any) -> Any:
-    high, low = max(x1, x2), min(x1, x2)
-    return high + np.log(2.0) if high == low else high + np.log1p(np.exp(low - high))
+    high, low = np.maximum(x1, x2), np.minimum(x1, x2)
+    return high + 0.6931471805599453 if high == low else high + np.log1p(np.exp(low - high))
 
 
 def _logaddexp2(x1: Any, x2: Any) -> Any:
-    high, low = max(x1, x2), min(x1, x2)
+    high, low = np.maximum(x1, x2), np.minimum(x1, x2)
     return high + 1.0 if high == low else high + np.log2(1.0 + np.exp2(low - high))
 
 
@@ -519,7 +541,8 @@ def _fix(x: Any) -> Any:
 
 
 def _ldexp(x1: Any, x2: Any) -> Any:
-    return x1 * 2.0**x2
+    half = x2 // 2
+    return (x1 * 2.0**half * 2.0 ** (x2 - half)).astype(np.multiply(x1, 1.0).dtype)
 
 
 def _isposinf(x: Any) -> Any:

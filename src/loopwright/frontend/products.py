@@ -28,7 +28,7 @@ from loopwright.frontend.elementwise import (
     require_same,
 )
 from loopwright.frontend.inline import inline_function
-from loopwright.frontend.manipulation import view_of
+from loopwright.frontend.manipulation import flattened, view_of
 from loopwright.frontend.reductions import ANY, SUM, axes_of, reduced, square_of
 from loopwright.frontend.ufuncs import ufunc_of
 from loopwright.frontend.values import Array, ArrayLike, Elementwise, Fixed, Items, Literal, Mixed, Number, Value, View
@@ -137,7 +137,7 @@ def _stacked_product(cx: Context, a: ArrayLike, b: ArrayLike, node: ast.AST) -> 
 Product = Callable[[Context, ArrayLike, ArrayLike, ast.AST], Value]
 
 
-def _called(product: Product) -> Handler:
+def _called(product: Product, takes_numbers: bool = True) -> Handler:
     """`np.dot(a, b)` and its like: a product with a number is one of each element."""
 
     def handler(cx: Context, call: Arguments) -> Value:
@@ -147,6 +147,9 @@ def _called(product: Product) -> Handler:
         if out is not None and not (is_array(a) and is_array(b)):
             raise cx.error(node, f"{what} takes two arrays beside 'out' here", remedy="out[:] = a * b")
         if not (is_array(a) and is_array(b)) and not isinstance(a, Items) and not isinstance(b, Items):
+            if not takes_numbers:
+                raise cx.error(node, f"{what} takes two arrays", "NumPy raises ValueError", "write a * b")
+            a, b = (_typed(cx, one, node) for one in (a, b))
             return ufunc_of(cx, np.multiply, replace(call, name="multiply", values=(a, b), named={}))
         result = product(cx, as_array(cx, a, node, what), as_array(cx, b, node, what), node)
         if out is None:
@@ -155,6 +158,11 @@ def _called(product: Product) -> Handler:
         return out
 
     return handler
+
+
+def _typed(cx: Context, value: Value, node: ast.AST) -> Value:
+    """A Python number as NumPy's, which it is made to be beside an array."""
+    return replace(operators.scalar_of(cx, value, node), weak=False) if isinstance(value, Literal | Number) else value
 
 
 def _dot(cx: Context, a: ArrayLike, b: ArrayLike, node: ast.AST) -> Value:
@@ -166,8 +174,10 @@ def _inner(cx: Context, a: ArrayLike, b: ArrayLike, node: ast.AST) -> Value:
 
 
 def _outer(cx: Context, call: Arguments) -> Value:
+    """`np.outer(a, b)`: of all elements of each, in the order of memory."""
     call.expect(cx, 2)
-    return outer_of(cx, np.multiply, call)
+    flat = (flattened(cx, as_array(cx, value, call.node, "np.outer()"), call.node) for value in call.values)
+    return outer_of(cx, np.multiply, replace(call, values=tuple(flat)))
 
 
 def outer_of(cx: Context, function: np.ufunc, call: Arguments) -> Value:
@@ -207,5 +217,6 @@ def _norm(cx: Context, call: Arguments) -> Value:
 dot = _called(_dot)
 
 PRODUCTS: dict[Any, Handler] = {
-    np.dot: dot, np.matmul: _called(product_of), np.inner: _called(_inner), np.outer: _outer, np.linalg.norm: _norm,
+    np.dot: dot, np.matmul: _called(product_of, takes_numbers=False),
+    np.inner: _called(_inner), np.outer: _outer, np.linalg.norm: _norm,
 }  # fmt: skip

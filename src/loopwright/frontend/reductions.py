@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
@@ -10,13 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from loopwright.frontend import operators
+from loopwright.frontend import operators, promote
 from loopwright.frontend.arguments import Arguments
 from loopwright.frontend.complex_pairs import parts_of, repeatable
 from loopwright.frontend.context import Context
 from loopwright.frontend.convert import convert, literal
-from loopwright.frontend.creation import as_array
-from loopwright.frontend.elementwise import as_bool, check, map_elements, materialised, nest, new_array
+from loopwright.frontend.creation import as_array, common_element
+from loopwright.frontend.elementwise import as_bool, check, map_elements, materialised, nest, new_array, require_same
 from loopwright.frontend.numpy_functions import scalar_of_dtype
 from loopwright.frontend.values import (
     Array,
@@ -423,24 +424,52 @@ def _average(cx: Context, call: Arguments) -> Value:
     if call.get(1, "axis") is not None or len(array.shape) != len(weight.shape):
         raise cx.error(call.node, "np.average() with weights takes arrays of one shape and no axis here")
     multiply = lambda cx, a, b: operators.binary_operation(cx, "mul", a, b, call.node)  # noqa: E731
+    for one, other in zip(array.shape, weight.shape, strict=True):
+        require_same(cx, one, other, call.node)
+    kind = common_element(cx, [array, weight], call.node)
+    if not array.element.is_float and not array.element.is_complex:
+        kind = promote.common(promote.NumberType(kind, False), promote.NumberType(FLOAT64, False)).type
+    convert_to = lambda cx, x: Number(convert(cx, x, kind, call.node), weak=False)  # noqa: E731
+    array, weight = (map_elements(cx, convert_to, [one], call.node) for one in (array, weight))
     axes = list(range(len(array.shape)))
-    total = reduced(cx, SUM, map_elements(cx, multiply, (array, weight), call.node), axes, False, call.node, FLOAT64)
-    count = reduced(cx, SUM, weight, axes, False, call.node, FLOAT64)
+    total = reduced(cx, SUM, map_elements(cx, multiply, (array, weight), call.node), axes, False, call.node, kind)
+    count = reduced(cx, SUM, weight, axes, False, call.node, kind)
     assert isinstance(total, Number) and isinstance(count, Number)
     return Number(Binary("truediv", total.expr, count.expr), weak=False)
 
 
 def _ignoring_nan(how: Folding) -> Callable[[Context, Arguments], Value]:
-    """`np.nansum` and its like: a NaN counts as what changes nothing."""
+    """`np.nansum` and its like: a NaN counts as what changes nothing; an extreme of nothing but NaN is NaN."""
 
     def handler(cx: Context, call: Arguments) -> Value:
         array = as_array(cx, call.values[0], call.place(0), f"np.{call.name}()")
-        if array.element.is_float or array.element.is_complex:
-            nothing = literal(cx, float(how.begin(array.element)), array.element, call.node)
-            array = map_elements(cx, lambda cx, x: _without_nan(cx, x, nothing, call.node), [array], call.node)
-        return _call(how)(cx, Arguments(call.node, call.name, (array, *call.values[1:]), call.named))
+        if not array.element.is_float and not array.element.is_complex:
+            return _call(how)(cx, call)
+        array = steady(cx, array, call.node)
+        nothing = literal(cx, float(how.begin(array.element)), array.element, call.node)
+        numbers = map_elements(cx, lambda cx, x: _without_nan(cx, x, nothing, call.node), [array], call.node)
+        found = _call(how)(cx, replace(call, values=(numbers, *call.values[1:])))
+        return _or_nan(cx, found, array, call) if how.needs_element else found
 
     return handler
+
+
+def _or_nan(cx: Context, found: Value, array: ArrayLike, call: Arguments) -> Value:
+    """The extremes of what is no NaN, and NaN where there is none."""
+    node = call.node
+
+    def is_number(cx: Context, x: Number) -> Number:
+        value = cx.once(x.expr, cx.at(node))
+        return Number(Compare("eq", value, value), weak=False)
+
+    def choose(cx: Context, extreme: Number, is_any: Number) -> Number:
+        nan = Const(math.nan, extreme.type)
+        return Number(Select(is_any.expr, extreme.expr, nan), weak=False)
+
+    present = _call(ANY)(cx, replace(call, values=(map_elements(cx, is_number, [array], node), *call.values[1:])))
+    if isinstance(found, Number) and isinstance(present, Number):
+        return choose(cx, found, present)
+    return materialised(cx, map_elements(cx, choose, (found, present), node), node)
 
 
 def _without_nan(cx: Context, number: Number, nothing: Const, node: ast.AST) -> Number:

@@ -74,8 +74,8 @@ def _running_products(rows: Any) -> Any:
 
 
 def _nancumsum(a: Any, axis: Any = None) -> Any:
-    return _cumsum(np.where(np.isnan(a), 0.0, a), axis)
+    return _cumsum(np.where(np.isnan(a), 0, a), axis)
 
 
 def _nancumprod(a: Any, axis: Any = None) -> Any:
-    return _cumprod(np.where(np.isnan(a), 1.0, a), axis)
+    return _cumprod(np.where(np.isnan(a), 1, a), axis)

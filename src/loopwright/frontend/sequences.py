@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from loopwright.frontend import promote
 from loopwright.frontend.arguments import Arguments
 from loopwright.frontend.context import Context
 from loopwright.frontend.convert import truth
@@ -15,7 +16,7 @@ from loopwright.frontend.reductions import ALL, ANY, MAXIMUM, MINIMUM, SUM, redu
 from loopwright.frontend.values import ArrayLike, Items, ListValue, Literal, Number, Value, View, describe
 from loopwright.frontend.views import is_array
 from loopwright.ir.nodes import Binary, Const
-from loopwright.ir.types import BOOL
+from loopwright.ir.types import BOOL, Scalar
 
 
 def _sum(cx: Context, call: Arguments) -> Value:
@@ -29,10 +30,18 @@ def _sum(cx: Context, call: Arguments) -> Value:
             start = binary(cx, "add", start, item, call.node)
         return start
     if is_array(value) and len(value.shape) == 1:
-        total = _as_items(cx, reduced(cx, SUM, value, [0], False, call.node), value, call)
+        total = _as_items(cx, reduced(cx, SUM, value, [0], False, call.node, _summed_in(start, value)), value, call)
         return binary(cx, "add", start, total, call.node)
     raise cx.error(call.node, "sum() takes an array of one axis, a list or a tuple here", f"this is {describe(value)}",
                    "write: np.sum(a, axis=0)")  # fmt: skip
+
+
+def _summed_in(start: Value, array: ArrayLike) -> Scalar | None:
+    """The type in which Python adds elements to a start; None for what np.sum takes."""
+    if not isinstance(start, Literal | Number):
+        return None
+    kind = promote.binary("add", start.number_type, promote.NumberType(array.element, weak=False))[0]
+    return kind if kind.is_integer or kind != array.element else None
 
 
 def _as_items(cx: Context, found: Value, array: ArrayLike, call: Arguments) -> Value:

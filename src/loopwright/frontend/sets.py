@@ -28,23 +28,24 @@ def _unique(ar: Any, return_index: Any = False, return_inverse: Any = False, ret
         for i in range(flat.size):
             place += int(first[i])
             inverse[order[i]] = place
+        places = inverse.reshape(ar.shape)
     if return_counts:
         counts = np.empty(len(starts), np.int64)
         for k in range(len(starts)):
             counts[k] = (starts[k + 1] if k + 1 < len(starts) else flat.size) - starts[k]
     made: Any
     if return_index and return_inverse and return_counts:
-        made = ordered[first], order[starts], inverse, counts
+        made = ordered[first], order[starts], places, counts
     elif return_index and return_inverse:
-        made = ordered[first], order[starts], inverse
+        made = ordered[first], order[starts], places
     elif return_index and return_counts:
         made = ordered[first], order[starts], counts
     elif return_inverse and return_counts:
-        made = ordered[first], inverse, counts
+        made = ordered[first], places, counts
     elif return_index:
         made = ordered[first], order[starts]
     elif return_inverse:
-        made = ordered[first], inverse
+        made = ordered[first], places
     elif return_counts:
         made = ordered[first], counts
     else:

@@ -13,7 +13,10 @@ from loopwright.frontend.along_axis import as_before, as_rows
 
 
 def _sort(a: Any, axis: Any = -1, kind: Any = None) -> Any:
-    if a.ndim > 2:
+    if axis is None:
+        result = a.flatten()
+        _sort_in_place(result)
+    elif a.ndim > 2:
         rows = as_rows(a, axis).copy()
         for i in range(rows.shape[0]):
             _sort_in_place(rows[i])
@@ -151,7 +154,9 @@ def _merge_runs(a: Any, merged: Any, run: Any, n: Any) -> None:
 
 
 def _argsort_rows(a: Any, axis: Any = -1, kind: Any = None) -> Any:
-    if a.ndim > 2:
+    if axis is None:
+        orders = _argsort(a.ravel())
+    elif a.ndim > 2:
         rows = as_rows(a, axis)
         places = np.empty(rows.shape, np.int64)
         for i in range(rows.shape[0]):
