@@ -56,7 +56,7 @@ OUTLIERS = {
 """,
     # Quotients of quotients: no number of operations is few enough.
     "chain": "    for i in range(n):\n        k = i\n" + "".join(
-        f"        k = (k * 3 + {j}) % {j + 50}\n" for j in range(40)) + "        a[k] = 1.0\n",
+        f"        k = (k * 3 + {j}) % {j + 50}\n" for j in range(40)) + "        a[k] = 1.0 * i\n",
     # Minima of minima: each may double the number of pieces.
     "minima": "    for i in range(n):\n        k = i\n" + "".join(
         f"        k = min(k + {j}, {200 - j} - i)\n" for j in range(60)) + "        a[k % 144] = 1.0\n",
