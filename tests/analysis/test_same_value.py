@@ -3,7 +3,9 @@ run them at once, or several devices."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import linecache
+import random
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,6 +13,7 @@ import pytest
 
 import loopwright as lw
 from codegen.on_gpu import agree
+from loopwright.analysis.facts import LoopFacts
 
 RANDOM = np.random.default_rng(5)
 
@@ -43,6 +46,13 @@ def with_others(keys, marks, more):
             more[0] = 1
 
 
+def two_places(keys, marks, more):
+    for i in range(keys.shape[0]):
+        marks[keys[i] // 2] = 5
+        if marks[keys[i]] < 5:
+            marks[keys[i]] = 5
+
+
 def any_of_them(keys, marks, more):
     for i in range(keys.shape[0]):
         if keys[i] == more[0]:
@@ -50,7 +60,7 @@ def any_of_them(keys, marks, more):
 
 
 @pytest.mark.parametrize("n", [0, 1, 700])
-@pytest.mark.parametrize("kernel", [seen, asked_before, of_neighbours, with_others, any_of_them])
+@pytest.mark.parametrize("kernel", [seen, asked_before, of_neighbours, with_others, two_places, any_of_them])
 def test_iterations_need_no_order(kernel: Callable[..., Any], n: int) -> None:
     keys, marks, more = RANDOM.integers(0, 60, n), RANDOM.integers(0, 9, 60), RANDOM.integers(0, 9, 700)
     found = agree(kernel, keys, marks, more, strict=False)
@@ -106,6 +116,42 @@ def otherwise(keys, marks, more):
             more[i] = 1
 
 
+def first_ones(keys, marks, more):
+    for i in range(keys.shape[0]):
+        new = 0
+        if marks[keys[i]] == 0:
+            marks[keys[i]] = 1
+            new = 1
+        more[i] = new
+
+
+def last_one(keys, marks, more):
+    found = 0
+    for i in range(keys.shape[0]):
+        found = 0
+        if marks[keys[i]] == 0:
+            marks[keys[i]] = 1
+            found = 1
+    more[0] = found
+
+
+def two_who_ask(keys, marks, more):
+    for i in range(keys.shape[0]):
+        if marks[keys[i]] < 5:
+            marks[keys[i]] = 5
+            more[keys[i]] = 7
+        if marks[keys[i] // 2] < 5:
+            marks[keys[i] // 2] = 5
+
+
+def one_who_does_not_ask(keys, marks, more):
+    for i in range(keys.shape[0]):
+        marks[keys[i] // 2] = 5
+        if marks[keys[i]] < 5:
+            marks[keys[i]] = 5
+            more[keys[i]] = 7
+
+
 def another_index_meanwhile(keys, marks, more):
     for i in range(keys.shape[0]):
         k = keys[i]
@@ -116,7 +162,20 @@ def another_index_meanwhile(keys, marks, more):
 
 @pytest.mark.parametrize(
     "kernel",
-    [another_value, two_values, parents, counted, read_elsewhere, asked_of_another, otherwise, another_index_meanwhile],
+    [
+        another_value,
+        two_values,
+        parents,
+        counted,
+        read_elsewhere,
+        asked_of_another,
+        otherwise,
+        first_ones,
+        last_one,
+        two_who_ask,
+        one_who_does_not_ask,
+        another_index_meanwhile,
+    ],
 )
 def test_iterations_need_their_order(kernel: Callable[..., Any]) -> None:
     keys, marks, more = RANDOM.integers(0, 60, 60), RANDOM.integers(0, 9, 60), RANDOM.integers(0, 9, 60)
@@ -206,3 +265,72 @@ def test_a_flag_beside_other_work() -> None:
             kernel = lw.kernel(whole_flag)
             assert kernel(a, b) == 1 and kernel(a * 0.0 - 1.0, b) == 0
         np.testing.assert_array_equal(b, a * 0.0 - 1.0)
+
+
+# ---- at random ----------------------------------------------------------------------------------------------------
+
+PLACES = ("p[i]", "p[i] // 2", "0", "q[i]")
+
+
+def some_program(chance: random.Random) -> str:
+    """The body of a loop that marks elements: some of them are asked before, and more is done then."""
+
+    def store(pad: str) -> str:
+        return f"{pad}{chance.choice('ab')}[{chance.choice(PLACES)}] = {chance.choice((1, 1, 1, 2, 'i'))}\n"
+
+    lines = ""
+    for _ in range(chance.randint(1, 3)):
+        if chance.random() < 0.3:
+            lines += store("    ")
+            continue
+        array, place = chance.choice("ab"), chance.choice(PLACES)
+        more = f" {chance.choice(('and', 'or'))} q[i] > 3" if chance.random() < 0.4 else ""
+        lines += f"    if {array}[{place}] {chance.choice(('==', '<', '!='))} {chance.choice((0, 1, 2))}{more}:\n"
+        inside = [f"        {array}[{place}] = {chance.choice((1, 1, 2))}\n"] * (chance.random() < 0.9)
+        inside += [store("        ")] * (chance.random() < 0.3)
+        inside += [f"        {chance.choice('fg')} = {chance.choice((1, 1, 3))}\n"] * (chance.random() < 0.4)
+        if chance.random() < 0.2:
+            inside.append(f"        b[{place}] = 1\n")
+        lines += "".join(chance.sample(inside, len(inside))) or "        f = 1\n"
+    if chance.random() < 0.2:
+        lines += f"    c[i] = {chance.choice(('f', 'g', 'a[0]', 'b[p[i]]'))}\n"
+    return lines
+
+
+def facts_of(text: str) -> LoopFacts:
+    """Those of the only loop of a function over arrays of whole numbers."""
+    name, scope = f"<marks {hash(text)}>", dict[str, Any]()
+    linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
+    exec(compile(text, name, "exec"), scope)
+    with lw.options(device="interpreter"):
+        made = lw.kernel(scope["f"]).specialise(*(np.zeros(8, np.int64) for _ in range(5)))
+    return made.facts.loops["i"]
+
+
+def after(body: str, order: Sequence[int], start: dict[str, Any]) -> dict[str, Any]:
+    """The state after the iterations in an order."""
+    state = {name: value.copy() if isinstance(value, np.ndarray) else value for name, value in start.items()}
+    exec("for i in order:\n" + body, state | {"order": order}, scope := dict(state))
+    return {name: scope[name] for name in ("a", "b", "c", "f", "g")}
+
+
+def test_random_marks_in_any_order() -> None:
+    found = 0
+    for seed in range(250):
+        chance = random.Random(seed)
+        body = some_program(chance)
+        text = "def f(a, b, c, p, q):\n    f = 0\n    g = 0\n    for i in range(len(p)):\n"
+        text += "".join(f"    {line}\n" for line in body.splitlines()) + "    return f, g\n"
+        facts = facts_of(text)
+        if facts.verdict not in ("parallel", "reduction") or not facts.alike:
+            continue
+        found += 1
+        draw = np.random.default_rng(seed)
+        start = {name: draw.integers(0, 3, 8) for name in "abc"} | {"f": 0, "g": 0}
+        start |= {"c": np.zeros(8, np.int64), "p": draw.integers(0, 8, 8), "q": draw.integers(0, 8, 8)}
+        wanted = after(body, range(8), start)
+        for _ in range(6):
+            got = after(body, chance.sample(range(8), 8), start)
+            for name in wanted.keys() - set(facts.last):
+                np.testing.assert_array_equal(got[name], wanted[name], err_msg=f"{seed} {name}\n{body}")
+    assert found > 25
