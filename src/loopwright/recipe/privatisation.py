@@ -37,6 +37,8 @@ def _copied(partial: PartialSchedule, array: str, run: tuple[str, ...]) -> None:
         loops = {loop.name: loop for chain in partial.chains() for loop in chain}
         if not all(name in loops and is_free(loops[name], facts.loops[name]) for name in run):
             raise NotTaken
+        if any(facts.loops[name].alike for name in run):  # the processor's threads cannot share it
+            raise NotTaken
     if partial.kernel is not kernel:
         partial.begin_again()
 
