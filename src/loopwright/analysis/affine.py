@@ -224,6 +224,12 @@ class SymbolTable:
         rule = _range_rule(name, (low, high))
         return self._new(name, "opaque", birth, intervals, rule=rule, loose=True, data=True)
 
+    def within(self, intervals: tuple[Interval, ...], birth: tuple[str, ...], roots: frozenset[Symbol]) -> Symbol:
+        """A value about which nothing but its range is known: an interval for each level of its roots."""
+        name = self._named("q", birth)
+        rule = _range_rule(name, intervals[0])
+        return self._new(name, "opaque", birth, intervals, roots, rule=rule, loose=True, data=True)
+
     def opaque(
         self, key: Hashable, parts: Iterable[Affine], interval: Interval, birth: tuple[str, ...], loads: bool
     ) -> Symbol:

@@ -137,23 +137,34 @@ def _union(sets: Sequence[isl.Set]) -> isl.Set:
     return total
 
 
-def _meet(note: LoopNote, here: isl.Set, there: isl.Set, sign: str = "!=") -> isl.Set:
-    """The elements that `here` touches at the loop's variable and `there` at another value of it."""
+def _meet(note: LoopNote, here: isl.Set, there: isl.Set, later: bool = False) -> isl.Set:
+    """The elements that `here` touches at the loop's variable and `there` in another iteration, a later one if so
+    asked."""
+    return here.intersect_params(_two_iterations(note, later)).intersect(renamed(there, note.symbol.name, OTHER))
+
+
+def _two_iterations(note: LoopNote, later: bool) -> isl.Set:
+    """The loop's variable in two iterations. Where the step is known only at run time, they are a step apart."""
     x = note.symbol.name
-    apart = parsed(f"{x} {sign} {OTHER}", (x, OTHER))
-    return here.intersect_params(apart).intersect(renamed(there, x, OTHER))
+    if note.step:
+        sign = "!=" if not later else "<" if note.step > 0 else ">"
+        return parsed(f"{x} {sign} {OTHER}", (x, OTHER))
+    step = note.stride.text()
+    ways = [f"({step} > 0 and {OTHER} - {x} >= {step}) or ({step} < 0 and {OTHER} - {x} <= {step})"]
+    if not later:
+        ways.append(f"({step} > 0 and {x} - {OTHER} >= {step}) or ({step} < 0 and {x} - {OTHER} <= {step})")
+    return parsed(" or ".join(ways), (x, OTHER, *(symbol.name for symbol in note.stride.symbols)))
 
 
 def meetings(elements: Elements, note: LoopNote, accesses: Sequence[Access]) -> list[Meeting]:
     """Every pair of accesses of one array that meet, certain ones first, then flow, then the others."""
     found: list[Meeting] = []
     layout = elements.layout(accesses)
-    forward = "<" if note.step >= 0 else ">"
     for first in accesses:
         for second in accesses:
             if not (first.is_write or second.is_write):
                 continue
-            common = _meet(note, elements.of(first, note, layout), elements.of(second, note, layout), forward)
+            common = _meet(note, elements.of(first, note, layout), elements.of(second, note, layout), later=True)
             if not common.is_empty():
                 certain = is_certain(first, note) and is_certain(second, note)
                 certain = certain and not _by_chance(elements, note, (first, second), common)

@@ -145,8 +145,10 @@ def adopt(
         if allowed.n_basic_set() <= MOST_PIECES and not allowed.intersect(room).is_empty():
             if not allowed.intersect(_ample(allowed)).is_empty():
                 return _adopted(proof, stack, choice, allowed)
-            # Arrays of a negative size are empty, and nothing is outside of them: most calls are not like that.
-            scarce = scarce or (choice, allowed)
+            # Arrays of a negative size are empty, and nothing is outside of them: most calls are not like that. Where
+            # the steps of a loop are not known, it reaches fewer elements than its bounds say.
+            if all(proof.notes.loops[name].step for name in stack if name in proof.notes.loops):
+                scarce = scarce or (choice, allowed)
     return None if scarce is None else _adopted(proof, stack, *scarce)
 
 

@@ -6,12 +6,24 @@ the place is surely reached. It decides nothing about safety; `dependence` and `
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TypeVar, assert_never
 
-from loopwright.analysis.affine import Affine, Formula, Symbol, SymbolTable, combine, of_symbol, relate
+from loopwright.analysis.affine import (
+    Affine,
+    Formula,
+    Symbol,
+    SymbolTable,
+    combine,
+    conjunction,
+    constant,
+    disjunction,
+    of_symbol,
+    relate,
+)
+from loopwright.analysis.carried_ranges import Range, carried_ranges
 from loopwright.analysis.values import (
     UNKNOWN,
     Consequences,
@@ -93,8 +105,9 @@ class Test:
 
 @dataclass(frozen=True, slots=True)
 class LoopNote:
-    """A For as forms: its variable, bounds and step (0: not constant), the loops around it, the variable's domain,
-    and what else holds there. regular: every iteration that the domain and the rest allow does happen."""
+    """A For as forms: its variable, bounds and step (0: not constant, which `stride` then tells), the loops around it,
+    the variable's domain, and what else holds there. regular: every iteration that the domain and the rest allow does
+    happen."""
 
     loop: For
     symbol: Symbol
@@ -105,6 +118,7 @@ class LoopNote:
     domain: tuple[Formula, ...]
     where: tuple[Formula, ...]
     regular: bool
+    stride: Affine
 
 
 @dataclass(slots=True)
@@ -201,19 +215,27 @@ class _Walker:
         del self.where[mark:]
         self.exact = before
 
-    def _change(self, around: Stmt) -> None:
-        """Forget what may change inside a statement: on entering a loop, and on leaving it."""
+    def _change(self, around: Stmt, ranges: Mapping[str, Range]) -> None:
+        """Forget what may change inside a statement: on entering a loop, and on leaving it. ranges: of scalars, all the
+        time."""
         for stmt in _changing(around):
             match stmt:
                 case Assign():
                     self.state.types[stmt.name] = stmt.value.type
-                    self.state.forget(stmt.name)
+                    self._forget(stmt.name, ranges.get(stmt.name))
                 case Store():
                     self.state.stored(stmt.array)
                 case Allocate():
                     self.state.stored(stmt.array)
                     for axis in range(len(stmt.shape)):
                         self.state.sizes.pop((stmt.array, axis), None)
+
+    def _forget(self, name: str, known: Range | None) -> None:
+        if known is None:
+            self.state.forget(name)
+        else:
+            symbol = self.state.table.within(known.intervals, self.state.stack, known.roots)
+            self.state.scalars[name] = of_symbol(symbol)
 
     # ---- expressions
 
@@ -295,7 +317,7 @@ class _Walker:
                 ended = self.body(stmt.body)
                 left = any(isinstance(s, Leave) and s.block == stmt.name for s in statements(stmt.body))
                 if left:
-                    self._change(stmt)
+                    self._change(stmt, {})
                 self._after(stmt)
                 return ended and not left
             case Break() | Continue() | Leave() | Return():
@@ -367,26 +389,28 @@ class _Walker:
         lower, upper, step = (value_of(state, e) for e in (loop.lower, loop.upper, loop.step))
         stride = step.constant if step.is_constant else 0
         sign = stride or (1 if step.interval(0)[0] > 0 else -1 if step.interval(0)[1] < 0 else 0)
-        outer = state.stack
+        outer, ranges = state.stack, carried_ranges(loop, state)
         symbol = state.table.loop((*outer, loop.name), lower, upper, sign)
         state.stack = (*outer, loop.name)
-        self._change(loop)
+        self._change(loop, ranges)
         state.scalars[loop.name] = of_symbol(symbol)
         state.types[loop.name] = INT64
         domain = self._domain(loop, of_symbol(symbol), lower, upper, sign)
+        if not sign:
+            domain = _either_way(step, *(self._domain(loop, of_symbol(symbol), lower, upper, way) for way in (1, -1)))
         if abs(stride) > 1:
             distance = combine(of_symbol(symbol), lower, -1)
             domain.append(Formula(f"{distance.text()} mod {abs(stride)} = 0", distance.symbols))
         exact = stride != 0 and not self._breaks(loop)
         regular = self.exact and exact
         self.notes.loops[loop.name] = LoopNote(
-            loop, symbol, lower, upper, stride, outer, tuple(domain), tuple(self.where), regular
+            loop, symbol, lower, upper, stride, outer, tuple(domain), tuple(self.where), regular, step
         )
         with self._under(*domain, exact=exact):
             self.sure = self.sure and not self._breaks(loop) and not _may_fail_inside(loop)
             self.body(loop.body)
         state.stack = outer
-        self._change(loop)
+        self._change(loop, ranges)
         self._after(loop)
 
     def _domain(self, loop: For, value: Affine, lower: Affine, upper: Affine, sign: int) -> list[Formula]:
@@ -397,7 +421,7 @@ class _Walker:
         if sign < 0:
             first = [relate(value, "<=", bound) for bound in self._bounds(loop.lower, lower, "min")]
             return first + [relate(value, ">", bound) for bound in self._bounds(loop.upper, upper, "max")]
-        return []
+        return []  # the sign of the step decides
 
     def _bounds(self, expr: Expr, form: Affine, op: str) -> list[Affine]:
         if isinstance(expr, Binary) and expr.op == op:
@@ -412,17 +436,23 @@ class _Walker:
 
     def _while(self, loop: While) -> None:
         state = self.state
-        outer = state.stack
+        outer, ranges = state.stack, carried_ranges(loop, state)
         state.stack = (*outer, loop.name)
-        self._change(loop)
+        self._change(loop, ranges)
         self.sure = False
         self.expr(loop.condition, loop)
         condition = condition_of(state, loop.condition)
         with self._under(condition.true, exact=False):
             self.body(loop.body)
         state.stack = outer
-        self._change(loop)
+        self._change(loop, ranges)
         self._after(loop)
+
+
+def _either_way(step: Affine, upwards: list[Formula], downwards: list[Formula]) -> list[Formula]:
+    """The domain of a loop whose step may have either sign."""
+    up = conjunction((relate(step, ">", constant(0)), *upwards))
+    return [disjunction([up, conjunction((relate(step, "<", constant(0)), *downwards))])]
 
 
 @by_identity

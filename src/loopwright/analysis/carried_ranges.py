@@ -1,0 +1,147 @@
+"""What is known of whole numbers that a loop carries from one iteration to the next, such as the length of a block that
+each round doubles, or a counter: they never fall below some number, and where the condition of a `while` limits them
+they stay below a multiple of its limit. A value that could grow past 64 bits, and so become negative, has no range.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from loopwright.analysis.affine import LEVELS, Affine, Interval, Symbol, roots_of, scale
+from loopwright.analysis.values import State, value_of
+from loopwright.ir.nodes import Assign, Binary, Body, Compare, Const, Expr, For, Load, Logical, Select, Var, While
+from loopwright.ir.queries import names_assigned, names_in
+from loopwright.ir.types import INT64
+from loopwright.ir.walk import bodies, subexpressions
+
+MOST_ADDED = 1024
+"""What an iteration may add: a call would run for years before so small a sum were past 64 bits."""
+
+MOST_TIMES = 4096
+"""By what an iteration may multiply."""
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """What a scalar is at least and at most, by the levels of what is assumed of arguments, and the arguments whose
+    levels decide."""
+
+    intervals: tuple[Interval, ...]
+    roots: frozenset[Symbol] = frozenset()
+
+
+def carried_ranges(loop: For | While, state: State) -> dict[str, Range]:
+    """The scalars that the loop assigns and that are in a range before, after, and at the beginning of each iteration.
+    state: as it is before the loop."""
+    given = list(_given(loop.body, loop))
+    floors: dict[str, int] = {}
+    for one, _ in given:
+        known = state.scalars.get(one.name)
+        if one.value.type == INT64 and known is not None and known.interval(0)[0] > INT64.minimum:
+            floors[one.name] = known.interval(0)[0]
+    changing = names_assigned((loop,)) | {loop.name}
+    asked = _Ranges(state, changing, floors, given)
+    while floors:
+        lower = {one.name: asked.least(one) for one, _ in given if one.name in floors}
+        wrong = [name for name, floor in lower.items() if floor is None or floor < floors[name]]
+        if not wrong:
+            break
+        for name in wrong:
+            floor = floors.pop(name)
+            if floor > 0:
+                floors[name] = 0
+    return {name: _range(state.scalars[name], floor, asked.limits.get(name)) for name, floor in floors.items()}
+
+
+def _range(before: Affine, least: int, limit: Affine | None) -> Range:
+    if limit is None:
+        return Range(((least, INT64.maximum),) * len(LEVELS))
+    most = (max(form.interval(level)[1] for form in (before, limit)) for level in range(len(LEVELS)))
+    return Range(tuple((least, end) for end in most), roots_of((before, limit)))
+
+
+def _given(body: Body, around: For | While) -> Iterator[tuple[Assign, For | While]]:
+    """Every assignment, with the innermost loop around it."""
+    for stmt in body:
+        if isinstance(stmt, Assign):
+            yield stmt, around
+        for inner in bodies(stmt):
+            yield from _given(inner, stmt if isinstance(stmt, For | While) else around)
+
+
+@dataclass(slots=True)
+class _Ranges:
+    """What expressions are at least, where the scalars that change in a loop are at least `floors`. limits: what those
+    that are multiplied are at most."""
+
+    state: State
+    changing: set[str]
+    floors: dict[str, int]
+    given: list[tuple[Assign, For | While]]
+    limits: dict[str, Affine] = field(default_factory=dict)
+
+    def least(self, stmt: Assign) -> int | None:
+        """What every assignment to a scalar gives it at least; None where nobody knows."""
+        found = [self._value(one.value, one, around) for one, around in self.given if one.name == stmt.name]
+        return None if None in found else min(floor for floor in found if floor is not None)
+
+    def _value(self, expr: Expr, stmt: Assign, around: For | While) -> int | None:
+        if isinstance(expr, Var) and expr.name in self.changing:
+            return self.floors.get(expr.name)
+        if names_in(expr).isdisjoint(self.changing):
+            return None if any(subexpressions(expr, Load)) else value_of(self.state, expr).interval(0)[0]
+        if isinstance(expr, Select):
+            return _least(self._value(side, stmt, around) for side in (expr.then, expr.otherwise))
+        if not isinstance(expr, Binary):
+            return None
+        if expr.op == "min":
+            return _least(self._value(side, stmt, around) for side in (expr.left, expr.right))
+        for side, other in ((expr.left, expr.right), (expr.right, expr.left)):
+            if isinstance(other, Const) and (other is expr.right or expr.op in ("add", "mul")):
+                floor = self._value(side, stmt, around)
+                return None if floor is None else self._by_number(expr.op, floor, int(other.value), stmt, around)
+        return None
+
+    def _by_number(self, op: str, floor: int, number: int, stmt: Assign, around: For | While) -> int | None:
+        """The least of `value op number`, for a value of at least `floor`."""
+        if op == "add" and 0 <= number <= MOST_ADDED:
+            return floor + number
+        if op == "floordiv" and number > 0:
+            return floor // number
+        if op == "shr" and number >= 0:
+            return floor >> number
+        times = 1 << number if op == "shl" and 0 <= number < 12 else number if op == "mul" else 0
+        if 1 <= times <= MOST_TIMES and floor >= 0 and self._is_limited(stmt, around, times):
+            return floor * times
+        return None
+
+    def _is_limited(self, stmt: Assign, around: For | While, times: int) -> bool:
+        """Whether the loop goes on only while the scalar is so small that this many times its value has 64 bits."""
+        alone = sum(one.name == stmt.name for one, _ in self.given) == 1
+        if not alone or not isinstance(around, While) or names_in(stmt.value) != {stmt.name}:
+            return False
+        for limit in _limits(around.condition, stmt.name):
+            if names_in(limit).isdisjoint(self.changing) and not any(subexpressions(limit, Load)):
+                most = scale(value_of(self.state, limit), times)
+                if self.state.table.fits(most, INT64.minimum, INT64.maximum):
+                    self.limits[stmt.name] = most
+                    return True
+        return False
+
+
+def _least(floors: Iterator[int | None]) -> int | None:
+    known = list(floors)
+    return None if None in known else min(floor for floor in known if floor is not None)
+
+
+def _limits(condition: Expr, name: str) -> Iterator[Expr]:
+    """What a scalar is at most wherever a condition holds."""
+    if isinstance(condition, Logical) and condition.op == "and":
+        yield from _limits(condition.left, name)
+        yield from _limits(condition.right, name)
+    elif isinstance(condition, Compare):
+        sides = {"lt": (condition.left, condition.right), "gt": (condition.right, condition.left)}
+        smaller, larger = sides.get(condition.op.replace("le", "lt").replace("ge", "gt"), (None, None))
+        if isinstance(smaller, Var) and smaller.name == name and larger is not None:
+            yield larger
