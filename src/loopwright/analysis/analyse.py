@@ -14,6 +14,7 @@ from loopwright.analysis.guard import both, guard_of
 from loopwright.analysis.irregular import access_facts
 from loopwright.analysis.local_arrays import is_private
 from loopwright.analysis.reductions import NotAReduction, array_updates, is_exact, one_op, scalar_reduction
+from loopwright.analysis.pairs import in_pairs
 from loopwright.analysis.same_value import set_alike
 from loopwright.analysis.scalars import Names, Scalars, live_after, scalars_of
 from loopwright.analysis.trace import Access, LoopNote, Trace, escapes, keep, trace
@@ -207,7 +208,7 @@ def _array_obstacles(
         if array in local or array in scene.distinct or not any(access.is_write for access in accesses):
             continue
         obstacle = _array_obstacle(scene, note, accesses)
-        if obstacle is None:
+        if obstacle is None or in_pairs(scene.notes, note, array):
             continue
         if _is_private(scene, loop, array):
             local.append(array)
