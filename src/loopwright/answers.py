@@ -61,12 +61,14 @@ FOR_EXPLAIN = 8_000_000
 
 @dataclass(frozen=True, slots=True)
 class AskedCall:
-    """A call that an explanation is about. threads: so many it may use. failed: where its sizes fail the condition."""
+    """A call that an explanation is about. threads: so many it may use. failed: where its sizes fail the
+    condition that the code for such calls relies on, in words."""
 
     arguments: tuple[object, ...]
     plan: Plan
     threads: int
     failed: FailedGuard | None = None
+    condition: str = ""
 
 
 @together(FOR_EXPLAIN)
@@ -262,15 +264,20 @@ def _served_by(one: Specialisation, asked: AskedCall | None, ran: Ran | None) ->
 
 def _notes(one: Specialisation, asked: AskedCall | None, runs: Sequence[Run]) -> Iterator[str]:
     """What is unusual about it."""
-    condition = one.analysed.facts.guard.text
     if asked is not None and asked.failed is not None:
         if asked.failed.error is not None:
             what = str(asked.failed.error).splitlines()[0]
-            yield f"the sizes of this call fail the condition {condition}: it would raise {what}"
+            then = f"it would raise {what}"
+        elif one.compilation.semantics.checks == "all":
+            then = "code runs it that checks every access"
         else:
-            yield f"the sizes of this call fail the condition {condition}: code runs it that checks every access"
-    elif any(run.how == "checked" for run in runs) and asked is None:
+            then = "other code runs it, which relies on none"
+        yield f"the sizes of this call fail the condition {asked.condition}: {then}"
+    elif any(run.how == "checked" for run in runs) and asked is None and one.compilation.semantics.checks == "all":
+        condition = one.analysed.facts.guard.text
         yield f"this code runs the calls whose sizes fail the condition {condition}: it checks every access"
+    elif one.compilation.semantics.checks == "unguarded" and asked is None:
+        yield "this code runs calls whose sizes fail the condition that other code relies on"
     recipe = one.analysed.recipe
     if not any(isinstance(step, Relayout) for step in recipe.schedule):
         compilation = one.compilation

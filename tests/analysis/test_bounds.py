@@ -83,7 +83,7 @@ CHECKED = {
         False,
     ),
     "for i in range(n):\n    for j in range(m):\n        a[i - j] = 1.0": ("the index can be negative", True),
-    "k = 0\nwhile flag:\n    a[k] = 1.0\n    k = k + 1": ("the index depends on data", True),
+    "k = 0\nwhile flag:\n    a[k] = 1.0\n    k = k + 1": ("the index depends on data", False),
 }
 
 

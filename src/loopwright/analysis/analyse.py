@@ -13,8 +13,8 @@ from loopwright.analysis.facts import Bounds, Conflict, Facts, Known, LoopFacts,
 from loopwright.analysis.guard import both, guard_of
 from loopwright.analysis.irregular import access_facts
 from loopwright.analysis.local_arrays import is_private
-from loopwright.analysis.reductions import NotAReduction, array_updates, is_exact, one_op, scalar_reduction
 from loopwright.analysis.pairs import in_pairs
+from loopwright.analysis.reductions import NotAReduction, array_updates, is_exact, one_op, scalar_reduction
 from loopwright.analysis.same_value import set_alike
 from loopwright.analysis.scalars import Names, Scalars, live_after, scalars_of
 from loopwright.analysis.trace import Access, LoopNote, Trace, escapes, keep, trace

@@ -21,6 +21,7 @@ from loopwright.analysis.sets import build, ordered, parameters
 from loopwright.analysis.trace import Access, Test, Trace, trace
 from loopwright.errors import BoundsError
 from loopwright.ir.nodes import Const, Kernel
+from loopwright.ir.types import INT64
 
 MOST_HARMLESS = 256
 """Of so many calls of a kernel it is remembered that no violation is certain."""
@@ -82,7 +83,8 @@ def _axis(proof: Proof, access: Access, axis: int) -> Bounds:
 
 def _decide(proof: Proof, access: Access, index: Affine, size: Affine, from_end: bool) -> Bounds:
     if _free(index, access):
-        return Bounds("checked", _reason(index, True), may_be_negative=True)
+        may_be_negative = index.interval(0)[0] < 0
+        return Bounds("checked", _reason(index, may_be_negative), may_be_negative=may_be_negative)
     outside = (relate(index, "<", constant(0)), relate(index, ">=", size))
     simple = tuple(f for name in access.stack if name in proof.notes.loops for f in proof.notes.loops[name].domain)
     for where in (access.where, simple):
@@ -121,10 +123,10 @@ def _refused(proof: Proof, access: Access, axis: int, bounds: Bounds) -> Bounds 
 
 
 def _free(index: Affine, access: Access) -> bool:
-    """A value of unlimited range about which no condition says anything: nothing can be proven."""
+    """A value without an upper limit about which no condition says anything: nothing can be proven."""
     for symbol in index.symbols:
-        low, high = symbol.intervals[0]
-        if symbol.role == "opaque" and symbol.data and not symbol.rule and high - low >= 2**63:
+        alone = symbol.role == "opaque" and not symbol.uses and not symbol.factors
+        if alone and symbol.data and symbol.intervals[0][1] >= INT64.maximum:
             return not any(symbol in formula.symbols for formula in access.where)
     return False
 

@@ -136,7 +136,8 @@ def _holds(proof: Proof, access: Access, form: Affine, below: Affine | None) -> 
 def limit(proof: Proof, access: Access, digits: Digits, size: Affine) -> str | None:
     """Make it part of the guard that an index of digits stays below a size, and say so in words; None where the
     greatest first digit is not simple."""
-    if any(s.role not in ("size", "scalar") for form in (*digits.radices, size) for s in form.symbols):
+    known = all(s.role in ("size", "scalar") for form in (*digits.radices, size) for s in form.symbols)
+    if not known or not proof.notes.state.guarded:
         return None
     try:
         with proof.effort.bounded():

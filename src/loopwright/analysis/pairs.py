@@ -57,7 +57,7 @@ def in_pairs(notes: Trace, note: LoopNote, array: str) -> bool:
     if note.step <= 0 or note.lower.interval(0)[0] < 0:
         return False
     found = list(_Places(notes, note.loop, array).of(note.loop.body, ()))
-    return any(_paired(notes, note, found, axis) for axis in range(len(found[0].index)))
+    return bool(found) and any(_paired(notes, note, found, axis) for axis in range(len(found[0].index)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +109,9 @@ def _is_zero(test: Compare) -> bool:
 def _in_even_block(test: Compare, own: Expr, by: Expr) -> bool:
     """Whether it is `own // by % 2 == 0`."""
     match test.left:
-        case Binary(op="mod" | "and" as op, left=Binary(op="floordiv", left=left, right=right), right=Const(value=value)):
+        case Binary(
+            op="mod" | "and" as op, left=Binary(op="floordiv", left=left, right=right), right=Const(value=value)
+        ):
             return _is_zero(test) and (left, right) == (own, by) and value == (2 if op == "mod" else 1)
     return False
 

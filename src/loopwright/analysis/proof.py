@@ -130,6 +130,8 @@ def adopt(
                 break
     if not conditions:
         return ""
+    if not proof.notes.state.guarded:
+        return None
     condition = _all(conditions)
     room = context_of(proof.notes) if hopeless else room_of(proof, stack)
     parts = [part.to_set() for part in condition.get_basic_sets()]

@@ -75,6 +75,7 @@ class State:
     stack: tuple[str, ...] = ()
     counter: int = 0
     overlap: bool = False
+    guarded: bool = True
     types: dict[str, Scalar] = field(default_factory=dict)
 
     def forget(self, name: str) -> None:
@@ -92,6 +93,7 @@ def initial_state(kernel: Kernel, table: SymbolTable | None = None) -> State:
     """The state at the beginning of a kernel: arguments, and sizes of arguments and results. A `table` is given where
     two kernels with the same parameters are compared."""
     state = State(table or SymbolTable(), {}, {}, {}, overlap=kernel.overlap or fields_overlap(kernel.arrays))
+    state.guarded = kernel.guarded
     for param in kernel.params:
         match param:
             case ScalarParam():

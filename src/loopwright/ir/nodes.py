@@ -469,8 +469,9 @@ class Kernel(Answering):
     for each axis of the part its size and how far it steps along each axis of the array, ("complex", 2) the last two
     floats as a complex number, ("complex", 1) the array of pairs before it as one of complex numbers, ("complex", 0)
     the other way round. `overlap`: arguments may share memory in ways that the names do not show, so nothing may be
-    reordered. `arguments`: how many a call has where the last ones are no parameters (an array that is given twice,
-    records of which no field is used, None), else 0. `file` and `line`: of the user's `def`."""
+    reordered. `guarded`: calls may be asked to keep conditions on their sizes, where that proves more. `arguments`: how
+    many a call has where the last ones are no parameters (an array that is given twice, records of which no field is
+    used, None), else 0. `file` and `line`: of the user's `def`."""
 
     name: str
     params: tuple[ScalarParam | ArrayParam, ...]
@@ -481,6 +482,7 @@ class Kernel(Answering):
     packing: tuple[tuple[str, int], ...] = ()
     overlap: bool = False
     arguments: int = 0
+    guarded: bool = True
     file: str = field(default="", compare=False)
     line: int = field(default=0, compare=False)
 

@@ -151,6 +151,9 @@ class _Parser:
         overlap = self.peek(1).kind == "newline" and self.skip("overlap")
         if overlap:
             self.take("newline")
+        guarded = not (self.peek(1).kind == "newline" and self.skip("unguarded"))
+        if not guarded:
+            self.take("newline")
         arguments = self.whole() if self.peek(1).kind == "number" and self.skip("arguments") else 0
         if arguments:
             self.take("newline")
@@ -164,7 +167,8 @@ class _Parser:
             self.scalars[local] = self.type()
             self.take("newline")
         body = self.rest_of_body()
-        return Kernel(name, tuple(params), body, tuple(results), returned, returns_tuple, packing, overlap, arguments)
+        made = tuple(params), body, tuple(results), returned, returns_tuple, packing
+        return Kernel(name, *made, overlap, arguments, guarded)
 
     def param(self, position: int) -> ScalarParam | ArrayParam:
         name = self.take("name")

@@ -17,7 +17,7 @@ from loopwright.devices.launcher import load_launcher
 from loopwright.errors import warn_once
 from loopwright.ir.plan import Plan, whole
 from loopwright.ir.signature import Shape
-from loopwright.ir.variant import PLAIN, Variant
+from loopwright.ir.variant import PLAIN, RECIPE, Variant
 from loopwright.memory.device_array import base_of, note_writes
 from loopwright.memory.on_device import is_on_device
 from loopwright.runtime.code_table import CodeTable
@@ -46,6 +46,9 @@ MOST_ENTRIES = 512
 
 MOST_REPEATED = 256
 """How many calls with certain arrays on a GPU are remembered, so that repeating them takes little time."""
+
+MUCH = 4096
+"""An array of so many elements, or a number as large, may be worth code of its own."""
 
 
 class Serving(NamedTuple):
@@ -165,7 +168,10 @@ class Executor:
         if executable is None or by_ctypes.guard_holds(executable.guard, arguments):
             return serving, None
         error = compiled.on_guard_failure(arguments)
-        return (serving, error) if error is not None else (self._careful(serving), None)
+        if error is not None:
+            return serving, error
+        other = self._careful(serving, arguments)
+        return (other, None) if serving.code.compilation.semantics.checks != "auto" else self.settled(other, arguments)
 
     def plan(self, serving: Serving, arguments: Arguments) -> Plan:
         """What running it with these arguments will do: the plan of `serving`, with the device that its code is for,
@@ -265,13 +271,19 @@ class Executor:
         meaning = code.compilation.semantics
         if meaning.checks == "all":  # checked code relies on no condition; if it did, only the reference is left
             return code.interpreted.run(arguments, originals)
-        return self._on_host(self._careful(serving), CallArguments(arguments, originals))
+        return self._on_host(self._careful(serving, arguments), CallArguments(arguments, originals))
 
-    def _careful(self, serving: Serving) -> Serving:
-        """The same with code that tests every access, and relies on no condition."""
-        code = serving.code
-        careful = code.compilation._replace(semantics=code.compilation.semantics._replace(checks="all"))
-        return serving._replace(shape=None, code=self._codes.code(careful, "checked"))
+    def _careful(self, serving: Serving, arguments: Arguments) -> Serving:
+        """The same with code that relies on no condition that these arguments fail: if there is much to do, with steps
+        like any other; otherwise, and where that relies on ranges that they are not in, every access is tested."""
+        wanted = serving.code.compilation
+        unguarded = wanted.semantics.checks == "auto" and wanted.device == "cpu" and wanted.schedule != PLAIN
+        unguarded = unguarded and wanted.tools.built_folder is None and any(map(_is_much, arguments))
+        if unguarded:
+            wanted = wanted._replace(schedule=RECIPE, semantics=wanted.semantics._replace(checks="unguarded"))
+        else:
+            wanted = wanted._replace(semantics=wanted.semantics._replace(checks="all"))
+        return serving._replace(shape=None, code=self._codes.code(wanted, "checked"))
 
     def _remember(
         self, tokens: tuple[Hashable, ...], code: InUse, entry: offload.OffloadEntry, arguments: Arguments
@@ -287,3 +299,10 @@ class Executor:
                     self._repeated.clear()
                 written = tuple(k for k in self._written if base_of(arguments[k]) is not None)
                 self._repeated[tokens] = _Repeated(current(), written, constants, again)
+
+
+def _is_much(argument: object) -> bool:
+    """Whether a call with this argument may have much to do."""
+    if isinstance(argument, np.ndarray):
+        return argument.size >= MUCH
+    return isinstance(argument, int | np.integer) and abs(int(argument)) >= MUCH

@@ -1,0 +1,293 @@
+"""Loops that exchange elements in pairs, and loops whose steps only a call knows: which of them need no order, and what
+comes out where many threads run them at once."""
+
+from __future__ import annotations
+
+import linecache
+import random
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import loopwright as lw
+from codegen.on_gpu import agree
+from loopwright.analysis.facts import LoopFacts
+
+RANDOM = np.random.default_rng(11)
+
+
+def bitonic_round(x, m):
+    for i in range(x.shape[0]):
+        other = i ^ m
+        if other > i:
+            a = x[i]
+            b = x[other]
+            if (a > b) == (i & 16 == 0):
+                x[i] = b
+                x[other] = a
+
+
+def asked_in_one_condition(x, m):
+    for i in range(x.shape[0]):
+        j = m ^ i
+        if i < j and x[i] > x[j]:
+            x[i], x[j] = x[j], x[i]
+
+
+def left_out(x, m):
+    for i in range(x.shape[0]):
+        j = i ^ m
+        if j <= i:
+            continue
+        x[i], x[j] = x[j], x[i]
+
+
+def gate_on_a_bit(x, m):
+    for i in range(x.shape[0]):
+        if i & (1 << m) == 0:
+            j = i | (1 << m)
+            u = x[i]
+            v = x[j]
+            x[i] = 0.6 * u + 0.8 * v
+            x[j] = 0.8 * u - 0.6 * v
+
+
+@pytest.mark.parametrize(
+    ("kernel", "m", "sizes"),
+    [
+        (bitonic_round, 4, (0, 1, 8, 1024)),
+        (asked_in_one_condition, 64, (0, 1, 128, 4096)),
+        (left_out, 2, (0, 4, 1024)),
+        (left_out, 0, (0, 4, 1000)),
+        (gate_on_a_bit, 3, (0, 16, 2048)),
+    ],
+)
+def test_pairs_need_no_order(kernel: Callable[..., Any], m: int, sizes: tuple[int, ...]) -> None:
+    for n in sizes:
+        found = agree(kernel, RANDOM.random(n), m, strict=True)
+        assert found.facts.loops["i"].verdict == "parallel"
+
+
+def sorting_network(x):
+    n = x.shape[0]
+    k = 2
+    while k <= n:
+        j = k >> 1
+        while j > 0:
+            for i in range(n):
+                o = i ^ j
+                if o > i:
+                    a = x[i]
+                    if (i & k == 0 and a > x[o]) or (i & k != 0 and a < x[o]):
+                        x[i], x[o] = x[o], a
+            j >>= 1
+        k *= 2
+
+
+def walsh_of_bits(x):
+    n = len(x)
+    m = 1
+    while m < n:
+        for i in range(n):
+            if i & m == 0:
+                u = x[i]
+                v = x[i + m]
+                x[i] = u + v
+                x[i + m] = u - v
+        m *= 2
+
+
+def walsh_by_halves(x):
+    n = len(x)
+    m = 1
+    while m < n:
+        for i in range(n):
+            if i % (2 * m) < m:
+                u = x[i]
+                x[i] = u + x[i + m]
+                x[i + m] = u - x[i + m]
+        m <<= 1
+
+
+def walsh_of_even_blocks(x):
+    n = len(x)
+    m = 1
+    while m < n:
+        for i in range(n):
+            if (i // m) % 2 == 0:
+                u = x[i]
+                x[i] = u + x[i + m]
+                x[i + m] = u - x[i + m]
+        m = m * 2
+
+
+def transform(x, w):
+    n = x.shape[0]
+    size = 2
+    while size <= n:
+        half = size // 2
+        step = n // size
+        for i in range(0, n, size):
+            k = 0
+            for j in range(i, i + half):
+                t = x[j + half] * w[k]
+                x[j + half] = x[j] - t
+                x[j] = x[j] + t
+                k += step
+        size *= 2
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 64, 512])
+@pytest.mark.parametrize("kernel", [sorting_network, walsh_of_bits, walsh_by_halves, walsh_of_even_blocks, transform])
+def test_rounds_of_pairs(kernel: Callable[..., Any], n: int) -> None:
+    given = (RANDOM.random(n),)
+    if kernel is transform:
+        roots = np.exp(-2j * np.pi * np.arange(max(1, n // 2)) / max(1, n))
+        given = (RANDOM.random(n) + 1j * RANDOM.random(n), roots)
+    found = agree(kernel, *given, strict=True)
+    assert found.facts.loops["i"].verdict == "parallel"
+
+
+def stage(x, w, h):
+    n = x.shape[0]
+    for start in range(0, n, 2 * h):
+        for k in range(h):
+            a = start + k
+            t = w[k] * x[a + h]
+            x[a + h] = x[a] - t
+            x[a] = x[a] + t
+
+
+def stage_backwards(x, w, h):
+    n = x.shape[0]
+    for start in range(n - 2 * h, -1, -2 * h):
+        for k in range(h):
+            a = start + k
+            t = w[k] * x[a + h]
+            x[a + h] = x[a] - t
+            x[a] = x[a] + t
+
+
+@pytest.mark.parametrize("kernel", [stage, stage_backwards])
+@pytest.mark.parametrize(("n", "h"), [(0, 4), (8, 4), (96, 4), (96, 1), (4096, 32)])
+def test_steps_that_a_call_tells(kernel: Callable[..., Any], n: int, h: int) -> None:
+    found = agree(kernel, RANDOM.random(n), RANDOM.random(h), h, strict=True)
+    assert [found.facts.loops[name].verdict for name in ("start", "k")] == ["parallel", "parallel"]
+
+
+def test_a_step_of_zero_raises() -> None:
+    with pytest.raises(ValueError, match="zero"):
+        lw.kernel(stage)(np.ones(8), np.ones(4), 0)
+
+
+def blocks_that_meet(x, h):
+    for start in range(0, x.shape[0] - 2 * h, h):
+        for k in range(2 * h):
+            x[start + k] = x[start + k] * 0.5 + k
+
+
+def neither_way_known(x, h):
+    for start in range(4, 60, h):
+        x[start] = x[start - 1] + 1.0
+
+
+def growing(x):
+    size = 1
+    for r in range(60):
+        size = size * 2
+        for i in range(0, 64, size):
+            x[i] = x[i] + x[i // 2] + r
+
+
+def no_limit(x, n):
+    size = 3
+    while size != n:
+        for i in range(0, 64, size):
+            for j in range(size):
+                x[(i + j) % 64] += x[i]
+        size = size * 3
+
+
+@pytest.mark.parametrize(
+    ("kernel", "given"),
+    [(blocks_that_meet, (64, 5)), (neither_way_known, (64, 1)), (neither_way_known, (64, 7)), (growing, (64,)),
+     (no_limit, (64, 27))],
+)  # fmt: skip
+def test_others_keep_their_order(kernel: Callable[..., Any], given: tuple[int, ...]) -> None:
+    wanted = RANDOM.random(given[0])
+    got = wanted.copy()
+    made = lw.kernel(kernel)
+    with np.errstate(over="ignore"):
+        kernel(wanted, *given[1:])
+        made(got, *given[1:])
+    np.testing.assert_array_equal(got, wanted)
+    loops = made.specialise(got, *given[1:]).facts.loops
+    assert any(loops[name].verdict not in ("parallel", "reduction") for name in ("start", "i") if name in loops)
+
+
+PARTNERS = ("i ^ c", "c ^ i", "i | c", "i + c", "i ^ 4", "i + 1", "i - c", "i | 2", "i ^ d")
+TESTS = (
+    "{p} > i", "i < {p}", "{p} >= i", "{p} < i", "i & c == 0", "i & c != 0", "c & i == 0", "(i // c) % 2 == 0",
+    "(i // c) & 1 == 0", "(i // c) % 2 == 1", "i % (2 * c) < c", "i % (c + c) < c", "i % (2 * c) <= c", "i % 2 == 0",
+    "i & 4 == 0", "i & 2 == 0", "i ^ d > i", "not {p} <= i", "not i & c",
+)  # fmt: skip
+BODIES = (
+    "x[i], x[{p}] = x[{p}], x[i]",
+    "x[i] = x[{p}] + i",
+    "x[{p}] = i",
+    "x[i] = x[{p}]\n{in}x[{q}] = 7",
+    "if x[i] > x[{p}]:\n{in}    x[i], x[{p}] = x[{p}], x[i]",
+)
+
+
+def some_exchange(chance: random.Random) -> tuple[str, str]:
+    """The bodies of a loop over i and of one that marks what each iteration touches, whatever is stored."""
+    partner, other = chance.choice(PARTNERS), chance.choice(PARTNERS)
+    test = chance.choice(TESTS).format(p=f"({partner})")
+    if chance.random() < 0.3:
+        test = f"{test} and x[i] >= 0" if chance.random() < 0.5 else f"{test} or x[i] < 0"
+    named = chance.random() < 0.5
+    body = chance.choice(BODIES).replace("{in}", "            ").format(p="p" if named else partner, q=other)
+    head = f"        p = {partner}\n" if named else ""
+    loop = f"{head}        if {test}:\n            {body}\n"
+    if chance.random() < 0.2:
+        loop += f"        x[{chance.choice(('i', 'i ^ c'))}] += 1\n"
+    return loop, f"    for i in range({chance.choice((0, 0, 1))}, n):\n"
+
+
+def facts_of(text: str, *arguments: object) -> tuple[Callable[..., Any], LoopFacts]:
+    name, scope = f"<pairs {hash(text)}>", dict[str, Any]()
+    linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
+    exec(compile(text, name, "exec"), scope)
+    with lw.options(device="interpreter"):
+        made = lw.kernel(scope["f"]).specialise(*arguments)
+    return scope["f"], made.facts.loops["i"]
+
+
+def test_random_exchanges_in_any_order() -> None:
+    """What is proven parallel gives the same in any order, also where the masks are sums of powers of two, or zero."""
+    proven = 0
+    for seed in range(400):
+        chance = random.Random(seed)
+        loop, head = some_exchange(chance)
+        masks = f"    c = {chance.choice((1, 2, 4, 3, 6, 'abs(m)', '1 << m'))}\n    d = m\n"
+        text = f"def f(x, n, m):\n{masks}{head}{loop}"
+        _, facts = facts_of(text, np.zeros(64, np.int64), 16, 2)
+        if facts.verdict != "parallel":
+            continue
+        proven += 1
+        for m in (0, 1, 2, 3):
+            scope: dict[str, Any] = {}
+            exec(f"def some(x, n, m, order):\n{masks}    for i in order:\n{loop}", scope)
+            start = np.random.default_rng(seed).integers(0, 9, 64)
+            order = list(range(1 if "(1, n)" in head else 0, 16))
+            try:
+                scope["some"](wanted := start.copy(), 16, m, order)
+            except ZeroDivisionError:
+                continue
+            for _ in range(5):
+                scope["some"](got := start.copy(), 16, m, chance.sample(order, len(order)))
+                np.testing.assert_array_equal(got, wanted, err_msg=f"{seed} {m}\n{text}")
+    assert proven > 40, proven
