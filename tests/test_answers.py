@@ -269,6 +269,49 @@ def test_a_call_whose_sizes_fail_the_condition(shift: lw.LoopKernel) -> None:
     assert "this code runs the calls whose sizes fail the condition" in told[True].notes[0]
 
 
+def test_a_large_call_whose_sizes_fail_the_condition(shift: lw.LoopKernel) -> None:
+    """It gets code of its own, which relies on no condition, and is as parallel as any other."""
+    a, b = np.zeros(5000), np.ones(5000)
+    a[-1] = 2.0
+    shift(a, b, 5000, 1.0)
+    assert b[:-1].sum() == 2.0 and b[-1] == 1.0
+    a[-1] = 0.0
+    with pytest.raises(lw.BoundsError):
+        shift(a, b, 5000, 1.0)
+
+    failing = shift.explain(a, b, 5000, 0.0)
+    (note,) = failing.notes
+    assert note.startswith("the sizes of this call fail the condition len(a) >= n + 1")
+    assert note.endswith("other code runs it, which relies on none")
+    assert not failing.served_by.checked and failing.plan.endswith("all on cpu 2: recipe")
+    assert {access.bounds for array in failing.arrays for access in array.accesses} == {"checked"}
+    assert how(failing)["for i in range(n):"].startswith("on up to 2 threads")
+
+    shift(a, b, 50, 1.0)
+    good = shift.explain(a, b, 50, 1.0)
+    assert [(one.calls, one.options, one.checked) for one in parts(good)] == [
+        (1, "", False),
+        (2, "no condition on the sizes", False),
+    ]
+    told = [one for one in shift.explanations() if one.notes]
+    assert [one.notes[0] for one in told] == [
+        "this code runs calls whose sizes fail the condition that other code relies on"
+    ]
+
+
+def test_ranges_that_no_code_keeps_to(shift: lw.LoopKernel) -> None:
+    """Where sizes fail what even that code relies on, every access is tested."""
+
+    @lw.kernel
+    def stretched(a, n, m):
+        for i in range(n):
+            a[i * m] = a[i * m] + 1.0
+
+    a = np.zeros(5000)
+    stretched(a, 1, 1 << 60)
+    assert a[0] == 1.0 and a.sum() == 1.0
+
+
 def test_a_call_that_would_raise_before_it_runs() -> None:
     @lw.kernel
     def moved(a, b, n):

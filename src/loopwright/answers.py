@@ -238,6 +238,7 @@ def _code_ran(one: Specialisation, run: Run) -> CodeRan:
 def _options(here: Semantics, there: Semantics) -> str:
     """What of the options differs, but for the checks, which are told apart."""
     found = [f"strict={there.strict}"] if there.strict != here.strict else []
+    found += ["no condition on the sizes"] if there.checks == "unguarded" != here.checks else []
     found += [f"deterministic={there.deterministic}"] if there.deterministic != here.deterministic else []
     if there.narrowing_raises != here.narrowing_raises and there.strict == here.strict:  # which strict decides, too
         found.append(f"narrowing={'raise' if there.narrowing_raises else 'wrap'!r}")

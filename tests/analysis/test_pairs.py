@@ -147,7 +147,29 @@ def test_rounds_of_pairs(kernel: Callable[..., Any], n: int) -> None:
         roots = np.exp(-2j * np.pi * np.arange(max(1, n // 2)) / max(1, n))
         given = (RANDOM.random(n) + 1j * RANDOM.random(n), roots)
     found = agree(kernel, *given, strict=True)
-    assert found.facts.loops["i"].verdict == "parallel"
+    assert found.analysed.facts.loops["i"].verdict == "parallel"
+    assert "block.x" in "; ".join(str(decision.step) for decision in found.analysed.recipe.decisions)
+
+
+def transform_by_blocks(x, w):
+    n = len(x)
+    size = 2
+    while size <= n:
+        half = size // 2
+        for s in range(n // size):
+            start = s * size
+            for k in range(half):
+                t = w[k * (n // size)] * x[start + k + half]
+                x[start + k + half] = x[start + k] - t
+                x[start + k] = x[start + k] + t
+        size *= 2
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 64, 512])
+def test_blocks_of_a_length_that_grows(n: int) -> None:
+    found = agree(transform_by_blocks, RANDOM.random(n), RANDOM.random(max(1, n // 2)), strict=True)
+    assert [found.analysed.facts.loops[name].verdict for name in ("s", "k")] == ["parallel", "parallel"]
+    assert "block.x" in "; ".join(str(decision.step) for decision in found.analysed.recipe.decisions)
 
 
 def stage(x, w, h):
@@ -174,7 +196,7 @@ def stage_backwards(x, w, h):
 @pytest.mark.parametrize(("n", "h"), [(0, 4), (8, 4), (96, 4), (96, 1), (4096, 32)])
 def test_steps_that_a_call_tells(kernel: Callable[..., Any], n: int, h: int) -> None:
     found = agree(kernel, RANDOM.random(n), RANDOM.random(h), h, strict=True)
-    assert [found.facts.loops[name].verdict for name in ("start", "k")] == ["parallel", "parallel"]
+    assert [found.analysed.facts.loops[name].verdict for name in ("start", "k")] == ["parallel", "parallel"]
 
 
 def test_a_step_of_zero_raises() -> None:

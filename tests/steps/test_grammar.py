@@ -73,7 +73,7 @@ def test_faults_say_what_is_wanted(kind: type[Knead | Layer], words: str, why: s
     "text",
     [
         "align i 3", "balance i k 2048 128", "bind i thread.x 32", "bind i block.y", "complete i j",
-        "cut i k+1", "demote s", "expand s i j", "fission i 2", "fuse i j -1", "guard j i", "overrun j",
+        "cut i k+1", "demote s", "expand s i j", "fission i 2", "fuse i j -1", "guard j i", "normalize i", "overrun j",
         "pack d i transposed pad 4", "parallelize i", "promote b k whole", "reduce i 64", "reorder j i",
         "reschedule smart tile 32 wavefront above 4194304 16", "reverse i", "separate i j 256",
         "shift i -1", "skew i j 2", "specialize i j full", "specialize n % 8 in i", "specialize n 8",

@@ -8,7 +8,7 @@ its `rule` is known. What a symbol depends on is told by `birth`: the loops in w
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -17,9 +17,9 @@ from loopwright.ir.types import Scalar
 Interval = tuple[int, int]
 Role = Literal["loop", "size", "scalar", "opaque"]
 
-LEVELS = (63, 48, 31, 20)
+LEVELS = (63, 48, 31, 28, 20)
 """Assumptions about sizes and scalar arguments, in bits: the first is none at all, the others cost a test per call.
-The third and fourth keep products of two and of three of them within int64."""
+The third keeps products of two of them within int64, the fourth some times as much, and the last products of three."""
 
 MAX_COEFFICIENT = 4096
 MAX_CONSTANT = 2**40
@@ -180,19 +180,26 @@ def closure(symbols: Iterable[Symbol]) -> tuple[Symbol, ...]:
 class SymbolTable:
     """The symbols of one kernel. Opaque symbols are hash-consed: one key, one symbol. `demands`: the level that an
     argument must keep to, for all the forms made so far to be free of overflow. `counts`: how many names there are of
-    each kind in each loop. A name says no more than the innermost loop of the birth and this number, so that in kernels
-    that share a nest its symbols have the same names, and questions about it the same text."""
+    each kind in each loop. `ends`: of loops' variables; `quotients`: of those by a divisor known only at run time,
+    which is positive, what is divided, and the divisor. A name says no more than the innermost loop of the birth and
+    this number, so that in kernels that share a nest its symbols have the same names, and questions about it the same
+    text."""
 
     symbols: list[Symbol] = field(default_factory=list)
     counts: dict[str, int] = field(default_factory=dict)
     by_key: dict[Hashable, Symbol] = field(default_factory=dict)
     demands: dict[Symbol, int] = field(default_factory=dict)
+    ends: dict[Symbol, tuple[Affine, Sequence[Affine]]] = field(default_factory=dict)
+    quotients: dict[Symbol, tuple[Affine, Affine]] = field(default_factory=dict)
 
-    def argument(self, role: Literal["size", "scalar"], position: int, axis: int, type_: Scalar) -> Symbol:
-        """The size of an axis of an argument, or a scalar argument."""
+    def argument(
+        self, role: Literal["size", "scalar"], position: int, axis: int, type_: Scalar, positive: bool = False
+    ) -> Symbol:
+        """The size of an axis of an argument, or a scalar argument. positive: the guard asks for that."""
         key = (role, position, axis)
         if key not in self.by_key:
             low, high = (0, type_.maximum) if role == "size" else (type_.minimum, type_.maximum)
+            low = 1 if positive else low
             intervals = [(low, high)]
             intervals += [(max(low, -(2**bits)), min(high, 2**bits)) for bits in LEVELS[1:]]
             name = f"s{position}_{axis}" if role == "size" else f"v{position}"
@@ -201,8 +208,11 @@ class SymbolTable:
             )
         return self.by_key[key]
 
-    def loop(self, birth: tuple[str, ...], lower: Affine, upper: Affine, step: int) -> Symbol:
-        """The variable of a loop, born in it. A step of 0 stands for one of unknown sign."""
+    def loop(
+        self, birth: tuple[str, ...], lower: Affine, upper: Affine, step: int, below: Sequence[Affine] = ()
+    ) -> Symbol:
+        """The variable of a loop, born in it. A step of 0 stands for one of unknown sign. below: the variable is less
+        than each of these, where the step is positive."""
         ends = [(lower.interval(level), upper.interval(level)) for level in range(len(LEVELS))]
         if step > 0:
             intervals = [(a[0], max(a[0], b[1] - 1)) for a, b in ends]
@@ -213,7 +223,10 @@ class SymbolTable:
         roots = roots_of((lower, upper))
         data = lower.data or upper.data
         loads = any(s.loads for s in lower.symbols + upper.symbols)
-        return self._new(self._named("i", birth), "loop", birth, tuple(intervals), roots, data=data, loads=loads)
+        symbol = self._new(self._named("i", birth), "loop", birth, tuple(intervals), roots, data=data, loads=loads)
+        if step > 0:
+            self.ends[symbol] = lower, below or (upper,)
+        return symbol
 
     def fresh(self, type_: Scalar, birth: tuple[str, ...], least: int | None = None) -> Symbol:
         """A value about which nothing but its type (and `least`) is known."""
@@ -271,32 +284,75 @@ class SymbolTable:
             )
         return self.by_key[key]
 
+    def quotient(self, form: Affine, divisor: Affine) -> Symbol:
+        """The quotient, rounded down, of a form by a positive one that is known only at run time: no further from zero
+        than what is divided."""
+        key = ("quotient", form, divisor)
+        if key not in self.by_key:
+            spans = [form.interval(level) for level in range(len(LEVELS))]
+            intervals = [(min(low, 0), max(high, 0)) for low, high in spans]
+            sign = "@ >= 0 and " if spans[0][0] >= 0 else ""
+            rule = f"{sign}(@ <= {form.text()} or {form.text()} < 0)"
+            found = self.defined(key, (*form.symbols, *divisor.symbols), rule, intervals, loose=True)
+            self.quotients[found] = form, divisor
+        return self.by_key[key]
+
     def product(self, factors: tuple[Symbol, ...]) -> Symbol:
-        """The product of two or three symbols, which isl cannot know."""
+        """The product of two or three symbols, of which isl knows no more than what it is at most where one of them
+        counts as often as the other goes into something."""
         key = ("product", factors)
         if key not in self.by_key:
-            intervals = []
-            for level in range(len(LEVELS)):
-                span = factors[0].intervals[level]
-                for factor in factors[1:]:
-                    ends = [a * b for a in span for b in factor.intervals[level]]
-                    span = min(ends), max(ends)
-                intervals.append(span)
+            limits = list(self._limits(*factors)) if len(factors) == 2 else []
+            intervals = self._spans(factors, limits)
             birth = longest(symbol.birth for symbol in factors)
             name = self._named("q", birth)
+            below = [f"{times}*{name} <= {most.text()}" for times, most in limits]
             self.by_key[key] = self._new(
                 name,
                 "opaque",
                 birth,
-                tuple(intervals),
-                frozenset().union(*(_roots(symbol) for symbol in factors)),
-                rule=f"{name} >= 0" if intervals[0][0] >= 0 else "",
+                intervals,
+                frozenset().union(*(_roots(symbol) for symbol in factors), roots_of(most for _, most in limits)),
+                rule=" and ".join([f"{name} >= 0"] * (intervals[0][0] >= 0) + below),
+                uses=tuple(symbol for _, most in limits for symbol in most.symbols),
                 loose=True,
                 data=any(symbol.data for symbol in factors),
                 loads=any(symbol.loads for symbol in factors),
                 factors=factors,
             )
         return self.by_key[key]
+
+    def _spans(self, factors: tuple[Symbol, ...], limits: Sequence[tuple[int, Affine]]) -> tuple[Interval, ...]:
+        """The ranges of a product; of three factors two may have less as a product than by themselves."""
+        parts = [factors]
+        if len(factors) == 3:
+            pairs = [(factors[1:], 0), ((factors[0], factors[2]), 1), (factors[:2], 2)]
+            parts += [(factors[other], self.product(pair)) for pair, other in pairs if any(self._limits(*pair))]
+        spans: list[Interval] = []
+        for level in range(len(LEVELS)):
+            low, high = -(1 << 256), 1 << 256
+            for part in parts:
+                span = part[0].intervals[level]
+                for factor in part[1:]:
+                    ends = [a * b for a in span for b in factor.intervals[level]]
+                    span = min(ends), max(ends)
+                low, high = max(low, span[0]), min(high, span[1])
+            for times, most in limits:
+                low, high = max(low, 0), min(high, max(0, most.interval(level)[1] // times))
+            spans.append((low, high))
+        return tuple(spans)
+
+    def _limits(self, one: Symbol, other: Symbol) -> Iterator[tuple[int, Affine]]:
+        """Numbers, and what the product of two is at most, times each number: where one of them counts as often as this
+        many times the other goes into something."""
+        for counter, factor in ((one, other), (other, one)):
+            lower, below = self.ends.get(counter, (constant(-1), ()))
+            for end in below if lower.interval(0)[0] >= 0 else ():
+                if end.constant or [times for _, times in end.terms] != [1] or end.symbols[0] not in self.quotients:
+                    continue
+                form, divisor = self.quotients[end.symbols[0]]
+                if not divisor.constant and divisor.symbols == (factor,) and divisor.terms[0][1] > 0:
+                    yield divisor.terms[0][1], combine(form, divisor, -1)
 
     def fits(self, form: Affine, low: int, high: int) -> bool:
         """Whether the form stays within low..high, perhaps with arguments kept to a level, which is then noted."""

@@ -208,7 +208,7 @@ def _array_obstacles(
         if array in local or array in scene.distinct or not any(access.is_write for access in accesses):
             continue
         obstacle = _array_obstacle(scene, note, accesses)
-        if obstacle is None or in_pairs(scene.notes, note, array):
+        if obstacle is None or _is_exchanged(scene, note, array):
             continue
         if _is_private(scene, loop, array):
             local.append(array)
@@ -222,6 +222,14 @@ def _array_obstacles(
             yield obstacle
             if obstacle.verdict == "sequential":
                 return  # nothing that others say can change that
+
+
+def _is_exchanged(scene: _LoopQuestions, note: LoopNote, array: str) -> bool:
+    try:
+        with scene.elements.proof.effort.bounded():
+            return in_pairs(scene.notes, note, array)
+    except TooHard:
+        return False
 
 
 def _is_private(scene: _LoopQuestions, loop: For, array: str) -> bool:

@@ -42,12 +42,17 @@ Layout = tuple[tuple[Affine, ...] | None, ...]
 """For each axis of an array the radices of its digits, None where the index is taken whole."""
 
 
+Multiples = dict[str, str]
+"""Names of the products of a loop's variable and something that stays the same in it, with those of these factors."""
+
+
 @dataclass(slots=True)
 class Elements:
     """The elements that accesses touch, as isl sets, each made once."""
 
     proof: Proof
     whole: dict[tuple[int, Layout], isl.Set] = field(default_factory=dict)
+    multiples: dict[str, Multiples] = field(default_factory=dict)
     inside: dict[tuple[int, str, Layout], isl.Set] = field(default_factory=dict)
 
     def layout(self, accesses: Sequence[Access]) -> Layout:
@@ -67,8 +72,25 @@ class Elements:
             self.whole_of(access, layout)  # which says what kind of question that is
         else:
             varying = {s.name for s in ordered(symbols_of(access)) if note.loop.name in s.birth} - {note.symbol.name}
-            self.inside[key] = without(self.whole_of(access, layout), varying)
+            self.inside[key] = without(self.whole_of(access, layout), varying - self.multiples_of(note).keys())
         return self.inside[key]
+
+    def multiples_of(self, note: LoopNote) -> Multiples:
+        """They are to different iterations what the loop's variable is: apart, by the other factor at least. So are
+        products of the variable of a loop inside that only goes on from one iteration to the next. Raises TooHard."""
+        name, notes = note.loop.name, self.proof.notes
+        if name not in self.multiples:
+            found: Multiples = {}
+            products = [symbol for symbol in notes.state.table.symbols if len(symbol.factors) == 2]
+            for product, (one, other) in ((symbol, symbol.factors) for symbol in products if name in symbol.birth):
+                for moving, factor in ((one, other), (other, one)):
+                    inner = notes.loops.get(moving.birth[-1]) if moving.role == "loop" else None
+                    if inner is None or name not in moving.birth or name in factor.birth:
+                        continue
+                    if inner is note or (note.step > 0 and goes_on(note, inner)):
+                        found[product.name] = factor.name
+            self.multiples[name] = found
+        return self.multiples[name]
 
     def whole_of(self, access: Access, layout: Layout) -> isl.Set:
         """The elements with every symbol as a parameter."""
@@ -118,12 +140,12 @@ def carried(elements: Elements, note: LoopNote, accesses: Sequence[Access]) -> b
     layout = elements.layout(accesses)
     writes = [elements.of(access, note, layout) for access in accesses if access.is_write]
     everything = writes + [elements.of(access, note, layout) for access in accesses if not access.is_write]
-    return not _meet(note, _union(writes), _union(everything)).is_empty()
+    return not _meet(note, elements.multiples_of(note), _union(writes), _union(everything)).is_empty()
 
 
 def apart(elements: Elements, note: LoopNote, some: Sequence[Access], others: Sequence[Access]) -> bool:
     """Whether no element is touched by both groups, in whatever iterations of the loop."""
-    x = {note.symbol.name}
+    x = {note.symbol.name, *elements.multiples_of(note)}
     layout = elements.layout([*some, *others])
     first = _union([without(elements.of(access, note, layout), x) for access in some])
     second = _union([without(elements.of(access, note, layout), x) for access in others])
@@ -137,23 +159,51 @@ def _union(sets: Sequence[isl.Set]) -> isl.Set:
     return total
 
 
-def _meet(note: LoopNote, here: isl.Set, there: isl.Set, later: bool = False) -> isl.Set:
+def _meet(note: LoopNote, multiples: Multiples, here: isl.Set, there: isl.Set, later: bool = False) -> isl.Set:
     """The elements that `here` touches at the loop's variable and `there` in another iteration, a later one if so
     asked."""
-    return here.intersect_params(_two_iterations(note, later)).intersect(renamed(there, note.symbol.name, OTHER))
+    known = {*here.get_var_names(isl.dim_type.param)} & {*there.get_var_names(isl.dim_type.param)}
+    moving = {name: factor for name, factor in multiples.items() if name in known}
+    other = renamed(there, note.symbol.name, OTHER)
+    for name in moving:
+        other = renamed(other, name, f"{OTHER}_{name}")
+    return here.intersect_params(_two_iterations(note, moving, later)).intersect(other)
 
 
-def _two_iterations(note: LoopNote, later: bool) -> isl.Set:
-    """The loop's variable in two iterations. Where the step is known only at run time, they are a step apart."""
-    x = note.symbol.name
-    if note.step:
-        sign = "!=" if not later else "<" if note.step > 0 else ">"
-        return parsed(f"{x} {sign} {OTHER}", (x, OTHER))
-    step = note.stride.text()
-    ways = [f"({step} > 0 and {OTHER} - {x} >= {step}) or ({step} < 0 and {OTHER} - {x} <= {step})"]
-    if not later:
-        ways.append(f"({step} > 0 and {x} - {OTHER} >= {step}) or ({step} < 0 and {x} - {OTHER} <= {step})")
-    return parsed(" or ".join(ways), (x, OTHER, *(symbol.name for symbol in note.stride.symbols)))
+def _two_iterations(note: LoopNote, multiples: Multiples, later: bool) -> isl.Set:
+    """The loop's variable in two iterations, and its multiples. Where the step is known only at run time, they are a
+    step apart."""
+    x, step, ways = note.symbol.name, note.stride.text(), []
+    for sign, word in ((1, ">"), (-1, "<")):
+        if note.step * sign < 0:
+            continue
+        known, gap = ("", "1") if note.step else (f"{step} {word} 0 and ", f"{sign}*({step})")
+        for way in (sign,) if later else (1, -1):
+            apart = [_apart(name, factor, way) for name, factor in multiples.items()]
+            ways.append(" and ".join([f"{known}{way}*({OTHER} - {x}) >= {gap}", *apart]))
+    names = [x, OTHER, *(symbol.name for symbol in note.stride.symbols)]
+    names += [one for name, factor in multiples.items() for one in (name, f"{OTHER}_{name}", factor)]
+    return parsed(" or ".join(f"({way})" for way in ways), tuple(dict.fromkeys(names)))
+
+
+def _apart(name: str, factor: str, way: int) -> str:
+    """What the difference of a loop's variable between two iterations, with this sign, says of that of a multiple."""
+    moved = f"{way}*({OTHER}_{name} - {name})"
+    signs = ((">", f">= {factor}"), ("<", f"<= {factor}"), ("=", "= 0"))
+    return "(" + " or ".join(f"({factor} {sign} 0 and {moved} {far})" for sign, far in signs) + ")"
+
+
+def goes_on(note: LoopNote, inner: LoopNote) -> bool:
+    """Whether the variable of a loop inside another one only ever grows from one iteration of that to the next. Raises
+    TooHard."""
+    where = (*inner.where, *inner.domain)
+    symbols = ordered([inner.symbol, *(s for formula in where for s in formula.symbols)])
+    varying = {s.name for s in symbols if note.loop.name in s.birth} - {note.symbol.name}
+    here, there = (
+        without(build(where, ["e0"], [Formula(f"e0 {sign} {inner.symbol.name}", (inner.symbol,))]), varying)
+        for sign in ("<=", "=")
+    )
+    return bool(_meet(note, {}, here, there, later=True).is_empty())
 
 
 def meetings(elements: Elements, note: LoopNote, accesses: Sequence[Access]) -> list[Meeting]:
@@ -164,7 +214,8 @@ def meetings(elements: Elements, note: LoopNote, accesses: Sequence[Access]) -> 
         for second in accesses:
             if not (first.is_write or second.is_write):
                 continue
-            common = _meet(note, elements.of(first, note, layout), elements.of(second, note, layout), later=True)
+            here, there = (elements.of(access, note, layout) for access in (first, second))
+            common = _meet(note, elements.multiples_of(note), here, there, later=True)
             if not common.is_empty():
                 certain = is_certain(first, note) and is_certain(second, note)
                 certain = certain and not _by_chance(elements, note, (first, second), common)
@@ -196,7 +247,8 @@ def _by_chance(elements: Elements, note: LoopNote, pair: tuple[Access, Access], 
         return False
     layout = elements.layout(pair)
     x = note.symbol.name
-    here, there = (elements.of(access, note, layout).params() for access in pair)
+    multiples = elements.multiples_of(note)
+    here, there = (without(elements.of(access, note, layout), multiples).params() for access in pair)
     several = here.intersect(renamed(there, x, OTHER)).intersect(parsed(f"{x} != {OTHER}", (x, OTHER)))
     return not minus(only(several, chance), only(common.params(), chance)).is_empty()
 

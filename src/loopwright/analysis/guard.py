@@ -43,6 +43,9 @@ def guard_of(proof: Proof) -> SizeGuard:
             parts.append(Condition(f"{symbol.name} >= -{limit}", here))
         elif symbol.intervals[0][1] >= 2**63:  # of a uint64 the call hands over the 64 bits as an int64
             parts.append(Condition(f"{symbol.name} >= 0", here))
+    table = proof.notes.state.table
+    positive = [symbol for symbol in table.symbols if symbol.role == "scalar" and symbol.intervals[0][0] == 1]
+    parts += [Condition(f"{symbol.name} >= 1", ((symbol.name,),)) for symbol in positive]
     used = {name for part in parts for names in part.compared for name in names} | (proof.wanted if parts else set())
     chosen: list[tuple[str, tuple[Literal["size", "scalar"], int, int]]] = []
     for symbol in proof.notes.state.table.symbols:
@@ -50,6 +53,7 @@ def guard_of(proof: Proof) -> SizeGuard:
             chosen.append((symbol.name, (symbol.role, *symbol.source)))
     words = list(proof.products.values())
     words += [f"{proof.names[symbol.name]} within 2**{LEVELS[level]}" for symbol, level in demands]
+    words += [f"{proof.names[symbol.name]} >= 1" for symbol in positive]
     if first := as_text(condition, proof.names):
         words.insert(0, f"({first})" if words and condition.n_basic_set() > 1 else first)
     return SizeGuard(tuple(parts), " and ".join(words), tuple(chosen))

@@ -21,6 +21,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from loopwright.analysis.dependence import goes_on
 from loopwright.analysis.trace import LoopNote, Trace
 from loopwright.ir.nodes import (
     Assign,
@@ -53,11 +54,15 @@ OPPOSITE: dict[CompareOp, CompareOp] = {"eq": "ne", "ne": "eq", "lt": "ge", "ge"
 
 def in_pairs(notes: Trace, note: LoopNote, array: str) -> bool:
     """Whether no two iterations of a loop touch the same element of the array, as pairs of indices along one axis
-    tell."""
-    if note.step <= 0 or note.lower.interval(0)[0] < 0:
-        return False
-    found = list(_Places(notes, note.loop, array).of(note.loop.body, ()))
-    return bool(found) and any(_paired(notes, note, found, axis) for axis in range(len(found[0].index)))
+    tell. The indices may be those of a loop inside. Raises TooHard."""
+    for loop in (note.loop, *statements(note.loop.body, For)):
+        own = notes.loops.get(loop.name)
+        if own is None or own.step <= 0 or own.lower.interval(0)[0] < 0:
+            continue
+        found = list(_Places(note.loop, loop.name, array).of(note.loop.body, ()))
+        if found and any(_paired(notes, own, found, axis) for axis in range(len(found[0].index))):
+            return own is note or goes_on(note, own)
+    return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,16 +144,18 @@ def _is_not_negative(notes: Trace, loop: For, expr: Expr) -> bool:
 
 @dataclass(slots=True)
 class _Places:
-    """The accesses of an array in a loop. known: scalars that have one value in an iteration, once it is given."""
+    """The accesses of an array in a loop. own: the variable that tells its indices, of this loop or of one inside.
+    known: scalars that have one value for each of it, once it is given."""
 
-    notes: Trace
     loop: For
+    own: str
     array: str
     known: dict[str, Expr] = field(default_factory=dict)
     changing: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
-        self.changing = names_assigned(self.loop.body) | {one.name for one in statements(self.loop.body, For)}
+        self.changing = names_assigned(self.loop.body) | {one.name for one in statements((self.loop,), For)}
+        self.changing.discard(self.own)
 
     def of(self, body: Body, where: tuple[Expr, ...]) -> Iterator[_Place]:
         for stmt in body:
@@ -228,4 +235,4 @@ class _Places:
 
     def _leaves(self, body: Body) -> bool:
         """Whether a branch ends with the iteration."""
-        return bool(body) and isinstance(body[-1], Continue) and body[-1].loop == self.loop.name
+        return bool(body) and isinstance(body[-1], Continue) and body[-1].loop == self.own

@@ -388,9 +388,11 @@ class _Walker:
         state = self.state
         lower, upper, step = (value_of(state, e) for e in (loop.lower, loop.upper, loop.step))
         stride = step.constant if step.is_constant else 0
-        sign = stride or (1 if step.interval(0)[0] > 0 else -1 if step.interval(0)[1] < 0 else 0)
+        least = 0 if isinstance(loop.step, Checked) else 1  # which tests that it is not zero
+        sign = stride or (1 if step.interval(0)[0] >= least else -1 if step.interval(0)[1] <= -least else 0)
         outer, ranges = state.stack, carried_ranges(loop, state)
-        symbol = state.table.loop((*outer, loop.name), lower, upper, sign)
+        below = self._bounds(loop.upper, upper, "min") if sign > 0 else ()
+        symbol = state.table.loop((*outer, loop.name), lower, upper, sign, below)
         state.stack = (*outer, loop.name)
         self._change(loop, ranges)
         state.scalars[loop.name] = of_symbol(symbol)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from loopwright.analysis.affine import (
+    LEVELS,
     Affine,
     Formula,
     Interval,
@@ -24,6 +25,7 @@ from loopwright.analysis.affine import (
     relate,
     scale,
 )
+from loopwright.ir.linear import coefficient
 from loopwright.ir.nodes import (
     ArrayParam,
     Binary,
@@ -42,8 +44,9 @@ from loopwright.ir.nodes import (
     Unary,
     Var,
 )
+from loopwright.ir.queries import names_in
 from loopwright.ir.types import INT64, Scalar
-from loopwright.ir.walk import children
+from loopwright.ir.walk import children, expressions
 
 MAX_PRODUCT_TERMS = 9
 MAX_FACTORS = 3
@@ -94,6 +97,7 @@ def initial_state(kernel: Kernel, table: SymbolTable | None = None) -> State:
     two kernels with the same parameters are compared."""
     state = State(table or SymbolTable(), {}, {}, {}, overlap=kernel.overlap or fields_overlap(kernel.arrays))
     state.guarded = kernel.guarded
+    steps = steps_given(kernel) if kernel.guarded else set()
     for param in kernel.params:
         match param:
             case ScalarParam():
@@ -101,7 +105,7 @@ def initial_state(kernel: Kernel, table: SymbolTable | None = None) -> State:
                 if param.type.is_float:
                     state.forget(param.name)
                 else:
-                    symbol = state.table.argument("scalar", param.argument, 0, param.type)
+                    symbol = state.table.argument("scalar", param.argument, 0, param.type, param.name in steps)
                     state.scalars[param.name] = of_symbol(symbol)
             case ArrayParam():
                 state.versions[param.name] = (0, ())
@@ -116,6 +120,13 @@ def initial_state(kernel: Kernel, table: SymbolTable | None = None) -> State:
         for axis, extent in enumerate(result.shape):
             state.sizes[result.name, axis] = value_of(state, extent)
     return state
+
+
+def steps_given(kernel: Kernel) -> set[str]:
+    """The scalar arguments that tell the steps of loops: the guard asks them to be positive, as nearly all are."""
+    scalars = {param.name for param in kernel.scalars if not param.type.is_float}
+    steps = [one.value for one in expressions(kernel.body, Checked) if one.kind == "zero_step"]
+    return {name for step in steps for name in scalars if coefficient(step, name) and names_in(step) == {name}}
 
 
 def fields_overlap(arrays: Sequence[ArrayParam]) -> bool:
@@ -206,7 +217,7 @@ def _unary(state: State, expr: Unary) -> Affine | None:
         case "abs":
             a, b = operand.text(), scale(operand, -1).text()
             rule = f"@ >= {a} and @ >= {b} and (@ = {a} or @ = {b})"
-            spans = [_absolute(operand.interval(level)) for level in range(4)]
+            spans = [_absolute(operand.interval(level)) for level in range(len(LEVELS))]
             return of_symbol(state.table.defined(("abs", operand), operand.symbols, rule, spans))
 
 
@@ -228,6 +239,9 @@ def _binary(state: State, expr: Binary) -> Affine | None:
             return _extreme(state, left, right, expr.op)
         case "floordiv" if right.is_constant and right.constant > 0:
             return _floor(state, left, right.constant)
+        case "floordiv" if _is_positive(expr.right, right):
+            fit = all(state.table.fits(form, INT64.minimum, INT64.maximum) for form in (left, right))
+            return of_symbol(state.table.quotient(left, right)) if fit else None
         case "shr" if right.is_constant and 0 <= right.constant < 12:
             return _floor(state, left, 2**right.constant)
         case "shl" if right.is_constant and 0 <= right.constant < 12:
@@ -240,6 +254,13 @@ def _binary(state: State, expr: Binary) -> Affine | None:
             return _wrapped(state, left, right)
         case _:
             return None
+
+
+def _is_positive(expr: Expr, form: Affine) -> bool:
+    """Whether a divisor is positive, where it was tested not to be zero, too."""
+    return form.interval(0)[0] >= (
+        0 if isinstance(expr, Checked) and expr.kind in ("zero_division", "zero_step") else 1
+    )
 
 
 def _is_mask(value: int) -> bool:
@@ -270,7 +291,7 @@ def _extreme(state: State, left: Affine, right: Affine, op: str) -> Affine:
     choose = min if op == "min" else max
     a, b = left.text(), right.text()
     spans = []
-    for level in range(4):
+    for level in range(len(LEVELS)):
         (la, lb), (ra, rb) = left.interval(level), right.interval(level)
         spans.append((choose(la, ra), choose(lb, rb)))
     rule = f"@ {sign} {a} and @ {sign} {b} and (@ = {a} or @ = {b})"
@@ -283,7 +304,7 @@ def _floor(state: State, form: Affine, divisor: int) -> Affine | None:
     if divisor == 1:
         return form
     rule = f"{divisor}*@ <= {form.text()} and {form.text()} <= {divisor}*@ + {divisor - 1}"
-    spans = [(low // divisor, high // divisor) for low, high in map(form.interval, range(4))]
+    spans = [(low // divisor, high // divisor) for low, high in map(form.interval, range(len(LEVELS)))]
     return of_symbol(state.table.defined(("floor", form, divisor), form.symbols, rule, spans))
 
 
@@ -307,7 +328,7 @@ def _wrapped(state: State, form: Affine, divisor: Affine) -> Affine | None:
     rule = f"(({p} > 0 and 0 <= @ and @ < {p} and ({inside})) or ({p} = 0 and @ = 0) or ({p} < @ and @ <= 0))"
     if divisor.interval(0)[0] >= 0:
         rule = f"(({p} > 0 and 0 <= @ and @ < {p} and ({inside})) or ({p} = 0 and @ = 0))"
-    spans = [(min(0, divisor.interval(k)[0] + 1), max(0, divisor.interval(k)[1] - 1)) for k in range(4)]
+    spans = [(min(0, divisor.interval(k)[0] + 1), max(0, divisor.interval(k)[1] - 1)) for k in range(len(LEVELS))]
     uses = form.symbols + divisor.symbols
     return of_symbol(state.table.defined(("mod", form, divisor), uses, rule, spans, loose=True))
 
@@ -321,7 +342,7 @@ def _select(state: State, expr: Select) -> Affine:
         return _opaque(state, expr)
     rule = f"(({condition.true.text} and @ = {then.text()}) or ({condition.false.text} and @ = {otherwise.text()}))"
     spans = []
-    for level in range(4):
+    for level in range(len(LEVELS)):
         (a, b), (c, d) = then.interval(level), otherwise.interval(level)
         spans.append((min(a, c), max(b, d)))
     uses = (*condition.true.symbols, *condition.false.symbols, *then.symbols, *otherwise.symbols)

@@ -39,6 +39,7 @@ from loopwright.recipe.grid_sums import shared_sums
 from loopwright.recipe.grid_tiles import BLOCKS, Bound, contraction, transposed
 from loopwright.recipe.grid_totals import totals
 from loopwright.recipe.interchange import depends
+from loopwright.recipe.loop_normalization import counted
 from loopwright.recipe.order_of_keys import in_order_of_keys, in_order_that_is_asked_for
 from loopwright.recipe.partial_schedule import Chain, NotTaken, PartialSchedule, ReasonedStep
 from loopwright.recipe.privatisation import in_copies
@@ -100,6 +101,7 @@ def _recipe(
     in_order_that_is_asked_for(partial, first)
     if not kernel.overlap and not simple:
         # First of all, as these look at a kernel as a whole: what they make is for all others what the user wrote.
+        counted(partial)
         in_copies(partial)
         in_fronts(partial)
         in_order_of_keys(partial)

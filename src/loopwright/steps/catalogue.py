@@ -12,6 +12,7 @@ from loopwright.steps.expand import Expand
 from loopwright.steps.fission import Fission
 from loopwright.steps.fuse import Fuse
 from loopwright.steps.guard import Guard
+from loopwright.steps.normalize import Normalize
 from loopwright.steps.overrun import Overrun
 from loopwright.steps.pack import Pack
 from loopwright.steps.parallelize import Parallelize
@@ -37,7 +38,8 @@ from loopwright.steps.unroll_and_jam import UnrollAndJam
 from loopwright.steps.vectorize import Vectorize
 
 STEPS: tuple[type[Step], ...] = (
-    Split, Tile, Align, Reorder, Fuse, Fission, Cut, Partition, Reverse, Shift, Skew, Guard, Complete, Overrun,
+    Split, Tile, Align, Reorder, Fuse, Fission, Cut, Partition, Normalize, Reverse, Shift, Skew, Guard, Complete,
+    Overrun,
     Separate, Specialize, Promote, Demote, Expand, Pack, Stage, Reduce, Scan, Redirect, Relayout, Unroll, UnrollAndJam,
     Reschedule, Vectorize, Parallelize, Balance, Bind,
 )  # fmt: skip

@@ -1,0 +1,31 @@
+"""Loops that need no order and whose step is known only at run time, or whose end is a quotient that may fail, count
+their iterations, so that a grid can have them: as they are, each iteration would be a launch of its own."""
+
+from __future__ import annotations
+
+from loopwright.ir.nodes import Checked, Const, For
+from loopwright.ir.queries import has
+from loopwright.ir.user_text import user_name
+from loopwright.ir.walk import loops
+from loopwright.recipe.partial_schedule import NotTaken, PartialSchedule
+from loopwright.recipe.wavefronts import is_free
+from loopwright.steps.normalize import Normalize
+
+
+def counted(partial: PartialSchedule) -> None:
+    """Normalize them, where that is legal and what they touch is still known to be apart."""
+    for name, loop in loops(partial.kernel).items():
+        found = partial.facts.loops.get(name)
+        if not isinstance(loop, For) or found is None or not is_free(loop, found):
+            continue
+        if isinstance(loop.step, Const) and not has(loop.upper, Checked):
+            continue
+        why = f"iterations of '{user_name(name)}' are independent: counted, they can be shared out"
+        with partial.together():
+            before = set(loops(partial.kernel))
+            partial.take(Normalize(name), why)
+            (new,) = set(loops(partial.kernel)) - before
+            now = loops(partial.kernel)[new]
+            if not isinstance(now, For) or not is_free(now, partial.present_facts().loops[new]):
+                raise NotTaken
+            partial.begin_again()

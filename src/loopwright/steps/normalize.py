@@ -1,0 +1,87 @@
+"""The step `normalize`: count the iterations of a loop before it, whose step is known only at run time, or whose bounds
+may raise an error."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import ClassVar, Self
+
+from loopwright.analysis.affine import LEVELS, combine, constant
+from loopwright.analysis.facts import Facts
+from loopwright.analysis.trace import traced
+from loopwright.ir.linear import minus, number, plus, variable
+from loopwright.ir.nodes import Assign, Binary, Checked, Const, Expr, For, Kernel, Load
+from loopwright.ir.queries import has, names_assigned, names_in
+from loopwright.ir.types import INT64
+from loopwright.ir.walk import loops
+from loopwright.steps.draft import finished, fresh, names_of, with_statement
+from loopwright.steps.nest import the_loop
+from loopwright.steps.step import Rejection, Step
+
+
+@dataclass(frozen=True, slots=True)
+class Normalize(Step):
+    """Count the iterations of a loop from 0 on, one at a time; how many there are is found before. Its step is known
+    only at run time, but to be positive, or its end is a quotient that is tested first: afterwards the loop can be
+    split, tiled and bound like any other. `normalize i`:
+
+    for i in 0 .. n step checked(m, m != 0, zero_step):
+        a[i] = 0.0
+    ->
+    var i.c: int64
+    i.c = (n + (m - 1)) // checked(m, m != 0, zero_step)
+    for i.n in 0 .. i.c:
+        a[i.n * m] = 0.0
+    """
+
+    name: ClassVar[str] = "normalize"
+    grammar: ClassVar[str] = "LOOP"
+    loop: str
+
+    def illegal(self, kernel: Kernel, facts: Facts, strict: bool) -> Rejection | None:
+        loop = loops(kernel).get(self.loop)
+        if not isinstance(loop, For):
+            return Rejection(f"there is no loop '{self.loop}'" if loop is None else f"'{self.loop}' is a while loop")
+        if loop.run != "sequential":
+            return Rejection(f"'{self.loop}' is marked to run {loop.run} already: that comes last in a schedule")
+        if isinstance(loop.step, Const) and not (_counts_up(loop) and has(loop.upper, Checked)):
+            return Rejection(f"the step of '{self.loop}' is constant")
+        again = [loop.lower, _step(loop)]
+        changing = names_assigned(loop.body)
+        if any(has(expr, Load, Checked) or names_in(expr) & changing for expr in again):
+            return Rejection(f"the bounds of '{self.loop}' may change while it runs")
+        note = traced(kernel).loops[self.loop]
+        if note.stride.interval(0)[0] < (0 if isinstance(loop.step, Checked) else 1):
+            return Rejection(f"the step of '{self.loop}' may be negative")
+        far = combine(combine(note.upper, note.lower, -1), combine(note.stride, constant(-1)))
+        spans = (far.interval(level) for level in range(len(LEVELS)))
+        if not any(INT64.minimum <= low and high <= INT64.maximum for low, high in spans):
+            return Rejection(f"the number of iterations of '{self.loop}' may be too large to count")
+        return None
+
+    def apply(self, kernel: Kernel) -> Kernel:
+        loop = the_loop(kernel, self.loop)
+        name, count = (fresh(f"{loop.name}.{letter}", names_of(kernel)) for letter in "nc")
+        moved: Expr = variable(name)
+        length = minus(loop.upper, loop.lower)
+        if not _counts_up(loop):
+            moved = Binary("mul", moved, _step(loop))
+            length = Binary("floordiv", plus(length, minus(_step(loop), 1)), loop.step)
+        start = moved if loop.lower == number(0) else plus(loop.lower, moved)
+        body = (Assign(loop.name, start), *loop.body)
+        new = replace(loop, name=name, lower=number(0), upper=variable(count), step=number(1), body=body)
+        return finished(with_statement(kernel, loop, (Assign(count, length), new)), kernel)
+
+    @classmethod
+    def candidates(cls, kernel: Kernel) -> Iterable[Self]:
+        return (cls(name) for name, loop in loops(kernel).items() if isinstance(loop, For))
+
+
+def _counts_up(loop: For) -> bool:
+    """Whether it goes in steps of 1."""
+    return loop.step == number(1)
+
+
+def _step(loop: For) -> Expr:
+    return loop.step.value if isinstance(loop.step, Checked) else loop.step
