@@ -199,6 +199,21 @@ def test_steps_that_a_call_tells(kernel: Callable[..., Any], n: int, h: int) -> 
     assert [found.analysed.facts.loops[name].verdict for name in ("start", "k")] == ["parallel", "parallel"]
 
 
+def over_steps(x, steps):
+    for step in steps:
+        for start in range(0, x.shape[0], step):
+            for k in range(step):
+                x[start + k] = x[start + k] * 0.5 + step
+
+
+def test_steps_that_may_be_negative_are_no_launches() -> None:
+    """What could not be counted would launch a grid for each iteration."""
+    with lw.options(device="emulated"):
+        found = lw.kernel(over_steps).specialise(np.ones(64), np.array([2, 4, 8]))
+    assert found.analysed.facts.loops["start"].verdict == "parallel"
+    assert "would be a launch" in found.why_not_gpu
+
+
 def test_a_step_of_zero_raises() -> None:
     with pytest.raises(ValueError, match="zero"):
         lw.kernel(stage)(np.ones(8), np.ones(4), 0)

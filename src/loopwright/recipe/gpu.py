@@ -46,7 +46,7 @@ from loopwright.recipe.privatisation import in_copies
 from loopwright.recipe.recipe import Recipe
 from loopwright.recipe.register_blocking import Roles, roles_of
 from loopwright.recipe.scalar_expansion import tying
-from loopwright.recipe.serial_work import Grid, better_off
+from loopwright.recipe.serial_work import Grid, better_off, each_a_launch
 from loopwright.recipe.tunable import Choices, Tunable, UnfitError
 from loopwright.recipe.wavefronts import in_fronts, is_free
 from loopwright.steps.balance import Balance
@@ -130,7 +130,8 @@ def _recipe(
     for grid in grids:
         _bind(partial, grid, present)
     alone = dict(partial.refusals)
-    return Recipe(tuple(partial.decisions), partial.kernel, present, alone, better_off(partial.kernel, grids, alone))
+    other = better_off(partial.kernel, grids, alone) or each_a_launch(partial.kernel, present)
+    return Recipe(tuple(partial.decisions), partial.kernel, present, alone, other)
 
 
 def _with_conditions(partial: PartialSchedule) -> list[Chain]:

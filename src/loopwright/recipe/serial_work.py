@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from loopwright.ir.nodes import Body, For, Kernel, While
+from loopwright.analysis.facts import Facts
+from loopwright.ir.nodes import Body, Const, For, Kernel, While
 from loopwright.ir.queries import arrays_loaded, arrays_stored, contains
 from loopwright.ir.user_text import user_name
-from loopwright.ir.walk import bodies
+from loopwright.ir.walk import bodies, loops
 from loopwright.recipe.grid_tiles import Bound
 from loopwright.steps.extent import trip_of
 from loopwright.steps.grids import is_bound, is_host, launches
@@ -38,6 +39,16 @@ def better_off(kernel: Kernel, grids: Sequence[Grid], alone: Mapping[str, str]) 
     if loop is None or kernel.overlap or serial < max(1, grid, axes):
         return ""
     return f"one thread would run '{user_name(loop.name)}', whose iterations need their order"
+
+
+def each_a_launch(kernel: Kernel, facts: Facts) -> str:
+    """Why it is better off there where a grid would be launched for each iteration of a loop that needs no order, but
+    cannot be counted. '' where that is not so."""
+    for name, loop in loops(kernel).items():
+        each = isinstance(loop, For) and not isinstance(loop.step, Const) and launches(loop)
+        if each and facts.loops[name].verdict == "parallel":
+            return f"each iteration of '{user_name(name)}' would be a launch, as its step may be negative"
+    return ""
 
 
 def _in_one_thread(body: Body, depth: int) -> tuple[int, For | While | None]:

@@ -7,11 +7,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
-from loopwright.analysis.affine import LEVELS, combine, constant
+from loopwright.analysis.affine import LEVELS, combine, constant, scale
 from loopwright.analysis.facts import Facts
 from loopwright.analysis.trace import traced
 from loopwright.ir.linear import minus, number, plus, variable
-from loopwright.ir.nodes import Assign, Binary, Checked, Const, Expr, For, Kernel, Load
+from loopwright.ir.nodes import Assign, Binary, Checked, Const, Expr, For, Kernel, Load, Unary
 from loopwright.ir.queries import has, names_assigned, names_in
 from loopwright.ir.types import INT64
 from loopwright.ir.walk import loops
@@ -23,7 +23,7 @@ from loopwright.steps.step import Rejection, Step
 @dataclass(frozen=True, slots=True)
 class Normalize(Step):
     """Count the iterations of a loop from 0 on, one at a time; how many there are is found before. Its step is known
-    only at run time, but to be positive, or its end is a quotient that is tested first: afterwards the loop can be
+    only at run time, but not its sign, or its end is a quotient that is tested first: afterwards the loop can be
     split, tiled and bound like any other. `normalize i`:
 
     for i in 0 .. n step checked(m, m != 0, zero_step):
@@ -51,10 +51,10 @@ class Normalize(Step):
         changing = names_assigned(loop.body)
         if any(has(expr, Load, Checked) or names_in(expr) & changing for expr in again):
             return Rejection(f"the bounds of '{self.loop}' may change while it runs")
-        note = traced(kernel).loops[self.loop]
-        if note.stride.interval(0)[0] < (0 if isinstance(loop.step, Checked) else 1):
+        sign, note = _sign(kernel, loop), traced(kernel).loops[self.loop]
+        if not sign:
             return Rejection(f"the step of '{self.loop}' may be negative")
-        far = combine(combine(note.upper, note.lower, -1), combine(note.stride, constant(-1)))
+        far = combine(scale(combine(note.upper, note.lower, -1), sign), combine(scale(note.stride, sign), constant(-1)))
         spans = (far.interval(level) for level in range(len(LEVELS)))
         if not any(INT64.minimum <= low and high <= INT64.maximum for low, high in spans):
             return Rejection(f"the number of iterations of '{self.loop}' may be too large to count")
@@ -67,7 +67,11 @@ class Normalize(Step):
         length = minus(loop.upper, loop.lower)
         if not _counts_up(loop):
             moved = Binary("mul", moved, _step(loop))
-            length = Binary("floordiv", plus(length, minus(_step(loop), 1)), loop.step)
+            step = _step(loop)
+            if _sign(kernel, loop) < 0:
+                length, step = minus(loop.lower, loop.upper), _negative(step)
+            tested = replace(loop.step, value=step) if isinstance(loop.step, Checked) else step
+            length = Binary("floordiv", plus(length, minus(step, 1)), tested)
         start = moved if loop.lower == number(0) else plus(loop.lower, moved)
         body = (Assign(loop.name, start), *loop.body)
         new = replace(loop, name=name, lower=number(0), upper=variable(count), step=number(1), body=body)
@@ -81,6 +85,16 @@ class Normalize(Step):
 def _counts_up(loop: For) -> bool:
     """Whether it goes in steps of 1."""
     return loop.step == number(1)
+
+
+def _sign(kernel: Kernel, loop: For) -> int:
+    """That of the step, as far as it is known before the loop; 0 where it may be either."""
+    least, (low, high) = int(not isinstance(loop.step, Checked)), traced(kernel).loops[loop.name].stride.interval(0)
+    return 1 if low >= least else -1 if high <= -least else 0
+
+
+def _negative(expr: Expr) -> Expr:
+    return expr.operand if isinstance(expr, Unary) and expr.op == "neg" else Unary("neg", expr)
 
 
 def _step(loop: For) -> Expr:
