@@ -209,7 +209,7 @@ def over_steps(x, steps):
 def test_steps_that_may_be_negative_are_no_launches() -> None:
     """What could not be counted would launch a grid for each iteration."""
     with lw.options(device="emulated"):
-        found = lw.kernel(over_steps).specialise(np.ones(64), np.array([2, 4, 8]))
+        found = lw.kernel(over_steps).specialise(np.ones(64), np.array([2, 4, 8], np.int32))
     assert found.analysed.facts.loops["start"].verdict == "parallel"
     assert "would be a launch" in found.why_not_gpu
 
