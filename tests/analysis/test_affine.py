@@ -41,7 +41,7 @@ def test_products_demand_smaller_arguments() -> None:
     assert table.fits(of_symbol(table.product((n, m))), INT64.minimum, INT64.maximum)
     assert table.demands == {n: 2, m: 2}
     assert table.fits(of_symbol(table.product((n, m, k))), INT64.minimum, INT64.maximum)
-    assert table.demands == {n: 3, m: 3, k: 3}
+    assert table.demands == {n: 4, m: 4, k: 4}
 
 
 def test_narrow_arithmetic_does_not_fit() -> None:

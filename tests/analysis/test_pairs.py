@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import loopwright as lw
+from analysis.judge import guard_holds
 from codegen.on_gpu import agree
 from loopwright.analysis.facts import LoopFacts
 
@@ -328,3 +329,73 @@ def test_random_exchanges_in_any_order() -> None:
                 scope["some"](got := start.copy(), 16, m, chance.sample(order, len(order)))
                 np.testing.assert_array_equal(got, wanted, err_msg=f"{seed} {m}\n{text}")
     assert proven > 40, proven
+
+
+HEADS = (
+    "range(0, n, h)", "range(0, n, 2 * h)", "range(n - 1, -1, -h)", "range(h, n - h, 3 * h)", "range(0, n, m)",
+    "range(n // h)", "range(n // (2 * h))", "range(m)", "range(1, n // h)", "range(0, n, h + 1)", "range(m, n, len(y))",
+    "range(n // len(y))",
+)  # fmt: skip
+INNER = (
+    "range(h)",
+    "range(2 * h)",
+    "range(h + 1)",
+    "range(s, s + h)",
+    "range(m)",
+    "range(h // 2)",
+    "range(len(y))",
+    "",
+)
+PLACES = (
+    "s + k", "s + k + h", "s * h + k", "s * (2 * h) + k", "s * 2 * h + h + k", "k", "k + h", "s", "s * h", "s * h + h",
+    "s - k", "s * len(y) + k", "s * m + k", "n - 1 - s * h", "s // 2 + k", "s + h - k - 1", "s * h + k // 2",
+)  # fmt: skip
+
+
+def some_blocks(chance: random.Random) -> tuple[str, str]:
+    """The head of a loop over s, and what an iteration does, with indices that wrap where they are too large."""
+    inner = chance.choice(INNER)
+    places = [chance.choice(PLACES) for _ in range(3)]
+    if not inner or "s +" in inner:
+        places = [place.replace("s + k", "k") if inner else place.replace("k", "0") for place in places]
+    store, load, other = places
+    body = f"x[{store}] = x[{load}] + 1" if chance.random() < 0.7 else f"x[{store}] = y[0] + s"
+    lines = [body]
+    if chance.random() < 0.4:
+        lines.append(f"x[{other}] = x[{load}] * 2")
+    if chance.random() < 0.3:
+        lines.insert(0, "c = s * h")
+        lines[1] = lines[1].replace("s * h", "c")
+    if inner:
+        return chance.choice(HEADS), f"        for k in {inner}:\n" + "".join(f"            {line}\n" for line in lines)
+    return chance.choice(HEADS), "".join(f"        {line}\n" for line in lines)
+
+
+def test_random_blocks_in_any_order() -> None:
+    """Loops over blocks whose length only a call knows: what is proven parallel gives the same in any order."""
+    proven = held = 0
+    for seed in range(500):
+        chance = random.Random(seed)
+        head, body = some_blocks(chance)
+        text = f"def f(x, y, n, h, m):\n    for s in {head}:\n{body}"
+        name, scope = f"<blocks {seed}>", dict[str, Any]()
+        linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
+        exec(compile(text, name, "exec"), scope)
+        with lw.options(device="interpreter"):
+            made = lw.kernel(scope["f"]).specialise(np.zeros(64, np.int64), np.zeros(4, np.int64), 16, 2, 3)
+        if made.facts.loops["s"].verdict != "parallel":
+            continue
+        proven += 1
+        lines = f"def some(x, y, n, h, m, order):\n    for s in order:\n{body}"
+        exec(lines, scope)
+        for n, h, m in ((16, 1, 1), (16, 2, 3), (24, 3, 2), (17, 4, 5), (30, 5, 1)):
+            start, y = np.random.default_rng(seed).integers(0, 9, 400), np.arange(chance.choice((1, 2, 5)))
+            order = list(eval(head, {"n": n, "h": h, "m": m, "y": y, "len": len}))
+            if not guard_holds(made.written, made.facts.guard, {"x": start, "y": y, "n": n, "h": h, "m": m}):
+                continue
+            held += 1
+            scope["some"](wanted := start.copy(), y, n, h, m, order)
+            for _ in range(3):
+                scope["some"](got := start.copy(), y, n, h, m, chance.sample(order, len(order)))
+                np.testing.assert_array_equal(got, wanted, err_msg=f"{seed} {(n, h, m)}\n{text}")
+    assert proven > 60 and held > 150, (proven, held)

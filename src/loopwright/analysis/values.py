@@ -312,7 +312,7 @@ def _remainder(state: State, form: Affine, divisor: int) -> Affine | None:
     if divisor > 4096 or not state.table.fits(form, INT64.minimum, INT64.maximum):
         return None
     rule = f"0 <= @ and @ <= {divisor - 1} and ({form.text()} - @) mod {divisor} = 0"
-    span = [(0, divisor - 1)] * 4
+    span = [(0, divisor - 1)] * len(LEVELS)
     return of_symbol(state.table.defined(("mod", form, divisor), form.symbols, rule, span))
 
 
