@@ -33,6 +33,7 @@ from loopwright.ir.gpu_target import CUDA, GpuTarget
 from loopwright.ir.induction import counters_as_functions
 from loopwright.ir.kept_values import values_of_places
 from loopwright.ir.nodes import Kernel
+from loopwright.ir.perfect_nests import perfect_nests
 from loopwright.ir.program import Program
 from loopwright.ir.simplify import simplify
 from loopwright.ir.text import print_kernel
@@ -143,6 +144,8 @@ def _read(source: Source, wanted: Compilation, outside: Outside | None) -> Readi
     kernel = passes.after("kept values", values_of_places(kernel))
     # Nor of what counters point at.
     kernel = passes.after("induction", counters_as_functions(kernel))
+    # What stands between two loops keeps them from being tiled.
+    kernel = passes.after("perfect nests", perfect_nests(kernel))
     # A sum under two names is none.
     kernel = passes.after("chained updates", one_name_for_updates(kernel))
     # Counters are gone: what else ties iterations, and need not.

@@ -76,8 +76,11 @@ def greatest(access: Access, form: Affine) -> Affine | None:
     points = only(build(access.where, ("d",), (here,)), known)
     if not points.dim_has_upper_bound(isl.dim_type.set, 0):
         return None
-    with brief(points):
-        pieces = points.dim_max(0).get_pieces()
+    try:
+        with brief(points):
+            pieces = points.dim_max(0).get_pieces()
+    except isl.Error:  # it has a bound for each call, but none that isl can write down
+        return None
     if len(pieces) != 1:
         return None
     found = pieces[0][1]

@@ -24,6 +24,7 @@ from loopwright.analysis.corner import greatest
 from loopwright.analysis.effort import TooHard
 from loopwright.analysis.facts import Condition
 from loopwright.analysis.proof import Digits, Proof, adopt, guardable
+from loopwright.analysis.sets import ordered
 from loopwright.analysis.trace import Access
 
 MOST_DIGITS = 3
@@ -136,8 +137,12 @@ def _holds(proof: Proof, access: Access, form: Affine, below: Affine | None) -> 
 def limit(proof: Proof, access: Access, digits: Digits, size: Affine) -> str | None:
     """Make it part of the guard that an index of digits stays below a size, and say so in words; None where the
     greatest first digit is not simple."""
+    state = proof.notes.state
     known = all(s.role in ("size", "scalar") for form in (*digits.radices, size) for s in form.symbols)
-    if not known or not proof.notes.state.guarded:
+    # Of a quotient by something that only a call tells it is known roughly how large it is.
+    symbols = [symbol for formula in access.where for symbol in formula.symbols]
+    rough = any(symbol in state.table.quotients for symbol in ordered((*symbols, *digits.digits[0].symbols)))
+    if not known or rough or not state.guarded:
         return None
     try:
         with proof.effort.bounded():

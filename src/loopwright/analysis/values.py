@@ -28,6 +28,7 @@ from loopwright.analysis.affine import (
 from loopwright.ir.linear import coefficient
 from loopwright.ir.nodes import (
     ArrayParam,
+    Assign,
     Binary,
     Call,
     Cast,
@@ -36,6 +37,7 @@ from loopwright.ir.nodes import (
     Const,
     Dim,
     Expr,
+    For,
     Kernel,
     Load,
     Logical,
@@ -46,7 +48,7 @@ from loopwright.ir.nodes import (
 )
 from loopwright.ir.queries import names_in
 from loopwright.ir.types import INT64, Scalar
-from loopwright.ir.walk import children, expressions
+from loopwright.ir.walk import children, expressions, statements, subexpressions
 
 MAX_PRODUCT_TERMS = 9
 MAX_FACTORS = 3
@@ -123,9 +125,16 @@ def initial_state(kernel: Kernel, table: SymbolTable | None = None) -> State:
 
 
 def steps_given(kernel: Kernel) -> set[str]:
-    """The scalar arguments that tell the steps of loops: the guard asks them to be positive, as nearly all are."""
+    """The scalar arguments that tell the steps of loops, or how often these go into something: the guard asks them to
+    be positive, as nearly all are."""
     scalars = {param.name for param in kernel.scalars if not param.type.is_float}
     steps = [one.value for one in expressions(kernel.body, Checked) if one.kind == "zero_step"]
+    bounds = [bound for loop in statements(kernel.body, For) for bound in (loop.lower, loop.upper)]
+    told = {name for bound in bounds for name in names_in(bound)}
+    bounds += [stmt.value for stmt in statements(kernel.body, Assign) if stmt.name in told]
+    parts = [part for bound in bounds for part in subexpressions(bound, Checked)]
+    tests = [part.condition for part in parts if part.kind == "zero_division"]
+    steps += [test.left for test in tests if isinstance(test, Compare)]
     return {name for step in steps for name in scalars if coefficient(step, name) and names_in(step) == {name}}
 
 
@@ -162,6 +171,11 @@ def value_of(state: State, expr: Expr) -> Affine:
             return state.scalars[expr.name]
         case Dim():
             return size_of(state, expr.array, expr.axis)
+        case Checked(kind="zero_division", value=Binary(op="floordiv", left=left, right=right) as whole):
+            above, below = value_of(state, left), value_of(state, right)
+            if below.is_constant or below.interval(0)[0] < 0:
+                return value_of(state, whole)
+            return _within(state, whole, _quotient(state, above, below))
         case Checked():
             return value_of(state, expr.value)
         case Unary() if not expr.type.is_float:
@@ -240,8 +254,7 @@ def _binary(state: State, expr: Binary) -> Affine | None:
         case "floordiv" if right.is_constant and right.constant > 0:
             return _floor(state, left, right.constant)
         case "floordiv" if _is_positive(expr.right, right):
-            fit = all(state.table.fits(form, INT64.minimum, INT64.maximum) for form in (left, right))
-            return of_symbol(state.table.quotient(left, right)) if fit else None
+            return _quotient(state, left, right)
         case "shr" if right.is_constant and 0 <= right.constant < 12:
             return _floor(state, left, 2**right.constant)
         case "shl" if right.is_constant and 0 <= right.constant < 12:
@@ -254,6 +267,12 @@ def _binary(state: State, expr: Binary) -> Affine | None:
             return _wrapped(state, left, right)
         case _:
             return None
+
+
+def _quotient(state: State, form: Affine, divisor: Affine) -> Affine | None:
+    """The quotient by a positive divisor that is known only at run time."""
+    fit = all(state.table.fits(one, INT64.minimum, INT64.maximum) for one in (form, divisor))
+    return of_symbol(state.table.quotient(form, divisor)) if fit else None
 
 
 def _is_positive(expr: Expr, form: Affine) -> bool:

@@ -15,7 +15,8 @@ iteration or number of iterations would have to be asked for again.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -43,13 +44,50 @@ from loopwright.ir.nodes import (
 )
 from loopwright.ir.queries import contains, has, names_assigned, names_in, types_assigned
 from loopwright.ir.types import INT64
-from loopwright.ir.walk import rewrite_body, rewrite_expr, statements
+from loopwright.ir.walk import own_expressions, rewrite_body, rewrite_expr, statements, subexpressions
 
 
 def counters_as_functions(kernel: Kernel) -> Kernel:
     """The same kernel, its counters functions of the loops' variables."""
     body = rewrite_body(kernel.body, _without_counters)
-    return kernel if body is kernel.body else replace(kernel, body=body)
+    if body is kernel.body:
+        return kernel
+    changed = replace(kernel, body=body)
+    reads = Counter(_reads(body))
+    reads.update(part.name for one in kernel.results for size in one.shape for part in subexpressions(size, Var))
+    body = rewrite_body(body, partial(_begun_anew, reads))
+    return changed if body is changed.body else replace(changed, body=body)
+
+
+def _begun_anew(reads: Counter[str], loop: Stmt) -> Body:
+    """A loop without counters that each of its iterations begins with a constant, and that nothing else reads: they are
+    functions of the inner loops' variables alone, and what they are after these is not asked for."""
+    if not isinstance(loop, For | While):
+        return (loop,)
+    body = list(loop.body)
+    for begin in [one for one in loop.body if isinstance(one, Assign) and isinstance(one.value, Const)]:
+        name, own = begin.name, [one for one in body if isinstance(one, Assign) and one.name == begin.name]
+        ends = own[1:]
+        inside = [one for one in statements(tuple(body), Assign) if one.name == name]
+        if len(ends) != 1 or own[0] is not begin or len(inside) != 2:
+            continue
+        first, last = (next(k for k, one in enumerate(body) if one is there) for there in (begin, ends[0]))
+        between = tuple(body[first + 1 : last])
+        used = Counter(_reads(between))[name]
+        if used + Counter(_reads((ends[0],)))[name] != reads[name]:
+            continue
+        body[first : last + 1] = rewrite_body(between, expr=partial(_put, name, begin.value))
+    return (loop,) if len(body) == len(loop.body) else (replace(loop, body=tuple(body)),)
+
+
+def _put(name: str, value: Expr, part: Expr) -> Expr:
+    return value if isinstance(part, Var) and part.name == name else part
+
+
+def _reads(body: Body) -> Iterator[str]:
+    for stmt in statements(body):
+        for expr in own_expressions(stmt):
+            yield from (part.name for part in subexpressions(expr, Var))
 
 
 def _without_counters(stmt: Stmt) -> Body:

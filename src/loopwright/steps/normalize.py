@@ -10,8 +10,8 @@ from typing import ClassVar, Self
 from loopwright.analysis.affine import LEVELS, combine, constant, scale
 from loopwright.analysis.facts import Facts
 from loopwright.analysis.trace import traced
-from loopwright.ir.linear import minus, number, plus, variable
-from loopwright.ir.nodes import Assign, Binary, Checked, Const, Expr, For, Kernel, Load, Unary
+from loopwright.ir.linear import linear, minus, number, plus, variable
+from loopwright.ir.nodes import Assign, Binary, Checked, Const, Expr, For, Kernel, Load, Stmt, Unary
 from loopwright.ir.queries import has, names_assigned, names_in
 from loopwright.ir.types import INT64
 from loopwright.ir.walk import loops
@@ -23,8 +23,8 @@ from loopwright.steps.step import Rejection, Step
 @dataclass(frozen=True, slots=True)
 class Normalize(Step):
     """Count the iterations of a loop from 0 on, one at a time; how many there are is found before. Its step is known
-    only at run time, but not its sign, or its end is a quotient that is tested first: afterwards the loop can be
-    split, tiled and bound like any other. `normalize i`:
+    only at run time, but not its sign, or it begins at a number that varies, or its end is a quotient
+    that is tested first: afterwards the loop can be split, tiled and bound like any other. `normalize i`:
 
     for i in 0 .. n step checked(m, m != 0, zero_step):
         a[i] = 0.0
@@ -45,7 +45,7 @@ class Normalize(Step):
             return Rejection(f"there is no loop '{self.loop}'" if loop is None else f"'{self.loop}' is a while loop")
         if loop.run != "sequential":
             return Rejection(f"'{self.loop}' is marked to run {loop.run} already: that comes last in a schedule")
-        if isinstance(loop.step, Const) and not (_counts_up(loop) and has(loop.upper, Checked)):
+        if isinstance(loop.step, Const) and not (_counts_up(loop) and (has(loop.upper, Checked) or _begins_late(loop))):
             return Rejection(f"the step of '{self.loop}' is constant")
         again = [loop.lower, _step(loop)]
         changing = names_assigned(loop.body)
@@ -64,7 +64,7 @@ class Normalize(Step):
         loop = the_loop(kernel, self.loop)
         name, count = (fresh(f"{loop.name}.{letter}", names_of(kernel)) for letter in "nc")
         moved: Expr = variable(name)
-        length = minus(loop.upper, loop.lower)
+        length = linear(Binary("sub", loop.upper, loop.lower)).expr
         if not _counts_up(loop):
             moved = Binary("mul", moved, _step(loop))
             step = _step(loop)
@@ -75,11 +75,19 @@ class Normalize(Step):
         start = moved if loop.lower == number(0) else plus(loop.lower, moved)
         body = (Assign(loop.name, start), *loop.body)
         new = replace(loop, name=name, lower=number(0), upper=variable(count), step=number(1), body=body)
-        return finished(with_statement(kernel, loop, (Assign(count, length), new)), kernel)
+        before: tuple[Stmt, ...] = (Assign(count, length),)
+        if _counts_up(loop) and not has(length, Checked):
+            new, before = replace(new, upper=length), ()
+        return finished(with_statement(kernel, loop, (*before, new)), kernel)
 
     @classmethod
     def candidates(cls, kernel: Kernel) -> Iterable[Self]:
         return (cls(name) for name, loop in loops(kernel).items() if isinstance(loop, For))
+
+
+def _begins_late(loop: For) -> bool:
+    """Whether it begins at a number that is not known."""
+    return not isinstance(loop.lower, Const)
 
 
 def _counts_up(loop: For) -> bool:

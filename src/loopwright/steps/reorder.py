@@ -13,7 +13,7 @@ from loopwright.analysis.scanning import Stop
 from loopwright.ir.nodes import For, Kernel
 from loopwright.ir.walk import loops
 from loopwright.steps.draft import finished, with_statement
-from loopwright.steps.nest import band_of, in_order, missing, nested, out_of_order, reordering, unfit
+from loopwright.steps.nest import band_of, changes_inside, in_order, missing, nested, out_of_order, reordering, unfit
 from loopwright.steps.step import Rejection, Step
 
 DEEPEST = 4  # loops of a nest whose orders are all tried by `instances`
@@ -44,12 +44,13 @@ class Reorder(Step):
         band = band_of(kernel, self.order)
         if isinstance(band, Rejection):
             return band
-        if (rejection := unfit(kernel, band)) is not None:
+        free = out_of_order(kernel, facts, band) and not any(map(changes_inside, band))
+        if not free and (rejection := unfit(kernel, band)) is not None:
             return rejection
         changed = self._loops(kernel, band)
         if isinstance(changed, Rejection):
             return changed
-        return None if out_of_order(kernel, facts, band) else reordering(kernel, self._draft(kernel), strict, facts)
+        return None if free else reordering(kernel, self._draft(kernel), strict, facts)
 
     def apply(self, kernel: Kernel) -> Kernel:
         return finished(self._draft(kernel), kernel)

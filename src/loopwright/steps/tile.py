@@ -47,7 +47,8 @@ class Tile(Step):
             return band
         if tuple(loop.name for loop in band) != names:
             return Rejection(f"the nest is {' '.join(loop.name for loop in band)}, from outside to inside")
-        if (rejection := unfit(kernel, band)) is not None:
+        free = out_of_order(kernel, facts, band)
+        if not free and (rejection := unfit(kernel, band)) is not None:
             return rejection
         for loop in band:
             if (rejection := changes_inside(loop)) is not None:
@@ -55,7 +56,7 @@ class Tile(Step):
         changed = self._loops(kernel, band)
         if isinstance(changed, Rejection):
             return changed
-        return None if out_of_order(kernel, facts, band) else reordering(kernel, self._draft(kernel), strict, facts)
+        return None if free else reordering(kernel, self._draft(kernel), strict, facts)
 
     def apply(self, kernel: Kernel) -> Kernel:
         return finished(self._draft(kernel), kernel)
