@@ -152,3 +152,77 @@ def test_a_place_outside_is_an_error_before_the_first_write() -> None:
     with pytest.raises(lw.BoundsError):
         lw.kernel(pairs)(np.ones(5), found := np.zeros(9))
     np.testing.assert_array_equal(found, np.zeros(9))
+
+
+def restarted(a: Any, m: Any) -> int:
+    for i in range(a.shape[0]):
+        k = 0
+        for j in range(a.shape[1]):
+            a[i, j] += m[k % 7]
+            k += 3
+    return 0
+
+
+def restarted_and_read(a: Any, m: Any) -> int:
+    for i in range(a.shape[0]):
+        k = 1
+        for j in range(a.shape[1]):
+            a[i, j] += m[k % 7]
+            k += 3
+        a[i, 0] += k
+    return 0
+
+
+def restarted_and_returned(a: Any, m: Any) -> int:
+    k = 9
+    for i in range(a.shape[0]):
+        k = 2
+        for j in range(a.shape[1]):
+            a[i, j] += m[k % 7]
+            k += 1
+    return k
+
+
+def restarted_too_late(a: Any, m: Any) -> int:
+    k = 4
+    for i in range(a.shape[0]):
+        if k < 20:
+            a[i, 0] += k
+        k = 0
+        for j in range(a.shape[1]):
+            a[i, j] += m[k % 7]
+            k += 5
+    return 0
+
+
+def restarted_at_times(a: Any, m: Any) -> int:
+    k = 0
+    for i in range(a.shape[0]):
+        if m[i % 7] > 0.5:
+            k = 0
+        for j in range(a.shape[1]):
+            a[i, j] += m[k % 7]
+            k += 1
+    return 0
+
+
+@pytest.mark.parametrize("shape", [(0, 3), (1, 1), (5, 6), (2, 9)])
+@pytest.mark.parametrize(
+    ("function", "gone"),
+    [
+        (restarted, True),
+        (restarted_and_read, False),
+        (restarted_and_returned, False),
+        (restarted_too_late, False),
+        (restarted_at_times, False),
+    ],
+)
+def test_counters_that_each_iteration_begins_anew(
+    function: Callable[..., int], gone: bool, shape: tuple[int, int]
+) -> None:
+    m = np.random.default_rng(3).random(7)
+    found, wanted = np.zeros((2, *shape))
+    made = lw.kernel(function)
+    assert made(found, m) == function(wanted, m)
+    np.testing.assert_array_equal(found, wanted)
+    assert (" k = " not in print_kernel(made.specialise(found, m).written)) == gone

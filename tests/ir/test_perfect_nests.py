@@ -35,6 +35,8 @@ def test_it_is_written_out() -> None:
         "        start = i * m\n" + INNER + "        a[start] = 0.0\n",
         "        start = i * m\n" + INNER + "    c[0] = start\n",
         "        start = k * m\n" + INNER + "            k = k + 1\n",
+        "        allocate b: int64[i]\n        start = size(b, 0)\n"
+        + INNER.replace("a[start + j]", "allocate b: int64[j]\n            a[start + j]"),
         "        a[i] = 0.0\n        start = i * m\n" + INNER,
     ],
 )
