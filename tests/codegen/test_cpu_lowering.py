@@ -102,6 +102,13 @@ kernel turns(a: float64[1] C, b: float64[1] C):
         b[i] = a[i] * a[i] - b[i - 1]
 """
 
+WRAPPED = """
+kernel wrapped(d: int64[1] C, h: int64[1] C, k: int64):
+    for i in 0 .. size(d, 0):
+        d[i] = d[i] * (i % k) + i // k
+        h[i] = i % k
+"""
+
 ROWS = """
 kernel rows(a: float64[2] C, s: float64[1] C):
     for i in 0 .. size(a, 0):
@@ -135,6 +142,7 @@ class Case:
             SUMS: [small(N), np.zeros(N)],
             TURNS: [small(N), np.zeros(N)],
             ROWS: [small(N, 21), np.zeros(N)],
+            WRAPPED: [np.arange(N), np.zeros(N, "int64"), 37],
         }
         return calls[self.kernel]
 
@@ -161,6 +169,7 @@ CASES = {
     "accumulators": Case(TOTAL, "parallelize i", "lw_piece"),
     "tail masking": Case(ROWS, "vectorize j", "lw_masked_float64("),
     "skipped blocks": Case(FOUND, "", "lw_block"),
+    "common divisions": Case(WRAPPED, "", "const int64_t lw_quotient ="),
     "unrolling": Case(ADD, "tile i 4 j 8; specialize i j full", "#pragma GCC unroll"),
 }
 

@@ -57,6 +57,7 @@ class Environment(Protocol):
     def checked(self, node: Checked) -> str: ...
     def cannot_overflow(self, expr: Expr) -> bool: ...
     def is_apart(self, expr: Expr) -> bool: ...
+    def divided(self, expr: Expr) -> str: ...
 
 
 def text_of(expr: Expr, env: Environment) -> str:
@@ -166,6 +167,8 @@ def _unary(expr: Unary, operand: str, env: Environment) -> str:
 
 
 def _binary(expr: Binary, env: Environment) -> str:
+    if expr.op in ("floordiv", "mod") and (known := env.divided(expr)):
+        return known
     scalar, name = expr.type, VALUE_TYPE[expr.type.name]
     left, right = text_of(expr.left, env), text_of(expr.right, env)
     match expr.op:

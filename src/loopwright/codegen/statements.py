@@ -32,6 +32,7 @@ from loopwright.ir.nodes import (
     Var,
     While,
 )
+from loopwright.ir.queries import names_assigned, names_in
 from loopwright.ir.walk import statements
 
 _IN_PLACE = {"and": "&=", "or": "|=", "xor": "^="}
@@ -39,8 +40,37 @@ _IN_PLACE = {"and": "&=", "or": "|=", "xor": "^="}
 
 def write_body(body: Body, w: Writer) -> None:
     """Write every statement of a body where the writer is."""
+    outer = w.function.divided
     for stmt in body:
-        write(stmt, w)
+        if w.decided.divisions or w.function.divided:
+            _divide_before(stmt, w)
+            write(stmt, w)
+            _forget(names_assigned((stmt,)), w)
+        else:
+            write(stmt, w)
+    w.function.divided = outer
+
+
+def _divide_before(stmt: Stmt, w: Writer) -> None:
+    """What is divided once for this statement and those after it."""
+    if not isinstance(stmt, Assign):
+        _forget(names_assigned((stmt,)), w)  # its text may stand behind an assignment in it
+    for division in w.decided.divisions.get(id(stmt), ()):
+        if w.divided(division):
+            continue
+        kind, text = division.type.name, w.text(division)
+        known = w.divided(Binary("floordiv", division.left, division.right))
+        if known:
+            text = f"lw_rest_{kind}({w.text(division.left)}, {w.text(division.right)}, {known})"
+        name = w.fresh("lw_remainder" if division.op == "mod" else "lw_quotient", VALUE_TYPE[kind])
+        w.line(f"const {VALUE_TYPE[kind]} {name} = {text};")
+        w.function.divided = w.function.divided | {division: name}
+
+
+def _forget(names: set[str], w: Writer) -> None:
+    """Quotients and remainders of scalars that change."""
+    if names and any(names_in(one) & names for one in w.function.divided):
+        w.function.divided = {one: name for one, name in w.function.divided.items() if not names_in(one) & names}
 
 
 def write(stmt: Stmt, w: Writer) -> None:
