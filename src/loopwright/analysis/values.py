@@ -42,7 +42,7 @@ from loopwright.ir.nodes import (
     Unary,
     Var,
 )
-from loopwright.ir.types import INT64, Scalar
+from loopwright.ir.types import BOOL, INT64, Scalar
 from loopwright.ir.walk import children
 
 MAX_PRODUCT_TERMS = 9
@@ -348,6 +348,8 @@ def condition_of(state: State, expr: Expr) -> Consequences:
             return _both(condition_of(state, expr.left), condition_of(state, expr.right), expr.op == "and")
         case Compare() if not expr.left.type.is_float:
             left, right = value_of(state, expr.left), value_of(state, expr.right)
+            if (known := _by_ranges(expr.op, left, right)) is not None:
+                return condition_of(state, Const(known, BOOL))
             true, false = relate(left, SIGNS[expr.op], right), relate(left, OPPOSITE[expr.op], right)
             return Consequences(true, false, True)
         case Cast() if not expr.operand.type.is_float:
@@ -355,6 +357,20 @@ def condition_of(state: State, expr: Expr) -> Consequences:
             return Consequences(relate(form, "!=", constant(0)), relate(form, "=", constant(0)), True)
         case _:
             return UNKNOWN
+
+
+def _by_ranges(op: str, left: Affine, right: Affine) -> bool | None:
+    """Whether a comparison holds, or does not, for all values that data may have. Of products of data isl knows little;
+    their ranges say more."""
+    difference = combine(left, right, -1)
+    if not difference.data or op not in ("lt", "le", "gt", "ge"):
+        return None
+    low, high = difference.interval(0)
+    strict = op in ("lt", "gt")
+    least, greatest = (low, high) if op in ("gt", "ge") else (-high, -low)  # as if it were > or >=
+    if least >= strict:
+        return True
+    return False if greatest < strict else None
 
 
 def _both(left: Consequences, right: Consequences, is_and: bool) -> Consequences:
