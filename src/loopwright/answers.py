@@ -59,6 +59,9 @@ FOR_EXPLAIN = 8_000_000
 """How many of isl's operations all that is told of one specialisation may take: nobody's call waits for it."""
 
 
+CAREFUL = "it checks what they do say, and proves the rest"
+
+
 @dataclass(frozen=True, slots=True)
 class AskedCall:
     """A call that an explanation is about. threads: so many it may use. failed: where its sizes fail the condition."""
@@ -267,8 +270,12 @@ def _notes(one: Specialisation, asked: AskedCall | None, runs: Sequence[Run]) ->
         if asked.failed.error is not None:
             what = str(asked.failed.error).splitlines()[0]
             yield f"the sizes of this call fail the condition {condition}: it would raise {what}"
+        elif one.analysed.facts.tests_data:
+            yield f"the sizes of this call are no room for all that data may say: {CAREFUL}"
         else:
             yield f"the sizes of this call fail the condition {condition}: code runs it that checks every access"
+    elif any(run.how == "careful" for run in runs) and asked is None:
+        yield f"this code runs the calls whose sizes are no room for all that data may say: {CAREFUL}"
     elif any(run.how == "checked" for run in runs) and asked is None:
         yield f"this code runs the calls whose sizes fail the condition {condition}: it checks every access"
     recipe = one.analysed.recipe

@@ -153,7 +153,7 @@ def _read(source: Source, wanted: Compilation, outside: Outside | None) -> Readi
 def _analysed(reading: Reading, wanted: Compilation, gpu: GpuTarget) -> Analysed:
     started, kernel = time.perf_counter(), reading.written
     # On the kernel as it was written: it is what the user is told about, and what the recipe decides from.
-    facts = replace(analyse(kernel), gpu=gpu)
+    facts = replace(analyse(kernel, wanted.semantics.checks == "data"), gpu=gpu)
     # Last, from facts alone.
     found = scheduled(kernel, facts, wanted)
     reading.passes.after("schedule", found.kernel)
@@ -223,7 +223,9 @@ def scheduled(kernel: Kernel, facts: Facts, wanted: Compilation) -> Recipe:
     after, proven = apply_schedule(kernel, facts, first, strict)  # what is wrong is told at the user's line
     if wanted.on_gpu:
         return recipe_gpu.gpu_recipe(kernel, facts, strict, first=first)
-    target = None if wanted.schedule == PLAIN else target_of_machine(wanted.tools)
+    # Questions about other orders take the guard of the kernel as it was written for granted.
+    is_plain = wanted.schedule == PLAIN or facts.tests_data
+    target = None if is_plain else target_of_machine(wanted.tools)
     found = recipe(
         after, proven, strict, target, records=wanted.signature.record_bytes if wanted.tools.layout == "auto" else None
     )

@@ -25,6 +25,7 @@ Numbered = Literal[
 ]
 """GPUs by their numbers, as type checkers know them; there may be more."""
 Checks = Literal["auto", "all"]
+Tested = Literal["auto", "data", "all"]
 RecipeKind = Literal["auto", "plain"]
 Narrowing = Literal["auto", "wrap", "raise"]
 STORE_NAME = "profile.sqlite3"
@@ -73,12 +74,13 @@ class Tools:
 class Semantics(NamedTuple):
     """What the results of a call mean. strict: they equal Python's to the last bit (no reordered float sums, no fused
     multiply-add). deterministic: on a CPU, the same bits for any number of threads. checks: `auto` tests in the code
-    only what is not proven, `all` tests every access. narrowing_raises: storing a NumPy number where a signed integer
-    type cannot hold it raises what Python raises; else it wraps."""
+    only what is not proven, `all` tests every access; `data`, for calls whose sizes are too small for what `auto` takes
+    for granted, tests what elements decide, and proves the rest. narrowing_raises: storing a NumPy number where
+    a signed integer type cannot hold it raises what Python raises; else it wraps."""
 
     strict: bool = False
     deterministic: bool = False
-    checks: Checks = "auto"
+    checks: Tested = "auto"
     narrowing_raises: bool = False
 
 

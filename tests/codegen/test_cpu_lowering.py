@@ -169,7 +169,7 @@ CASES = {
     "accumulators": Case(TOTAL, "parallelize i", "lw_piece"),
     "tail masking": Case(ROWS, "vectorize j", "lw_masked_float64("),
     "skipped blocks": Case(FOUND, "", "lw_block"),
-    "common divisions": Case(WRAPPED, "", "const int64_t lw_quotient ="),
+    "shared divisions": Case(WRAPPED, "", "const int64_t lw_quotient ="),
     "unrolling": Case(ADD, "tile i 4 j 8; specialize i j full", "#pragma GCC unroll"),
 }
 

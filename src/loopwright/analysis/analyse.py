@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from loopwright.analysis.bounds import prove
 from loopwright.analysis.dependence import Elements, apart, carried, meetings
@@ -23,19 +23,21 @@ from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import expressions, loops, statements
 
 
-def analyse(kernel: Kernel) -> Facts:
+def analyse(kernel: Kernel, tests_data: bool = False) -> Facts:
     """The facts of a kernel: a verdict for each loop, bounds of each access and check, and the guard they rest on.
 
-    The verdicts rest on the guard too: where it does not hold, every loop must run in order.
+    The verdicts rest on the guard too: where it does not hold, every loop must run in order. tests_data: see Facts.
     """
     with LOCK:
         notes = trace(kernel)
-        proof = prove(kernel, notes)  # first, because it knows which indices never count from the end
+        proof = prove(
+            kernel, notes, tests_data=tests_data
+        )  # first, because it knows which indices never count from the end
         scene = _LoopQuestions(kernel, notes, Elements(proof), live_after(kernel))
         verdicts = {name: _verdict(scene, loop) for name, loop in loops(kernel).items()}
-        return Facts(
-            verdicts, access_facts(kernel, notes), guard_of(proof), proof.bounds, _by_key(kernel, proof.bounds)
-        )
+        known = _by_key(kernel, proof.bounds)
+        guard = guard_of(proof)
+        return Facts(verdicts, access_facts(kernel, notes), guard, proof.bounds, known, tests_data=tests_data)
 
 
 def analyse_restructured(kernel: Kernel, facts: Facts) -> Facts:
@@ -44,12 +46,19 @@ def analyse_restructured(kernel: Kernel, facts: Facts) -> Facts:
     are found when they are asked for."""
     with LOCK:
         notes = trace(kernel)
-        proof = prove(kernel, notes, known=facts.known)
+        proof = prove(kernel, notes, known=facts.known, tests_data=facts.tests_data)
         scene = _LoopQuestions(kernel, notes, Elements(proof), live_after(kernel))
         guard = both(facts.guard, guard_of(proof))
         keep(kernel, notes)
         known = _by_key(kernel, proof.bounds)
-        return Facts(_Verdicts(scene), access_facts(kernel, notes), guard, proof.bounds, known, facts.gpu)
+        return replace(
+            facts,
+            loops=_Verdicts(scene),
+            accesses=access_facts(kernel, notes),
+            guard=guard,
+            bounds=proof.bounds,
+            known=known,
+        )
 
 
 def apart_from(kernel: Kernel, facts: Facts, loop: For, values: Collection[str], arrays: Collection[str]) -> LoopFacts:
@@ -57,7 +66,7 @@ def apart_from(kernel: Kernel, facts: Facts, loop: For, values: Collection[str],
     these scalars at its beginning, and no two wrote the same element of these arrays."""
     with LOCK:
         notes = trace(kernel)
-        proof = prove(kernel, notes, known=facts.known)
+        proof = prove(kernel, notes, known=facts.known, tests_data=facts.tests_data)
         scene = _LoopQuestions(kernel, notes, Elements(proof), live_after(kernel), frozenset(values), frozenset(arrays))
         return _verdict(scene, loop)
 

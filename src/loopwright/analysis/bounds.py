@@ -28,14 +28,20 @@ MOST_HARMLESS = 256
 TOO_HARD = "too hard to prove within the budget of the analysis"
 
 
-def prove(kernel: Kernel, notes: Trace, only: Collection[int] | None = None, known: Known | None = None) -> Proof:
+def prove(
+    kernel: Kernel,
+    notes: Trace,
+    only: Collection[int] | None = None,
+    known: Known | None = None,
+    tests_data: bool = False,
+) -> Proof:
     """Bounds of every access and every check of a kernel, or of `only` the accesses with these nodes' ids: then not of
     checks, and the proof is no guard for the kernel. What is `known` is not proven again: its conditions are in the
-    guard of the kernel that it is known from."""
+    guard of the kernel that it is known from. `tests_data`: see Proof."""
     # Of a kernel made by steps there are few questions, and those about tiles are about quotients, too.
     effort = Effort(patient=known is not None)
     known = known or {}
-    proof = Proof(notes, parameter_texts(kernel), effort=effort)
+    proof = Proof(notes, parameter_texts(kernel), effort=effort, tests_data=tests_data)
     split(proof)  # first: what it adds to the guard concerns more than one access
     if only is not None:
         for access in notes.accesses:
@@ -88,7 +94,7 @@ def _decide(proof: Proof, access: Access, index: Affine, size: Affine, from_end:
     for where in (access.where, simple):
         try:
             with proof.effort.bounded():
-                text = adopt(proof, access.stack, where, outside)
+                text = adopt(proof, access.stack, where, outside, on_data=index.data)
                 if text is not None:
                     certain = _plain(access, index, size)
                     if certain and text:
@@ -160,7 +166,8 @@ def _test(proof: Proof, test: Test) -> Bounds:
         return Bounds("checked", "the condition depends on data")
     try:
         with proof.effort.bounded():
-            text = adopt(proof, test.stack, test.where, (test.fails,))
+            on_data = any(symbol.data for symbol in test.fails.symbols)
+            text = adopt(proof, test.stack, test.where, (test.fails,), on_data=on_data)
     except TooHard:
         return Bounds("checked", TOO_HARD)
     if text is None:

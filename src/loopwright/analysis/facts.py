@@ -129,11 +129,13 @@ class SizeGuard:
 
     `conditions`: all of them have to hold, and none: always true. They are about `parameters`, each a __int128 named by
     the first of the pair; the second says where its value comes from: ('size', argument position, axis) or ('scalar',
-    argument position, 0). Those that only `bounds.violation` needs are among them too. `text`: for people."""
+    argument position, 0). Those that only `bounds.violation` needs are among them too. `text`: for people. `on_data`:
+    some of them only because elements may have any value of their type: 256 places for an index of 8 bits."""
 
     conditions: tuple[Condition, ...]
     text: str
     parameters: tuple[tuple[str, tuple[Literal["size", "scalar"], int, int]], ...]
+    on_data: bool = False
 
     @property
     def c_text(self) -> str:
@@ -150,7 +152,7 @@ class Facts:
     """Everything proven about one kernel. `bounds` is keyed by the identity (`id`) of the Load, Store or Checked
     node in the kernel that was analysed: look up with `bounds_of`. `known`: the same by the key of the node and the
     name of its array ('' for a Checked), where all nodes of one key agree: it is right for copies of them too.
-    `gpu`: what steps may ask of a GPU."""
+    `gpu`: what steps may ask of a GPU. `tests_data`: no proof rests on a condition that data are the reason of."""
 
     loops: Mapping[str, LoopFacts]
     accesses: tuple[AccessFacts, ...]
@@ -158,6 +160,7 @@ class Facts:
     bounds: Mapping[int, tuple[Bounds, ...]]
     known: Known = field(default_factory=dict)
     gpu: GpuTarget = CUDA
+    tests_data: bool = False
 
     def bounds_of(self, node: Load | Store | Checked) -> tuple[Bounds, ...]:
         """One Bounds for each axis of a Load or Store; exactly one for a Checked. Also of a copy that a step made."""

@@ -8,7 +8,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from loopwright.codegen.accumulators import interleave_reductions
-from loopwright.codegen.common_divisions import share_divisions
 from loopwright.codegen.compaction import compact_streams
 from loopwright.codegen.contraction import keep_products_apart
 from loopwright.codegen.decisions import CodegenInput, LoopLowering
@@ -27,6 +26,7 @@ from loopwright.codegen.parallel_regions import (
 )
 from loopwright.codegen.rare_updates import skip_blocks
 from loopwright.codegen.safepoints import count_ahead, cut_strips, stand_alone, write_twice
+from loopwright.codegen.shared_divisions import share_divisions
 from loopwright.codegen.tail_masking import mask_tails
 from loopwright.codegen.unrolling import unroll_loops
 from loopwright.codegen.vector_code import write_in_vectors
@@ -66,7 +66,7 @@ PASSES = (
     CpuPass("accumulators", interleave_reductions, "of loops in lanes, reductions that nothing else is done with"),
     CpuPass("tail masking", mask_tails, "of loops in lanes, those that add up rows and have no text of their own"),
     CpuPass("skipped blocks", skip_blocks, "of loops without lanes, those that nothing else is done with"),
-    CpuPass("common divisions", share_divisions, "behind the regions, which are functions of their own"),
+    CpuPass("shared divisions", share_divisions, "behind the regions, which are functions of their own"),
     CpuPass("unrolling", unroll_loops, "last: of loops that nothing else is done with"),
 )
 

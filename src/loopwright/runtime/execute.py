@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from loopwright.config import Config, current
+from loopwright.config import Config, Tested, current
 from loopwright.deferred import deferred
 from loopwright.devices.base import NOT_DONE, Constants, Entry
 from loopwright.devices.launcher import load_launcher
 from loopwright.errors import warn_once
 from loopwright.ir.plan import Plan, whole
 from loopwright.ir.signature import Shape
-from loopwright.ir.variant import PLAIN, Variant
+from loopwright.ir.variant import PLAIN, RECIPE, Variant
 from loopwright.memory.device_array import base_of, note_writes
 from loopwright.memory.on_device import is_on_device
 from loopwright.runtime.code_table import CodeTable
@@ -159,13 +159,13 @@ class Executor:
 
     def settled(self, serving: Serving, arguments: Arguments) -> tuple[Serving, Exception | None]:
         """What a call with these arguments runs: where their sizes fail the condition that the code relies on, code
-        that tests every access; or the error that such a call is certain to raise."""
+        that tests more accesses; or the error that such a call is certain to raise."""
         compiled = serving.code.compiled
         executable = compiled.executable
         if executable is None or by_ctypes.guard_holds(executable.guard, arguments):
             return serving, None
         error = compiled.on_guard_failure(arguments)
-        return (serving, error) if error is not None else (self._careful(serving), None)
+        return (serving, error) if error is not None else self.settled(self._careful(serving), arguments)
 
     def plan(self, serving: Serving, arguments: Arguments) -> Plan:
         """What running it with these arguments will do: the plan of `serving`, with the device that its code is for,
@@ -257,21 +257,34 @@ class Executor:
         return code.interpreted.run(arguments, given)
 
     def _guard_failed(self, serving: Serving, arguments: Arguments, originals: Arguments) -> object:
-        """The condition on the sizes does not hold: an error that is certain, or a run with every access checked."""
+        """The condition on the sizes does not hold: an error that is certain, or a run with more accesses checked."""
         code = serving.code
+        meaning = code.compilation.semantics
+        if self._tests_data_next(code):  # its own condition is about all the rest
+            return self._on_host(self._careful(serving), CallArguments(arguments, originals))
         error = code.compiled.on_guard_failure(arguments)
         if error is not None:
             raise error
-        meaning = code.compilation.semantics
         if meaning.checks == "all":  # checked code relies on no condition; if it did, only the reference is left
             return code.interpreted.run(arguments, originals)
         return self._on_host(self._careful(serving), CallArguments(arguments, originals))
 
     def _careful(self, serving: Serving) -> Serving:
-        """The same with code that tests every access, and relies on no condition."""
+        """The same with code that relies on less: on no condition that only holds if data may have any value of their
+        type, as a table for indices of 8 bits often has no 256 places; or on nothing, and tests every access."""
         code = serving.code
-        careful = code.compilation._replace(semantics=code.compilation.semantics._replace(checks="all"))
-        return serving._replace(shape=None, code=self._codes.code(careful, "checked"))
+        if code.careful is None or not self._codes.holds(code.careful):
+            checks: Tested = "data" if self._tests_data_next(code) else "all"
+            wanted = code.compilation._replace(semantics=code.compilation.semantics._replace(checks=checks))
+            code.careful = self._codes.code(wanted, "checked" if checks == "all" else "careful")
+        return serving._replace(shape=None, code=code.careful)
+
+    def _tests_data_next(self, code: InUse) -> bool:
+        """Whether code that tests only what data decide comes before code that tests everything. Steps that somebody
+        asks for may not be legal then, and a GPU has no such code."""
+        wanted, executable = code.compilation, code.compiled.executable
+        is_free = wanted.semantics.checks == "auto" and wanted.schedule in (RECIPE, PLAIN) and not wanted.on_gpu
+        return is_free and executable is not None and executable.program.on_data
 
     def _remember(
         self, tokens: tuple[Hashable, ...], code: InUse, entry: offload.OffloadEntry, arguments: Arguments

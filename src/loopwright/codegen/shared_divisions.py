@@ -17,20 +17,19 @@ from loopwright.ir.nodes import (
     Binary,
     BinaryOp,
     Body,
-    Cast,
+    Call,
     Checked,
+    Compare,
     Const,
-    Dim,
     Expr,
     For,
+    Load,
     Logical,
     Select,
     Stmt,
-    Unary,
-    Var,
 )
-from loopwright.ir.queries import names_assigned, names_in
-from loopwright.ir.walk import bodies, children, own_expressions, subexpressions
+from loopwright.ir.queries import has, names_assigned, names_in
+from loopwright.ir.walk import bodies, children, own_expressions
 
 Operands = tuple[Expr, Expr]
 """What is divided, and by what."""
@@ -58,7 +57,7 @@ def names_of(operands: Operands) -> set[str]:
 
 
 def _is_simple(expr: Expr) -> bool:
-    return all(isinstance(part, Var | Const | Dim | Binary | Unary | Cast) for part in subexpressions(expr))
+    return not has(expr, Load, Checked, Call, Select, Compare, Logical)
 
 
 @dataclass(slots=True)
