@@ -58,6 +58,7 @@ class Environment(Protocol):
     def cannot_overflow(self, expr: Expr) -> bool: ...
     def is_apart(self, expr: Expr) -> bool: ...
     def divided(self, expr: Expr) -> str: ...
+    def shifts_inside(self, expr: Binary) -> bool: ...
 
 
 def text_of(expr: Expr, env: Environment) -> str:
@@ -185,6 +186,10 @@ def _binary(expr: Binary, env: Environment) -> str:
             return _narrowed(f"({left} {_PLAIN[expr.op]} {right})", scalar)
         case "floordiv" | "mod":
             return _division(expr, left, right, env)
+        case "shr" if env.shifts_inside(expr):
+            return _narrowed(f"({left} >> {right})", scalar)
+        case "shl" if env.shifts_inside(expr):
+            return f"(({name})(({name if scalar.kind == 'uint' else f'u{name}'}){left} << {right}))"
         case "shl" | "shr":
             return f"lw_{expr.op}_{scalar.name}({left}, {right})"
         case "min" | "max":

@@ -16,6 +16,7 @@ from loopwright.codegen.c_text import VALUE_TYPE, failing, text_of
 from loopwright.codegen.decisions import NONE, Accesses, CodegenInput, LoopLowering
 from loopwright.codegen.gathers import gathers
 from loopwright.codegen.names import Names
+from loopwright.codegen.shifts import stays_inside
 from loopwright.ir.code import (
     AtomicOperation,
     Branch,
@@ -320,6 +321,10 @@ class Writer:
     def divided(self, expr: Expr) -> str:
         """The name under which a quotient or a remainder is kept here; '' where it has to be computed."""
         return self.function.divided.get(expr, "")
+
+    def shifts_inside(self, expr: Binary) -> bool:
+        """Whether a shift is known to be by less than the width, and not by a negative amount: C knows such shifts."""
+        return not self.function.on_device and stays_inside(expr, self.loops)
 
     # ---- accesses -----------------------------------------------------------------------------------------------
 
