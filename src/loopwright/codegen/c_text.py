@@ -58,6 +58,7 @@ class Environment(Protocol):
     def cannot_overflow(self, expr: Expr) -> bool: ...
     def is_apart(self, expr: Expr) -> bool: ...
     def divided(self, expr: Expr) -> str: ...
+    def is_late(self, expr: Expr) -> bool: ...
     def shifts_inside(self, expr: Binary) -> bool: ...
 
 
@@ -207,6 +208,8 @@ def _division(expr: Binary, left: str, right: str, env: Environment) -> str:
         if expr.op == "floordiv":
             return _narrowed(f"({left} >> {divisor.bit_length() - 1})", scalar)
         return _narrowed(f"({left} & {divisor - 1})", scalar)
+    if env.is_late(expr):
+        return f"lw_late_mod_{scalar.name}({left}, {right})"
     changes = scalar in (INT64, UINT64) and not isinstance(expr.right, Const) and not env.stays(expr)
     return f"lw_{'short_' if changes else ''}{expr.op}_{scalar.name}({left}, {right})"
 

@@ -10,9 +10,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from loopwright.codegen.decisions import CodegenInput, LoopLowering
+from loopwright.codegen.recurrent_scalars import returning
 from loopwright.ir.linear import apart
 from loopwright.ir.nodes import Assign, Binary, Body, Const, Expr, For, Load, Logical, Select, Store, Var, While
-from loopwright.ir.queries import contains, names_in
+from loopwright.ir.queries import contains
 from loopwright.ir.walk import children, own_expressions, rewrite_expr, statements, subexpressions
 
 
@@ -81,7 +82,7 @@ def _late(loop: For) -> Late:
     loads = list(_loads(loop.body))
     stores = [one for one in statements(loop.body, Store) if one.value.type.is_float]
     late = Late(
-        frozenset(_returning(loop)),
+        frozenset(returning(loop.body, lambda kind: kind.is_float)),
         frozenset(id(one) for one in loads if any(_follows(one, store, loop) for store in stores)),
     )
     for stmt in statements(loop.body, Assign, Store):
@@ -93,27 +94,6 @@ def _late(loop: For) -> Late:
             same = {id(one) for one in loads if (one.array, one.index) == (stmt.array, stmt.index)}
             late = replace(late, loads=late.loads | same)
     return late
-
-
-def _returning(loop: For) -> set[str]:
-    """The scalars whose value goes into that of the next iteration, by itself or by way of others: in a filter of two
-    states, `y = b*x + u`, `u = v - a*y`, it is u that y needs, and the other way round."""
-    given: dict[str, set[str]] = {}
-    for stmt in statements(loop.body, Assign):
-        if stmt.value.type.is_float:
-            given.setdefault(stmt.name, set()).update(names_in(stmt.value))
-    return {name for name in given if name in _reached(name, given)}
-
-
-def _reached(name: str, given: dict[str, set[str]]) -> set[str]:
-    """All that a scalar is computed from."""
-    found: set[str] = set()
-    waiting = [name]
-    while waiting:
-        new = given.get(waiting.pop(), set()) - found
-        found |= new
-        waiting += new
-    return found
 
 
 def _loads(body: Body) -> Iterator[Load]:

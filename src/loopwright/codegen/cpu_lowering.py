@@ -14,6 +14,7 @@ from loopwright.codegen.decisions import CodegenInput, LoopLowering
 from loopwright.codegen.if_conversion import select_updates
 from loopwright.codegen.inspection import inspect_strips
 from loopwright.codegen.lanes import fill_lanes
+from loopwright.codegen.late_remainders import hurry_remainders
 from loopwright.codegen.loop_versions import version_loops
 from loopwright.codegen.narrow_sums import narrow_sums
 from loopwright.codegen.parallel_regions import (
@@ -57,6 +58,7 @@ PASSES = (
     CpuPass("narrow sums", narrow_sums, "of loops in lanes, those that only add up"),
     CpuPass("if-conversion", select_updates, "behind the lanes, in which the C compiler does the same"),
     CpuPass("contraction", keep_products_apart, "behind the lanes, in which no iteration waits for the one before"),
+    CpuPass("late remainders", hurry_remainders, "behind the lanes, likewise"),
     CpuPass("compaction", compact_streams, "behind the lanes and the versions, to which it adds tests"),
     CpuPass("strips", cut_strips, "around whatever the passes before have made of a loop"),
     CpuPass("short loops", write_twice, "of loops in strips, those that also stand without"),

@@ -318,6 +318,10 @@ class Writer:
         """Whether a product is to be no part of a multiply-add."""
         return id(expr) in self.decided.apart
 
+    def is_late(self, expr: Expr) -> bool:
+        """Whether a remainder is to be there soon."""
+        return id(expr) in self.decided.late
+
     def divided(self, expr: Expr) -> str:
         """The name under which a quotient or a remainder is kept here; '' where it has to be computed."""
         return self.function.divided.get(expr, "")

@@ -42,6 +42,12 @@ LW_SHORT_DIVISION(int64_t, int64, %, mod)
 LW_SHORT_DIVISION(uint64_t, uint64, /, floordiv)
 LW_SHORT_DIVISION(uint64_t, uint64, %, mod)
 
+/* By a positive constant, as soon as possible. */
+LW_PURE int64_t lw_late_mod_int64(int64_t a, int64_t b) {
+  const int64_t r = a % b;
+  return r + (b & (r >> 63));
+}
+
 /* The remainder of a quotient that is known: by zero it is 0 as well. */
 #define LW_REST(type, utype, suffix) \
   LW_PURE type lw_rest_##suffix(type a, type b, type q) { return (type)(((utype)a - (utype)q * (utype)b) & (utype)-(b != 0)); }
