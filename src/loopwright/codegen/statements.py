@@ -9,7 +9,7 @@ from loopwright.codegen.arrays import STACK_BYTES
 from loopwright.codegen.c_text import VALUE_TYPE, literal
 from loopwright.codegen.compaction import write_compaction
 from loopwright.codegen.function import Writer
-from loopwright.codegen.if_conversion import choices_of, count_of, update_of
+from loopwright.codegen.if_conversion import chosen_in, count_of, update_of
 from loopwright.codegen.safepoints import write_while
 from loopwright.ir.code import AlignedArray
 from loopwright.ir.nodes import (
@@ -149,7 +149,7 @@ def _selected(stmt: If, w: Writer) -> None:
 
 
 def _chosen(stmt: If, w: Writer) -> None:
-    choices = choices_of(stmt)
+    choices = chosen_in(stmt)
     assert choices is not None
     with w.block():
         w.line(f"const bool lw_holds = {w.text(stmt.condition)};")
