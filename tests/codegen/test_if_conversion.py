@@ -175,9 +175,8 @@ def test_a_search_by_halves_without_a_jump(count: int) -> None:
     np.testing.assert_array_equal(mine, pythons)
 
 
-WORK = "".join(f"            x = {one}\n" for one in ("(int64(a[i]) * 3 + k) ^ 77", "(x * 5 + n) & 255", "(x * x + 9) % 101"))
-    "            x = (int64(a[i]) * 3 + k) ^ 77\n            x = (x * 5 + n) & 255\n            x = (x * x + 9) % 101\n"
-)
+STEPS = ("(int64(a[i]) * 3 + k) ^ 77", "(x * 5 + n) & 255", "(x * x + 9) % 101")
+WORK = "".join(f"            x = {step}\n" for step in STEPS)
 
 
 @pytest.mark.parametrize(
