@@ -1,13 +1,13 @@
 """`while` loops that end with the bits of a number: `while x != 0: x = x & (x - 1)` runs once for each bit of x that is
 set, and `while k > 0: k = k >> 1` once for each bit up to the highest. They are short whatever the data, so nobody has
-to ask in them whether to stop; and the C compiler knows the first as an instruction, as long as it does nothing else.
+to ask in them whether to stop; and the first, where it does nothing but count, is an instruction.
 """
 
 from __future__ import annotations
 
-from loopwright.ir.nodes import Assign, Binary, Compare, Const, Continue, Expr, For, Logical, Var, While
+from loopwright.ir.nodes import Assign, Binary, Compare, Const, Continue, Expr, For, Logical, Stmt, Var, While
 from loopwright.ir.queries import contains
-from loopwright.ir.types import Scalar
+from loopwright.ir.types import INT64, Scalar
 from loopwright.ir.walk import statements
 
 
@@ -22,16 +22,32 @@ def most_iterations(loop: While) -> int | None:
     return None
 
 
+def counted_bits(loop: While) -> tuple[Var, Var] | None:
+    """The number whose one bits a loop does nothing but count, and the count; None for any other loop."""
+    match loop.condition, sorted(loop.body, key=lambda stmt: not _clears_a_bit(stmt)):
+        case (
+            Compare(op="ne", left=Var() as number, right=Const(value=0)),
+            [Assign(name=cleared) as first, Assign(name=name, value=Binary(op="add", left=Var() as count, right=one))],
+        ) if _clears_a_bit(first) and cleared == number.name and name == count.name != number.name:
+            return (number, count) if one == Const(1, INT64) else None
+    return None
+
+
+def _clears_a_bit(stmt: Stmt) -> bool:
+    match stmt:
+        case Assign(name=name, value=Binary(op="and", left=left, right=right)):
+            here = Var(name, stmt.value.type)
+            less = Binary("sub", here, Const(1, here.type))
+            return (left, right) in ((here, less), (less, here))
+    return False
+
+
 def _loses_a_bit(stmt: Assign, condition: Expr) -> bool:
     """Whether a number has one bit less after each assignment, and the loop ends at the latest where it has none."""
     here = Var(stmt.name, stmt.value.type)
     match stmt.value:
-        case Binary(op="and", left=left, right=right):
-            clears = any(
-                one == here and other == Binary("sub", here, Const(1, here.type))
-                for one, other in ((left, right), (right, left))
-            )
-            return clears and _goes_on_for(here, condition, ("ne", "gt"))
+        case Binary(op="and"):
+            return _clears_a_bit(stmt) and _goes_on_for(here, condition, ("ne", "gt"))
         case Binary(op="shr", left=left, right=Const(value=by)) if left == here and by >= 1:
             return _goes_on_for(here, condition, _above(here.type))
         case Binary(op="floordiv", left=left, right=Const(value=by)) if left == here and by >= 2:

@@ -6,6 +6,7 @@ from functools import partial
 from typing import assert_never
 
 from loopwright.codegen.arrays import STACK_BYTES
+from loopwright.codegen.bit_loops import counted_bits
 from loopwright.codegen.c_text import VALUE_TYPE, literal
 from loopwright.codegen.compaction import write_compaction
 from loopwright.codegen.function import Writer
@@ -89,6 +90,8 @@ def write(stmt: Stmt, w: Writer) -> None:
             (w.write_allocate or partial(_allocate, w=w))(stmt)
         case For():
             w.write_loop(stmt)
+        case While() if counted_bits(stmt) is not None and not w.function.on_device:
+            _count_bits(stmt, w)
         case While():
             write_while(stmt, w, partial(write_body, stmt.body, w))
         case If() if id(stmt) in w.decided.selected:
@@ -156,6 +159,15 @@ def _chosen(stmt: If, w: Writer) -> None:
         for name, (then, otherwise) in choices.items():
             target = w.function.renamed.get(name) or w.use(w.names.of(name))
             w.line(f"{target} = lw_chosen(lw_holds, {w.text(then)}, {w.text(otherwise)});")
+
+
+def _count_bits(loop: While, w: Writer) -> None:
+    found = counted_bits(loop)
+    assert found is not None
+    number, count = ((w.function.renamed.get(one.name) or w.use(w.names.of(one.name))) for one in found)
+    unsigned = f"uint{found[0].type.bits}_t"
+    w.line(f"{count} = {count} + __builtin_popcountll(({unsigned}){number});")
+    w.line(f"{number} = 0;")
 
 
 def _counted(stmt: If, w: Writer) -> None:
