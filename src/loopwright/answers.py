@@ -59,6 +59,9 @@ FOR_EXPLAIN = 8_000_000
 """How many of isl's operations all that is told of one specialisation may take: nobody's call waits for it."""
 
 
+CAREFUL = "which checks what data say, and proves the rest"
+
+
 @dataclass(frozen=True, slots=True)
 class AskedCall:
     """A call that an explanation is about. threads: so many it may use. failed: where its sizes fail the
@@ -271,9 +274,13 @@ def _notes(one: Specialisation, asked: AskedCall | None, runs: Sequence[Run]) ->
             then = f"it would raise {what}"
         elif one.compilation.semantics.checks == "all":
             then = "code runs it that checks every access"
+        elif one.compilation.semantics.checks == "data":
+            then = f"other code runs it, {CAREFUL}"
         else:
             then = "other code runs it, which relies on none"
         yield f"the sizes of this call fail the condition {asked.condition}: {then}"
+    elif one.compilation.semantics.checks == "data" and asked is None:
+        yield f"this code runs the calls whose sizes are no room for all that data may say: {CAREFUL}"
     elif any(run.how == "checked" for run in runs) and asked is None and one.compilation.semantics.checks == "all":
         condition = one.analysed.facts.guard.text
         yield f"this code runs the calls whose sizes fail the condition {condition}: it checks every access"

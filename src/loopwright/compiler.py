@@ -150,8 +150,8 @@ def _read(source: Source, wanted: Compilation, outside: Outside | None) -> Readi
     kernel = passes.after("chained updates", one_name_for_updates(kernel))
     # Counters are gone: what else ties iterations, and need not.
     kernel = passes.after("wrap around", computed_again(kernel))
-    if wanted.semantics.checks == "unguarded":
-        kernel = replace(kernel, guarded=False)
+    if wanted.semantics.checks in ("data", "unguarded"):
+        kernel = replace(kernel, guard="sizes" if wanted.semantics.checks == "data" else "none")
     return Reading(kernel, lowered.constants, passes, time.perf_counter() - started)
 
 

@@ -25,7 +25,7 @@ Numbered = Literal[
 ]
 """GPUs by their numbers, as type checkers know them; there may be more."""
 Checks = Literal["auto", "all"]
-Tested = Literal["auto", "unguarded", "all"]
+Tested = Literal["auto", "data", "unguarded", "all"]
 RecipeKind = Literal["auto", "plain"]
 Narrowing = Literal["auto", "wrap", "raise"]
 STORE_NAME = "profile.sqlite3"
@@ -74,9 +74,10 @@ class Tools:
 class Semantics(NamedTuple):
     """What the results of a call mean. strict: they equal Python's to the last bit (no reordered float sums, no fused
     multiply-add). deterministic: on a CPU, the same bits for any number of threads. checks: `auto` tests in the code
-    only what is not proven, `unguarded` what is not proven for all sizes, so that no call has to keep to a condition,
-    `all` every access. narrowing_raises: storing a NumPy number where a signed integer
-    type cannot hold it raises what Python raises; else it wraps."""
+    only what is not proven, `all` tests every access. For calls whose sizes fail the condition that `auto` takes for
+    granted there are `data`, which tests what elements decide and proves the rest, and `unguarded`, which tests what is
+    not proven for all sizes. narrowing_raises: storing a NumPy number where a signed integer type cannot hold it raises
+    what Python raises; else it wraps."""
 
     strict: bool = False
     deterministic: bool = False

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from math import prod
+
+import numpy as np
+
 from loopwright.analysis.affine import (
     MAX_COEFFICIENT,
     SymbolTable,
@@ -14,7 +18,7 @@ from loopwright.analysis.affine import (
     relate,
     scale,
 )
-from loopwright.ir.types import INT8, INT32, INT64
+from loopwright.ir.types import INT8, INT32, INT64, UINT8
 
 
 def test_forms_add_up_and_forget_what_cancels() -> None:
@@ -114,3 +118,37 @@ def test_names_say_only_where_a_symbol_is_born() -> None:
     ]
     assert names[0] == names[1]
     assert len({before.name, *names[0]}) == 8
+
+
+def test_products_that_share_a_factor_reach_less_than_apart() -> None:
+    table = SymbolTable()
+    a, x, y = (table.argument("scalar", position, 0, UINT8) for position in range(3))
+    ax, ay, aa = (of_symbol(table.product(factors)) for factors in ((a, x), (a, y), (a, a)))
+    blend = combine(combine(scale(of_symbol(y), 255), ay, -1), ax)  # a*x + (255 - a)*y
+    assert blend.interval(0) == (0, 255 * 255)
+    more = combine(combine(scale(of_symbol(y), 256), ay, -1), ax)
+    assert more.interval(0) == (0, 256 * 255)
+    less = combine(combine(scale(of_symbol(y), 254), ay, -1), ax)
+    assert less.interval(0) == (-255, 255 * 255)
+    assert combine(ax, of_symbol(a), -1).interval(0) == (-255, 254 * 255)
+    assert combine(aa, of_symbol(a), -1).interval(0) == (-255, 255 * 255)  # no corner says where a square is least
+
+
+def test_ranges_of_products_hold_every_value() -> None:
+    random = np.random.default_rng(2)
+    table = SymbolTable()
+    symbols = [table.argument("scalar", position, 0, (INT8, UINT8)[position % 2]) for position in range(4)]
+    ends = [symbol.intervals[0] for symbol in symbols]
+    for _ in range(60):
+        form, parts = constant(int(random.integers(-99, 99))), []
+        for _ in range(int(random.integers(1, 5))):
+            chosen = sorted(random.choice(4, int(random.integers(1, 4)), replace=False).tolist())
+            factor = int(random.integers(-9, 10))
+            one = [symbols[place] for place in chosen]
+            form = combine(form, of_symbol(table.product(tuple(one)) if len(one) > 1 else one[0]), factor)
+            parts.append((chosen, factor))
+        low, high = form.interval(0)
+        for _ in range(40):
+            values = [int(random.choice([*end, random.integers(end[0], end[1] + 1)])) for end in ends]
+            value = form.constant + sum(c * prod(values[place] for place in chosen) for chosen, c in parts)
+            assert low <= value <= high

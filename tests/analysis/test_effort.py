@@ -9,11 +9,25 @@ import pytest
 
 from loopwright.analysis import effort
 from loopwright.analysis.affine import Affine, SymbolTable, of_symbol, relate
-from loopwright.analysis.effort import LABORIOUS, Effort, TooHard, laborious, remember, remembered, together
+from loopwright.analysis.analyse import analyse
+from loopwright.analysis.effort import (
+    LABORIOUS,
+    TOTAL,
+    Effort,
+    TooHard,
+    is_left,
+    laborious,
+    remember,
+    remembered,
+    together,
+)
 from loopwright.analysis.sets import BRIEF, build, has_divisions, minus, outside_of, simpler
 from loopwright.analysis.values import State, value_of
 from loopwright.ir.nodes import Binary, Const, Expr, Var
+from loopwright.ir.text import parse_kernel
 from loopwright.ir.types import INT64
+from loopwright.recipe.recipe import recipe
+from loopwright.recipe.target import CpuTarget
 
 HARD = "(n >= 3 and m <= n or k >= 2*l) and (p mod 3 = 1 or l <= m) and p != n and m != k"
 
@@ -171,3 +185,27 @@ def test_short_chains_are(op: str, length: int) -> None:
 
 def test_the_budget_of_a_gpu_is_larger() -> None:
     assert effort.TOTAL < effort.FOR_GPU
+
+
+SOURCE = """
+kernel waves(e: float64[2] C, x: float64[2] C, y: float64[2] C, steps: int64):
+    for t in 0 .. steps:
+        for i in 0 .. size(e, 0):
+            for j in 0 .. size(e, 1) - 1:
+                x[i, j] = x[i, j] - (e[i, j + 1] - e[i, j])
+        for k in 0 .. size(e, 0) - 1:
+            for l in 0 .. size(e, 1):
+                y[k, l] = y[k, l] + (e[k + 1, l] - e[k, l])
+        for p in 1 .. size(e, 0) - 1:
+            for q in 1 .. size(e, 1) - 1:
+                e[p, q] = e[p, q] + (y[p, q] - y[p - 1, q] - x[p, q] + x[p, q - 1])
+        e[size(e, 0) // 2, size(e, 1) // 2] = float64(t)
+"""
+
+
+def test_an_order_with_quotients_has_less() -> None:
+    kernel = parse_kernel(SOURCE)
+    facts = analyse(kernel)
+    with together(TOTAL):
+        recipe(kernel, facts, False, CpuTarget())
+        assert is_left(TOTAL - 600_000)

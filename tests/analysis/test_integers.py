@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import itertools
+from typing import Any
 
+import numpy as np
 import pytest
 
+import loopwright as lw
 from loopwright.analysis.integers import KnownIntegers, interval_of, value_of
 from loopwright.ir.nodes import Assign, Expr
 from loopwright.ir.text import parse_kernel
@@ -59,3 +62,38 @@ def test_one_side_may_decide() -> None:
 
 def test_division_by_zero_is_zero_as_in_the_ir() -> None:
     assert value_of(expression("7 // (n - n) + 7 % (n - n)"), KnownIntegers({"n": 3})) == 0
+
+
+def blended(a: Any, x: Any, y: Any, out: Any) -> None:
+    for i in range(len(a)):
+        w = int(a[i])
+        out[i] = (w * int(x[i]) + (255 - w) * int(y[i]) + 127) // 255
+
+
+def blended_by_shift(a: Any, x: Any, y: Any, out: Any) -> None:
+    for i in range(len(a)):
+        w = int(a[i])
+        out[i] = (w * int(x[i]) + (256 - w) * int(y[i])) >> 8
+
+
+def blended_too_far(a: Any, x: Any, y: Any, out: Any) -> None:
+    for i in range(len(a)):
+        w = int(a[i])
+        out[i] = (w * int(x[i]) + (257 - w) * int(y[i]) + 127) // 255
+
+
+@pytest.mark.parametrize(("function", "is_proven"), [(blended, 1), (blended_by_shift, 1), (blended_too_far, 0)])
+def test_blends_of_bytes_are_bytes(function: Any, is_proven: bool) -> None:
+    ends = np.array(np.meshgrid(*[[0, 1, 127, 254, 255]] * 3), np.uint8).reshape(3, -1)
+    a, x, y = (np.ascontiguousarray(row) for row in ends)
+    kernel, mine, expected = lw.kernel(function), np.zeros(a.size, np.uint8), np.zeros(a.size, np.uint8)
+    note = str(kernel.explain(a, x, y, mine))
+    assert ("checks:" not in note) == is_proven
+    if is_proven:
+        function(a, x, y, expected)
+        kernel(a, x, y, mine)
+        np.testing.assert_array_equal(mine, expected)
+    else:
+        for run in (function, kernel):
+            with pytest.raises(OverflowError):
+                run(a, x, y, mine)

@@ -74,3 +74,42 @@ def test_none_in_a_loop_of_constant_length() -> None:
     for lower, upper, found in (("0", "5", False), ("i", "i + 5", False), ("0", "i", True)):
         text = host_text(around.replace("LOWER", lower).replace("UPPER", upper), "").split("lw_kernel(", 1)[1]
         assert (MARK in text) == found
+
+
+STATES = """
+kernel states(v: float64[1] C, y: float64[1] C, b: float64, c: float64, d: float64):
+    var o: float64
+    var u: float64
+    var w: float64
+    u = 0.0
+    w = 0.0
+    for i in 0 .. size(v, 0):
+        o = b * v[i] + u
+        u = c * v[i] - d * o + w
+        w = b * v[i] - c * o
+        y[i] = o
+"""
+
+
+def test_states_that_wait_for_each_other() -> None:
+    text = host_text(STATES, "").split("lw_kernel(", 1)[1]
+    assert [part.split(")")[0] for part in text.split(MARK)[1:]][:3] == ["b_ * v_[i_]", "c_ * v_[i_]", "b_ * v_[i_]"]
+    free = host_text(STATES.replace("- d * o", "- d").replace("+ w\n", "+ 2.0\n"), "").split("lw_kernel(", 1)[1]
+    assert MARK not in free  # nothing of an iteration goes into the next
+
+
+def two_poles(v: Any, y: Any, b: float, c: float, d: float) -> float:
+    first = second = 0.0
+    for i in range(len(v)):
+        out = b * v[i] + first
+        first = c * v[i] - d * out + second
+        second = b * v[i] - c * out
+        y[i] = out
+    return first - second
+
+
+def test_filters() -> None:
+    v = np.random.default_rng(3).normal(size=997)
+    mine, pythons = np.zeros((2, 997))
+    assert lw.kernel(two_poles)(v, mine, 0.2, -0.5, 0.3) == pytest.approx(two_poles(v, pythons, 0.2, -0.5, 0.3))
+    np.testing.assert_allclose(mine, pythons, rtol=1e-12, atol=1e-14)

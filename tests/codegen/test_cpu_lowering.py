@@ -102,6 +102,22 @@ kernel turns(a: float64[1] C, b: float64[1] C):
         b[i] = a[i] * a[i] - b[i - 1]
 """
 
+DRAWN = """
+kernel drawn(h: int64[1] C) -> python int64:
+    var s: int64
+    s = 7
+    for i in 0 .. size(h, 0):
+        s = (16807 * s) % 2147483647
+        h[i] = s
+    return s
+"""
+WRAPPED = """
+kernel wrapped(d: int64[1] C, h: int64[1] C, k: int64):
+    for i in 0 .. size(d, 0):
+        d[i] = d[i] * (i % k) + i // k
+        h[i] = i % k
+"""
+
 ROWS = """
 kernel rows(a: float64[2] C, s: float64[1] C):
     for i in 0 .. size(a, 0):
@@ -135,6 +151,8 @@ class Case:
             SUMS: [small(N), np.zeros(N)],
             TURNS: [small(N), np.zeros(N)],
             ROWS: [small(N, 21), np.zeros(N)],
+            DRAWN: [np.zeros(N, "int64")],
+            WRAPPED: [np.arange(N), np.zeros(N, "int64"), 37],
         }
         return calls[self.kernel]
 
@@ -152,6 +170,7 @@ CASES = {
     "narrow sums": Case(COUNTED, "parallelize i", "int16_t s_part = 0;"),
     "if-conversion": Case(SUMS, "", "= s_ - lw_selected_float64("),
     "contraction": Case(TURNS, "", "lw_apart_float64("),
+    "late remainders": Case(DRAWN, "", "lw_late_mod_int64((16807L"),
     "compaction": Case(CHOSEN, "", "lw_often"),
     "strips": Case(ADD, "parallelize i; vectorize j", "LW_STRIP("),
     "short loops": Case(ADD, "parallelize i; vectorize j", "lw_from_here"),
@@ -161,6 +180,7 @@ CASES = {
     "accumulators": Case(TOTAL, "parallelize i", "lw_piece"),
     "tail masking": Case(ROWS, "vectorize j", "lw_masked_float64("),
     "skipped blocks": Case(FOUND, "", "lw_block"),
+    "shared divisions": Case(WRAPPED, "", "const int64_t lw_quotient ="),
     "unrolling": Case(ADD, "tile i 4 j 8; specialize i j full", "#pragma GCC unroll"),
 }
 

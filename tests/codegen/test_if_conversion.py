@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import loopwright as lw
+from codegen.scheduled import host_text
 from loopwright.codegen.if_conversion import choices_of, count_of, update_of
 from loopwright.ir.nodes import If
 from loopwright.ir.text import parse_kernel
@@ -172,3 +173,73 @@ def test_a_search_by_halves_without_a_jump(count: int) -> None:
     kernel(edges, values, mine)
     places(edges, values, pythons)
     np.testing.assert_array_equal(mine, pythons)
+
+
+STEPS = ("(int64(a[i]) * 3 + k) ^ 77", "(x * 5 + n) & 255", "(x * x + 9) % 101")
+WORK = "".join(f"            x = {step}\n" for step in STEPS)
+
+
+@pytest.mark.parametrize(
+    ("lines", "work", "taken"),
+    [
+        (["if x < n:", "    n = x", "    j = i"], WORK, True),
+        (["if x < n:", "    n = n + 1", "    j = j - 1", "else:", "    n = n - 1", "    j = j + 1"], WORK, True),
+        (["if x < n:", "    n = x", "    j = i"], "", False),  # who waits for the choice, waits long
+        (["if x < n:", "    n = x"], WORK, False),  # the C compiler does without a jump
+        (["if x < n:", "    n = x", "    s = 1.0"], WORK, False),
+        (["if x < n:", "    n = j", "    j = n"], WORK, False),  # one reads the other
+        (["if k < 3:", "    n = x", "    j = i"], WORK, False),  # the same in each iteration
+        (["if x < n:", "    n = x", "    j = i * k"], WORK, False),
+    ],
+)
+def test_which_choices(lines: list[str], work: str, taken: bool) -> None:
+    inside = "".join(f"            {line}\n" for line in lines)
+    text = host_text(
+        "kernel f(a: float64[1] C, b: int64[1] C, k: int64):\n    var s: float64\n    var n: int64\n    var j: int64\n"
+        "    var x: int64\n    s = 0.0\n    n = 1000\n    j = 0\n    x = 3\n    for t in 0 .. 3:\n"
+        f"        for i in 0 .. size(a, 0):\n{work}{inside}            b[i] = n + j + int64(s)\n",
+        "",
+    )
+    assert ("= lw_chosen(lw_holds," in text) == taken
+
+
+def best_offset(a: Any, b: Any, most: int, out: Any) -> int:
+    seen = 0
+    for i in range(most, len(a)):
+        least = 1000
+        place = -1
+        for d in range(most):
+            x = int(a[i]) ^ int(b[i - d])
+            x = x - ((x >> 1) & 0x5555)
+            x = (x & 0x3333) + ((x >> 2) & 0x3333)
+            x = (x * 0x1111 >> 12) & 15
+            if x < least:
+                least = x
+                place = d
+        out[i] = place * 100 + least
+        seen += place
+    return seen
+
+
+def births(count: int, seed: int, rate: float) -> tuple[int, int, float]:
+    some = others = 50
+    state, time = seed, 0.0
+    for _ in range(count):
+        total = rate * some + others
+        state = (state * 1103515245 + 12345) % 2147483648
+        time += 1.0 / (total + 1.0)
+        if state / 2147483648 * total < rate * some:
+            some -= 1
+            others += 1
+        else:
+            some += 1
+            others -= 1
+    return some, others, time
+
+
+def test_choices_as_python() -> None:
+    a, b = np.random.default_rng(6).integers(0, 65536, (2, 400)).astype(np.uint16)
+    mine, pythons = np.zeros((2, 400), np.int64)
+    assert lw.kernel(best_offset)(a, b, 12, mine) == best_offset(a, b, 12, pythons)
+    np.testing.assert_array_equal(mine, pythons)
+    assert lw.kernel(births)(3000, 7, 0.7) == pytest.approx(births(3000, 7, 0.7), rel=1e-13)

@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import product
+from math import prod
 from typing import Literal
 
 from loopwright.ir.types import Scalar
@@ -23,6 +25,7 @@ The third keeps products of two of them within int64, the fourth some times as m
 
 MAX_COEFFICIENT = 4096
 MAX_CONSTANT = 2**40
+MOST_BASES = 6  # symbols of a form with products whose corners are tried
 NO_LETTER = re.compile(r"[^A-Za-z0-9]")
 LONG = re.compile(r"\bmod\b|^\d+\*q|\d{11}")
 
@@ -100,7 +103,28 @@ class Affine:
             a, b = symbol.intervals[level]
             low += c * (a if c > 0 else b)
             high += c * (b if c > 0 else a)
+        if any(symbol.factors for symbol, _ in self.terms) and (corners := self._corners(level)) is not None:
+            return max(low, corners[0]), min(high, corners[1])
         return low, high
+
+    def _corners(self, level: int) -> Interval | None:
+        """The same of a form with products, where two of them share a factor: `a*x + (255 - a)*y` is 255*y - a*y + a*x,
+        and no more than 255*255. In each symbol alone it is linear, so that its ends are at corners of the box of all
+        symbols. None where there are too many corners, or it is not linear."""
+        monomials = [(symbol.factors or (symbol,), c) for symbol, c in self.terms]
+        bases = {
+            base: number for number, base in enumerate(dict.fromkeys(s for factors, _ in monomials for s in factors))
+        }
+        if sum(len(factors) for factors, _ in monomials) == len(bases) or len(bases) > MOST_BASES:
+            return None
+        if any(len(set(factors)) < len(factors) for factors, _ in monomials):
+            return None
+        places = [([bases[symbol] for symbol in factors], c) for factors, c in monomials]
+        values = [
+            sum((c * prod(corner[place] for place in factors) for factors, c in places), self.constant)
+            for corner in product(*(base.intervals[level] for base in bases))
+        ]
+        return min(values), max(values)
 
 
 @dataclass(frozen=True, slots=True)

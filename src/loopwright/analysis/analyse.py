@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from loopwright.analysis.bounds import prove
 from loopwright.analysis.dependence import Elements, apart, carried, meetings
@@ -34,9 +34,9 @@ def analyse(kernel: Kernel) -> Facts:
         proof = prove(kernel, notes)  # first, because it knows which indices never count from the end
         scene = _LoopQuestions(kernel, notes, Elements(proof), live_after(kernel))
         verdicts = {name: _verdict(scene, loop) for name, loop in loops(kernel).items()}
-        return Facts(
-            verdicts, access_facts(kernel, notes), guard_of(proof), proof.bounds, _by_key(kernel, proof.bounds)
-        )
+        known = _by_key(kernel, proof.bounds)
+        guard = guard_of(proof)
+        return Facts(verdicts, access_facts(kernel, notes), guard, proof.bounds, known)
 
 
 def analyse_restructured(kernel: Kernel, facts: Facts) -> Facts:
@@ -50,7 +50,14 @@ def analyse_restructured(kernel: Kernel, facts: Facts) -> Facts:
         guard = both(facts.guard, guard_of(proof))
         keep(kernel, notes)
         known = _by_key(kernel, proof.bounds)
-        return Facts(_Verdicts(scene), access_facts(kernel, notes), guard, proof.bounds, known, facts.gpu)
+        return replace(
+            facts,
+            loops=_Verdicts(scene),
+            accesses=access_facts(kernel, notes),
+            guard=guard,
+            bounds=proof.bounds,
+            known=known,
+        )
 
 
 def apart_from(kernel: Kernel, facts: Facts, loop: For, values: Collection[str], arrays: Collection[str]) -> LoopFacts:

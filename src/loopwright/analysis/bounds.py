@@ -90,7 +90,7 @@ def _decide(proof: Proof, access: Access, index: Affine, size: Affine, from_end:
     for where in (access.where, simple):
         try:
             with proof.effort.bounded():
-                text = adopt(proof, access.stack, where, outside)
+                text = adopt(proof, access.stack, where, outside, on_data=index.data)
                 if text is not None:
                     certain = _plain(access, index, size)
                     if certain and text:
@@ -162,7 +162,8 @@ def _test(proof: Proof, test: Test) -> Bounds:
         return Bounds("checked", "the condition depends on data")
     try:
         with proof.effort.bounded():
-            text = adopt(proof, test.stack, test.where, (test.fails,))
+            on_data = any(symbol.data for symbol in test.fails.symbols)
+            text = adopt(proof, test.stack, test.where, (test.fails,), on_data=on_data)
     except TooHard:
         return Bounds("checked", TOO_HARD)
     if text is None:

@@ -142,7 +142,7 @@ def limit(proof: Proof, access: Access, digits: Digits, size: Affine) -> str | N
     # Of a quotient by something that only a call tells it is known roughly how large it is.
     symbols = [symbol for formula in access.where for symbol in formula.symbols]
     rough = any(symbol in state.table.quotients for symbol in ordered((*symbols, *digits.digits[0].symbols)))
-    if not known or rough or not state.guarded:
+    if not known or rough or state.guard == "none":
         return None
     try:
         with proof.effort.bounded():

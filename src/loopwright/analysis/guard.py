@@ -56,7 +56,7 @@ def guard_of(proof: Proof) -> SizeGuard:
     words += [f"{proof.names[symbol.name]} >= 1" for symbol in positive]
     if first := as_text(condition, proof.names):
         words.insert(0, f"({first})" if words and condition.n_basic_set() > 1 else first)
-    return SizeGuard(tuple(parts), " and ".join(words), tuple(chosen))
+    return SizeGuard(tuple(parts), " and ".join(words), tuple(chosen), proof.on_data)
 
 
 def both(first: SizeGuard, second: SizeGuard) -> SizeGuard:
@@ -66,7 +66,7 @@ def both(first: SizeGuard, second: SizeGuard) -> SizeGuard:
     texts = dict.fromkeys(text for text in (second.text, first.text) if text)
     parameters = dict.fromkeys((*second.parameters, *first.parameters))
     conditions = dict.fromkeys((*second.conditions, *first.conditions))
-    return SizeGuard(tuple(conditions), " and ".join(texts), tuple(parameters))
+    return SizeGuard(tuple(conditions), " and ".join(texts), tuple(parameters), first.on_data or second.on_data)
 
 
 def _or_idle(proof: Proof, condition: Condition) -> Condition:

@@ -42,7 +42,8 @@ class Proof:
     """Bounds found so far. `allowed`: the parameter values for which every proven access is within bounds; `products`:
     further conditions, in C and in words, that isl cannot hold. `relied`: the outermost loops (None: no loop) of the
     places that rely on them. `digits`: by the number of an access and the axis. `wanted`: the parameters that decide
-    whether a certain access is out of bounds."""
+    whether a certain access is out of bounds. `on_data`: some condition rests on what values data may
+    have."""
 
     notes: Trace
     names: Mapping[str, str]
@@ -55,6 +56,7 @@ class Proof:
     effort: Effort = field(default_factory=Effort)
     relied: set[str | None] = field(default_factory=set)
     wanted: set[str] = field(default_factory=set)
+    on_data: bool = False
 
 
 def context_of(notes: Trace) -> isl.Set:
@@ -114,10 +116,16 @@ def _by_loops(proof: Proof, stack: tuple[str, ...], where: tuple[Formula, ...]) 
 
 
 def adopt(
-    proof: Proof, stack: tuple[str, ...], where: tuple[Formula, ...], outside: Sequence[Formula], hopeless: bool = False
+    proof: Proof,
+    stack: tuple[str, ...],
+    where: tuple[Formula, ...],
+    outside: Sequence[Formula],
+    hopeless: bool = False,
+    on_data: bool = False,
 ) -> str | None:
     """Make it part of the guard that a place is never outside, and say so in words; None where that would leave the
-    loops no room. `hopeless`: being outside is an error in any case, so that room does not matter."""
+    loops no room. `hopeless`: being outside is an error in any case, so that room does not matter. `on_data`: where the
+    place is depends on data."""
     if hopeless:
         context = context_of(proof.notes)
         conditions = [simpler(outside_of(guardable((*where, formula))), context).coalesce() for formula in outside]
@@ -130,7 +138,7 @@ def adopt(
                 break
     if not conditions:
         return ""
-    if not proof.notes.state.guarded:
+    if proof.notes.state.guard == "none" or (on_data and proof.notes.state.guard == "sizes"):
         return None
     condition = _all(conditions)
     room = context_of(proof.notes) if hopeless else room_of(proof, stack)
@@ -146,12 +154,16 @@ def adopt(
         allowed = proof.allowed.intersect(choice).coalesce()
         if allowed.n_basic_set() <= MOST_PIECES and not allowed.intersect(room).is_empty():
             if not allowed.intersect(_ample(allowed)).is_empty():
+                proof.on_data |= on_data
                 return _adopted(proof, stack, choice, allowed)
             # Arrays of a negative size are empty, and nothing is outside of them: most calls are not like that. Where
             # the steps of a loop are not known, it reaches fewer elements than its bounds say.
             if all(proof.notes.loops[name].step for name in stack if name in proof.notes.loops):
                 scarce = scarce or (choice, allowed)
-    return None if scarce is None else _adopted(proof, stack, *scarce)
+    if scarce is None:
+        return None
+    proof.on_data |= on_data
+    return _adopted(proof, stack, *scarce)
 
 
 def _any(conditions: Sequence[isl.Set]) -> isl.Set:

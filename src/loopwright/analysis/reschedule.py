@@ -12,7 +12,8 @@ from loopwright.analysis.order import scene_of
 from loopwright.ir.nodes import Kernel
 
 LIMIT = 1_500_000
-"""How many of isl's operations a new order may take: a second or two."""
+"""How many of isl's operations a new order may take: a second or two. Where there are quotients, over which each
+operation takes longer, a tenth."""
 _LAST: list[tuple[Kernel, Wanted, Kernel | str]] = []
 """The last answer: whether a step is legal is asked before it is applied, and the answer is the same."""
 
@@ -33,8 +34,10 @@ def _found(kernel: Kernel, wanted: Wanted, taken: set[str]) -> Kernel | str:
     try:
         with Effort(LIMIT, patient=True).bounded():
             scene = scene_of(kernel, strict=True)
-            schedule = schedule_of(scene, wanted)
-            tree = isl.AstBuild.from_context(isl.Set("{ : }")).node_from_schedule(schedule)
+            is_long = any(symbol.laborious for symbol in scene.notes.state.table.symbols)
+            with Effort(LIMIT // 10 if is_long else LIMIT, patient=True).bounded():
+                schedule = schedule_of(scene, wanted)
+                tree = isl.AstBuild.from_context(isl.Set("{ : }")).node_from_schedule(schedule)
             return replace(kernel, body=body_of(tree, scene, taken))
     except NoSchedule as error:
         return str(error)

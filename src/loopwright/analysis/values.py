@@ -38,6 +38,7 @@ from loopwright.ir.nodes import (
     Dim,
     Expr,
     For,
+    GuardKind,
     Kernel,
     Load,
     Logical,
@@ -47,7 +48,7 @@ from loopwright.ir.nodes import (
     Var,
 )
 from loopwright.ir.queries import names_in
-from loopwright.ir.types import INT64, Scalar
+from loopwright.ir.types import BOOL, INT64, Scalar
 from loopwright.ir.walk import children, expressions, statements, subexpressions
 
 MAX_PRODUCT_TERMS = 9
@@ -80,7 +81,7 @@ class State:
     stack: tuple[str, ...] = ()
     counter: int = 0
     overlap: bool = False
-    guarded: bool = True
+    guard: GuardKind = "all"
     types: dict[str, Scalar] = field(default_factory=dict)
 
     def forget(self, name: str) -> None:
@@ -98,8 +99,8 @@ def initial_state(kernel: Kernel, table: SymbolTable | None = None) -> State:
     """The state at the beginning of a kernel: arguments, and sizes of arguments and results. A `table` is given where
     two kernels with the same parameters are compared."""
     state = State(table or SymbolTable(), {}, {}, {}, overlap=kernel.overlap or fields_overlap(kernel.arrays))
-    state.guarded = kernel.guarded
-    steps = steps_given(kernel) if kernel.guarded else set()
+    state.guard = kernel.guard
+    steps = steps_given(kernel) if kernel.guard != "none" else set()
     for param in kernel.params:
         match param:
             case ScalarParam():
@@ -390,6 +391,8 @@ def condition_of(state: State, expr: Expr) -> Consequences:
             return _both(condition_of(state, expr.left), condition_of(state, expr.right), expr.op == "and")
         case Compare() if not expr.left.type.is_float:
             left, right = value_of(state, expr.left), value_of(state, expr.right)
+            if (known := _by_ranges(expr.op, left, right)) is not None:
+                return condition_of(state, Const(known, BOOL))
             true, false = relate(left, SIGNS[expr.op], right), relate(left, OPPOSITE[expr.op], right)
             return Consequences(true, false, True)
         case Cast() if not expr.operand.type.is_float:
@@ -397,6 +400,20 @@ def condition_of(state: State, expr: Expr) -> Consequences:
             return Consequences(relate(form, "!=", constant(0)), relate(form, "=", constant(0)), True)
         case _:
             return UNKNOWN
+
+
+def _by_ranges(op: str, left: Affine, right: Affine) -> bool | None:
+    """Whether a comparison holds, or does not, for all values that data may have. Of products of data isl knows little;
+    their ranges say more."""
+    difference = combine(left, right, -1)
+    if not difference.data or op not in ("lt", "le", "gt", "ge"):
+        return None
+    low, high = difference.interval(0)
+    strict = op in ("lt", "gt")
+    least, greatest = (low, high) if op in ("gt", "ge") else (-high, -low)  # as if it were > or >=
+    if least >= strict:
+        return True
+    return False if greatest < strict else None
 
 
 def _both(left: Consequences, right: Consequences, is_and: bool) -> Consequences:

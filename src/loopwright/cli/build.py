@@ -17,7 +17,7 @@ from loopwright.cli.devices import size_text
 from loopwright.cli.kernels import recording
 from loopwright.cli.refuse import refuse
 from loopwright.cli.script import run_script
-from loopwright.config import BUILT_SUFFIX, CURRENT, PROCESS, Config, current, set_options
+from loopwright.config import BUILT_SUFFIX, CURRENT, PROCESS, Config, Tested, current, set_options
 from loopwright.devices.launcher import make_launcher
 from loopwright.errors import CompilerError, LoopwrightError
 from loopwright.frontend.capture import Source
@@ -66,11 +66,12 @@ class _Collected:
             return
         if why:
             self.left_out[kind] = why
-        elif wanted.semantics.checks != "all":
+        elif wanted.semantics.checks == "auto":
             self.kinds.append(kind)
         if ready.program.guard and wanted.semantics.checks != "all":
+            checks: Tested = "data" if ready.program.on_data and wanted.semantics.checks == "auto" else "all"
             with suppress(LoopwrightError):
-                specialise(source, wanted._replace(semantics=wanted.semantics._replace(checks="all")))
+                specialise(source, wanted._replace(semantics=wanted.semantics._replace(checks=checks)))
 
 
 def build_script(path: Path, arguments: Sequence[str], out: Path | None, processor: str) -> int:

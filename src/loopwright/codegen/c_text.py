@@ -57,6 +57,9 @@ class Environment(Protocol):
     def checked(self, node: Checked) -> str: ...
     def cannot_overflow(self, expr: Expr) -> bool: ...
     def is_apart(self, expr: Expr) -> bool: ...
+    def divided(self, expr: Expr) -> str: ...
+    def is_late(self, expr: Expr) -> bool: ...
+    def shifts_inside(self, expr: Binary) -> bool: ...
 
 
 def text_of(expr: Expr, env: Environment) -> str:
@@ -166,6 +169,8 @@ def _unary(expr: Unary, operand: str, env: Environment) -> str:
 
 
 def _binary(expr: Binary, env: Environment) -> str:
+    if expr.op in ("floordiv", "mod") and (known := env.divided(expr)):
+        return known
     scalar, name = expr.type, VALUE_TYPE[expr.type.name]
     left, right = text_of(expr.left, env), text_of(expr.right, env)
     match expr.op:
@@ -182,6 +187,10 @@ def _binary(expr: Binary, env: Environment) -> str:
             return _narrowed(f"({left} {_PLAIN[expr.op]} {right})", scalar)
         case "floordiv" | "mod":
             return _division(expr, left, right, env)
+        case "shr" if env.shifts_inside(expr):
+            return _narrowed(f"({left} >> {right})", scalar)
+        case "shl" if env.shifts_inside(expr):
+            return f"(({name})(({name if scalar.kind == 'uint' else f'u{name}'}){left} << {right}))"
         case "shl" | "shr":
             return f"lw_{expr.op}_{scalar.name}({left}, {right})"
         case "min" | "max":
@@ -199,6 +208,8 @@ def _division(expr: Binary, left: str, right: str, env: Environment) -> str:
         if expr.op == "floordiv":
             return _narrowed(f"({left} >> {divisor.bit_length() - 1})", scalar)
         return _narrowed(f"({left} & {divisor - 1})", scalar)
+    if env.is_late(expr):
+        return f"lw_late_mod_{scalar.name}({left}, {right})"
     changes = scalar in (INT64, UINT64) and not isinstance(expr.right, Const) and not env.stays(expr)
     return f"lw_{'short_' if changes else ''}{expr.op}_{scalar.name}({left}, {right})"
 

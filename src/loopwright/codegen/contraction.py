@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from loopwright.codegen.decisions import CodegenInput, LoopLowering
+from loopwright.codegen.recurrent_scalars import returning
 from loopwright.ir.linear import apart
 from loopwright.ir.nodes import Assign, Binary, Body, Const, Expr, For, Load, Logical, Select, Store, Var, While
 from loopwright.ir.queries import contains
@@ -81,7 +82,7 @@ def _late(loop: For) -> Late:
     loads = list(_loads(loop.body))
     stores = [one for one in statements(loop.body, Store) if one.value.type.is_float]
     late = Late(
-        frozenset(one.name for one in statements(loop.body, Assign) if one.value.type.is_float and _reads_itself(one)),
+        frozenset(returning(loop.body, lambda kind: kind.is_float)),
         frozenset(id(one) for one in loads if any(_follows(one, store, loop) for store in stores)),
     )
     for stmt in statements(loop.body, Assign, Store):
@@ -99,10 +100,6 @@ def _loads(body: Body) -> Iterator[Load]:
     for stmt in statements(body):
         for expr in own_expressions(stmt):
             yield from subexpressions(expr, Load)
-
-
-def _reads_itself(stmt: Assign) -> bool:
-    return any(part.name == stmt.name for part in subexpressions(stmt.value, Var))
 
 
 def _follows(load: Load, store: Store, loop: For) -> bool:

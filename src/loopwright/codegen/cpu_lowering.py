@@ -14,6 +14,7 @@ from loopwright.codegen.decisions import CodegenInput, LoopLowering
 from loopwright.codegen.if_conversion import select_updates
 from loopwright.codegen.inspection import inspect_strips
 from loopwright.codegen.lanes import fill_lanes
+from loopwright.codegen.late_remainders import hurry_remainders
 from loopwright.codegen.loop_versions import version_loops
 from loopwright.codegen.narrow_sums import narrow_sums
 from loopwright.codegen.parallel_regions import (
@@ -26,6 +27,7 @@ from loopwright.codegen.parallel_regions import (
 )
 from loopwright.codegen.rare_updates import skip_blocks
 from loopwright.codegen.safepoints import count_ahead, cut_strips, stand_alone, write_twice
+from loopwright.codegen.shared_divisions import share_divisions
 from loopwright.codegen.tail_masking import mask_tails
 from loopwright.codegen.unrolling import unroll_loops
 from loopwright.codegen.vector_code import write_in_vectors
@@ -56,6 +58,7 @@ PASSES = (
     CpuPass("narrow sums", narrow_sums, "of loops in lanes, those that only add up"),
     CpuPass("if-conversion", select_updates, "behind the lanes, in which the C compiler does the same"),
     CpuPass("contraction", keep_products_apart, "behind the lanes, in which no iteration waits for the one before"),
+    CpuPass("late remainders", hurry_remainders, "behind the lanes, likewise"),
     CpuPass("compaction", compact_streams, "behind the lanes and the versions, to which it adds tests"),
     CpuPass("strips", cut_strips, "around whatever the passes before have made of a loop"),
     CpuPass("short loops", write_twice, "of loops in strips, those that also stand without"),
@@ -65,6 +68,7 @@ PASSES = (
     CpuPass("accumulators", interleave_reductions, "of loops in lanes, reductions that nothing else is done with"),
     CpuPass("tail masking", mask_tails, "of loops in lanes, those that add up rows and have no text of their own"),
     CpuPass("skipped blocks", skip_blocks, "of loops without lanes, those that nothing else is done with"),
+    CpuPass("shared divisions", share_divisions, "behind the regions, which are functions of their own"),
     CpuPass("unrolling", unroll_loops, "last: of loops that nothing else is done with"),
 )
 

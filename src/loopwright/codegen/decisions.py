@@ -254,7 +254,8 @@ class LoopLowering:
     interleaved: loops in lanes with several accumulators for each reduction. skipped: loops that pass over blocks of
     iterations in which nothing happens. looked_up: loops that are kept out of lanes, as they only look things up.
     apart: products (by their identity) that no multiply-add takes in. masked: loops in lanes that end in a masked
-    register where they are short."""
+    register where they are short. divisions: those that are done once before a statement (by its identity), for it and
+    those after it. late: remainders (by their identity) that the next iteration waits for."""
 
     regions: Mapping[str, ParallelRegion] = field(default_factory=dict)
     versions: Mapping[str, EntryTest] = field(default_factory=dict)
@@ -274,6 +275,8 @@ class LoopLowering:
     looked_up: frozenset[str] = frozenset()
     apart: frozenset[int] = frozenset()
     masked: frozenset[str] = frozenset()
+    divisions: Mapping[int, tuple[Binary, ...]] = field(default_factory=dict)
+    late: frozenset[int] = frozenset()
 
     def lanes_of(self, loop: str) -> tuple[Way, ...]:
         """Whether lanes do the iterations of a loop."""

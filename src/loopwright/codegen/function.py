@@ -16,6 +16,7 @@ from loopwright.codegen.c_text import VALUE_TYPE, failing, text_of
 from loopwright.codegen.decisions import NONE, Accesses, CodegenInput, LoopLowering
 from loopwright.codegen.gathers import gathers
 from loopwright.codegen.names import Names
+from loopwright.codegen.shifts import stays_inside
 from loopwright.ir.code import (
     AtomicOperation,
     Branch,
@@ -62,12 +63,12 @@ class Function:
     declared: identifiers with their declarations at the top; used: those of them that are needed. parameters: those
     from outside, in order of first use. scoped: loop variables and the like. buffers: local arrays on the heap, freed
     at the end. replaced: array elements that live in a variable for a while, by (array, index). renamed: locals so.
-    broken: loops that run in strips, with the label behind them. nested: in how many loops of this function text is
-    being written. owed: by names of loops, operations of those around that they count. counters: what counts the
-    iterations of loops of which there is a constant number, from 0 on. own_bytes: of the arrays that each thread of a
-    block keeps in registers. asks: whether the text of a device function asks whether to stop. both: it is also
-    compiled as one that does not: C++ then knows `lw_asks`. ends_early: whether a thread may end there, where others
-    meet. meets: whether threads wait for one another in it."""
+    divided: quotients and remainders that are kept for a while. broken: loops that run in strips, with the label behind
+    them. nested: in how many loops of this function text is being written. owed: by names of loops, operations of those
+    around that they count. counters: what counts the iterations of loops of which there is a constant number, from 0
+    on. own_bytes: of the arrays that each thread of a block keeps in registers. asks: whether the text of a device
+    function asks whether to stop. both: it is also compiled as one that does not: C++ then knows `lw_asks`. ends_early:
+    whether a thread may end there, where others meet. meets: whether threads wait for one another in it."""
 
     name: str
     code: list[Node] = field(default_factory=list)
@@ -78,6 +79,7 @@ class Function:
     scoped: set[str] = field(default_factory=set)
     replaced: dict[tuple[str, tuple[Expr, ...]], str] = field(default_factory=dict)
     renamed: dict[str, str] = field(default_factory=dict)
+    divided: dict[Expr, str] = field(default_factory=dict)
     counters: dict[str, str] = field(default_factory=dict)
     broken: dict[str, str] = field(default_factory=dict)
     own_bytes: int = 0
@@ -315,6 +317,18 @@ class Writer:
     def is_apart(self, expr: Expr) -> bool:
         """Whether a product is to be no part of a multiply-add."""
         return id(expr) in self.decided.apart
+
+    def is_late(self, expr: Expr) -> bool:
+        """Whether a remainder is to be there soon."""
+        return id(expr) in self.decided.late
+
+    def divided(self, expr: Expr) -> str:
+        """The name under which a quotient or a remainder is kept here; '' where it has to be computed."""
+        return self.function.divided.get(expr, "")
+
+    def shifts_inside(self, expr: Binary) -> bool:
+        """Whether a shift is known to be by less than the width, and not by a negative amount: C knows such shifts."""
+        return not self.function.on_device and stays_inside(expr, self.loops)
 
     # ---- accesses -----------------------------------------------------------------------------------------------
 

@@ -4,7 +4,8 @@ the data decide costs some fifteen cycles each time it is guessed wrong; an addi
 What is added where the condition is false is nothing at all: s - 0.0 is s, whatever s is.
 
 The same of both halves of a search, `if a[m] < x: lo = m + 1` and `else: hi = m`: whole numbers that a `while` goes on
-with, of which data decide.
+with, of which data decide; and of several whole numbers in a `for` loop, the place of the least and its value, where an
+iteration does so much that nobody waits for the choice. One number alone the C compiler chooses without a jump.
 """
 
 from __future__ import annotations
@@ -12,12 +13,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 from loopwright.codegen.decisions import CodegenInput, LoopLowering
+from loopwright.codegen.safepoints import operations_in
 from loopwright.ir.nodes import Assign, Binary, Body, Cast, Const, Dim, Expr, For, If, Load, Logical, Unary, Var, While
-from loopwright.ir.queries import contains
+from loopwright.ir.queries import contains, names_assigned, names_in
 from loopwright.ir.types import INT64
 from loopwright.ir.walk import children, rewrite_expr, statements, subexpressions
 
 SIMPLE = 6  # parts of what is added
+LEAST_AROUND = 16  # operations of an iteration in which a choice takes no longer than a jump that is guessed right
 MOST_CHOSEN = 3  # numbers that are chosen in place of a jump: each takes an operation, whatever the condition says
 
 
@@ -31,7 +34,18 @@ def select_updates(given: CodegenInput, lowering: LoopLowering) -> LoopLowering:
         if loop.name in lowering.lanes or loop.name in lowering.regions or contains(loop.body, For, While):
             continue
         found |= {id(stmt) for stmt in statements(loop.body, If) if update_of(stmt) is not None}
+        if operations_in(loop.body) >= LEAST_AROUND:
+            found |= {id(stmt) for stmt in loop.body if isinstance(stmt, If) and _is_guessed_wrong(stmt, loop)}
     return replace(lowering, selected=frozenset(found))
+
+
+def _is_guessed_wrong(stmt: If, loop: For) -> bool:
+    """Whether it only chooses among several whole numbers, by what the loop computes."""
+    decides = any(True for _ in subexpressions(stmt.condition, Load)) or names_in(stmt.condition) & names_assigned(
+        loop.body
+    )
+    chosen = chosen_in(stmt) if decides else None
+    return chosen is not None and len(chosen) > 1
 
 
 def update_of(stmt: If) -> tuple[str, str, Expr] | None:
@@ -45,10 +59,17 @@ def update_of(stmt: If) -> tuple[str, str, Expr] | None:
 
 
 def choices_of(stmt: If) -> dict[str, tuple[Expr, Expr]] | None:
-    """For each scalar that the two branches assign, its values where the condition holds and where it does not; None
-    where that is not all that they do, or costs more than a jump, or the condition is no matter of data."""
+    """The choices of a search, both halves of which say how it goes on; None where that is not all that they do, or the
+    condition is no matter of data."""
+    is_of_data = any(True for _ in subexpressions(stmt.condition, Load))
+    return chosen_in(stmt) if stmt.then and stmt.otherwise and is_of_data else None
+
+
+def chosen_in(stmt: If) -> dict[str, tuple[Expr, Expr]] | None:
+    """For each scalar that a branch assigns, its values where the condition holds and where it does not; None where
+    that is not all that they do, or costs more than a jump."""
     then, otherwise = _assigned(stmt.then), _assigned(stmt.otherwise)
-    if not then or not otherwise or not any(True for _ in subexpressions(stmt.condition, Load)):
+    if then is None or otherwise is None:
         return None
     types = {name: value.type for name, value in (*then.items(), *otherwise.items())}
     same = {name: Var(name, type_) for name, type_ in types.items()}
@@ -60,10 +81,10 @@ def choices_of(stmt: If) -> dict[str, tuple[Expr, Expr]] | None:
     return chosen if len(chosen) <= MOST_CHOSEN else None
 
 
-def _assigned(body: Body) -> dict[str, Expr]:
+def _assigned(body: Body) -> dict[str, Expr] | None:
     """What a branch assigns, where it does nothing but give simple whole numbers to different scalars."""
     found = {one.name: one.value for one in body if isinstance(one, Assign) and _is_step(one.value)}
-    return found if len(found) == len(body) else {}
+    return found if len(found) == len(body) else None
 
 
 def _is_step(value: Expr) -> bool:

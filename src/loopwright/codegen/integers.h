@@ -42,6 +42,24 @@ LW_SHORT_DIVISION(int64_t, int64, %, mod)
 LW_SHORT_DIVISION(uint64_t, uint64, /, floordiv)
 LW_SHORT_DIVISION(uint64_t, uint64, %, mod)
 
+/* By a positive constant, as soon as possible. */
+LW_PURE int64_t lw_late_mod_int64(int64_t a, int64_t b) {
+  const int64_t r = a % b;
+  return r + (b & (r >> 63));
+}
+
+/* The remainder of a quotient that is known: by zero it is 0 as well. */
+#define LW_REST(type, utype, suffix) \
+  LW_PURE type lw_rest_##suffix(type a, type b, type q) { return (type)(((utype)a - (utype)q * (utype)b) & (utype)-(b != 0)); }
+LW_REST(int8_t, uint8_t, int8)
+LW_REST(int16_t, uint32_t, int16)
+LW_REST(int32_t, uint32_t, int32)
+LW_REST(int64_t, uint64_t, int64)
+LW_REST(uint8_t, uint8_t, uint8)
+LW_REST(uint16_t, uint32_t, uint16)
+LW_REST(uint32_t, uint32_t, uint32)
+LW_REST(uint64_t, uint64_t, uint64)
+
 /* Shifts: by the width or more, or by a negative amount, every bit is shifted out. */
 #define LW_SHIFT(type, utype, suffix, bits)                                                                    \
   LW_PURE type lw_shl_##suffix(type a, type b) { return (uint64_t)b < bits ? (type)((utype)a << b) : (type)0; } \

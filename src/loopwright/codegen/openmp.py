@@ -55,6 +55,7 @@ def generate(kernel: Kernel, facts: Facts, check_all: bool, strict: bool, determ
         flags,
         tuple((name, note) for name in w.loops for note in w.decided.notes_of(name)),
         ways=tuple(_ways(kernel.body, w)),
+        on_data=bool(guard) and facts.guard.on_data,
     )
 
 

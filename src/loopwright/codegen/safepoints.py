@@ -3,7 +3,8 @@ costs nothing that can be measured.
 
 An innermost loop runs in strips of about LW_PATIENCE operations and asks between two of them; inside of a strip it is
 the very loop that it was. A loop around such loops counts what an iteration does beside them. A loop that is short in
-every call is counted by what it stands in. `While` loops count each iteration.
+every call is counted by what it stands in. `While` loops count each iteration,
+except those that end with the bits of a number (bit_loops.py).
 
 The text of a GPU asks in the same places, in LW_STOPS of loopwright.cuh: there a question reads a word of the GPU's
 memory. Kernels of which the host knows that they are short do not ask (most_work.py); where it depends on sizes, there
@@ -18,6 +19,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
+from loopwright.codegen.bit_loops import most_iterations
 from loopwright.codegen.decisions import CodegenInput, LoopLowering
 from loopwright.codegen.function import Function, Writer
 from loopwright.codegen.most_work import MOST, Amount
@@ -84,7 +86,8 @@ def _work_of(stmt: Stmt) -> tuple[int, bool]:
         most = most_operations(stmt)
         return (own, False) if most is None else (own + most, True)
     if isinstance(stmt, While):
-        return own, False
+        most = most_iterations(stmt)
+        return (own, False) if most is None else (own + most * max(1, _work(stmt.body)[0]), True)
     inner = [_work(part) for part in bodies(stmt)]
     operations = [part for part, _ in inner]
     most = max(operations) if isinstance(stmt, If) else sum(operations)
@@ -329,7 +332,7 @@ def write_iteration(loop: For | While, w: Writer, write: Callable[[], None]) -> 
     w.function.nested += 1
     if w.function.on_device and (inner := _counting(loop, w)) is not None:
         w.function.owed[inner.name] = operations_in(loop.body)
-    elif isinstance(loop, While) or not is_innermost(loop):
+    elif not _is_counted(loop):
         terms = [f"{max(1, operations_in(loop.body))}"]
         for stmt in loop.body:
             if isinstance(stmt, For) and stmt.name in w.decided.counted:
@@ -338,6 +341,11 @@ def write_iteration(loop: For | While, w: Writer, write: Callable[[], None]) -> 
         spend(" + ".join(terms), w)
     write()
     w.function.nested -= 1
+
+
+def _is_counted(loop: For | While) -> bool:
+    """Whether the loop around it, or its strips, count what it does."""
+    return is_innermost(loop) if isinstance(loop, For) else most_iterations(loop) is not None
 
 
 def _counting(loop: For | While, w: Writer) -> For | None:

@@ -6,10 +6,11 @@ from functools import partial
 from typing import assert_never
 
 from loopwright.codegen.arrays import STACK_BYTES
+from loopwright.codegen.bit_loops import counted_bits
 from loopwright.codegen.c_text import VALUE_TYPE, literal
 from loopwright.codegen.compaction import write_compaction
 from loopwright.codegen.function import Writer
-from loopwright.codegen.if_conversion import choices_of, count_of, update_of
+from loopwright.codegen.if_conversion import chosen_in, count_of, update_of
 from loopwright.codegen.safepoints import write_while
 from loopwright.ir.code import AlignedArray
 from loopwright.ir.nodes import (
@@ -32,6 +33,7 @@ from loopwright.ir.nodes import (
     Var,
     While,
 )
+from loopwright.ir.queries import names_assigned, names_in
 from loopwright.ir.walk import statements
 
 _IN_PLACE = {"and": "&=", "or": "|=", "xor": "^="}
@@ -39,8 +41,37 @@ _IN_PLACE = {"and": "&=", "or": "|=", "xor": "^="}
 
 def write_body(body: Body, w: Writer) -> None:
     """Write every statement of a body where the writer is."""
+    outer = w.function.divided
     for stmt in body:
-        write(stmt, w)
+        if w.decided.divisions or w.function.divided:
+            _divide_before(stmt, w)
+            write(stmt, w)
+            _forget(names_assigned((stmt,)), w)
+        else:
+            write(stmt, w)
+    w.function.divided = outer
+
+
+def _divide_before(stmt: Stmt, w: Writer) -> None:
+    """What is divided once for this statement and those after it."""
+    if not isinstance(stmt, Assign):
+        _forget(names_assigned((stmt,)), w)  # its text may stand behind an assignment in it
+    for division in w.decided.divisions.get(id(stmt), ()):
+        if w.divided(division):
+            continue
+        kind, text = division.type.name, w.text(division)
+        known = w.divided(Binary("floordiv", division.left, division.right))
+        if known:
+            text = f"lw_rest_{kind}({w.text(division.left)}, {w.text(division.right)}, {known})"
+        name = w.fresh("lw_remainder" if division.op == "mod" else "lw_quotient", VALUE_TYPE[kind])
+        w.line(f"const {VALUE_TYPE[kind]} {name} = {text};")
+        w.function.divided = w.function.divided | {division: name}
+
+
+def _forget(names: set[str], w: Writer) -> None:
+    """Quotients and remainders of scalars that change."""
+    if names and any(names_in(one) & names for one in w.function.divided):
+        w.function.divided = {one: name for one, name in w.function.divided.items() if not names_in(one) & names}
 
 
 def write(stmt: Stmt, w: Writer) -> None:
@@ -59,6 +90,8 @@ def write(stmt: Stmt, w: Writer) -> None:
             (w.write_allocate or partial(_allocate, w=w))(stmt)
         case For():
             w.write_loop(stmt)
+        case While() if counted_bits(stmt) is not None and not w.function.on_device:
+            _count_bits(stmt, w)
         case While():
             write_while(stmt, w, partial(write_body, stmt.body, w))
         case If() if id(stmt) in w.decided.selected:
@@ -119,13 +152,22 @@ def _selected(stmt: If, w: Writer) -> None:
 
 
 def _chosen(stmt: If, w: Writer) -> None:
-    choices = choices_of(stmt)
+    choices = chosen_in(stmt)
     assert choices is not None
     with w.block():
         w.line(f"const bool lw_holds = {w.text(stmt.condition)};")
         for name, (then, otherwise) in choices.items():
             target = w.function.renamed.get(name) or w.use(w.names.of(name))
             w.line(f"{target} = lw_chosen(lw_holds, {w.text(then)}, {w.text(otherwise)});")
+
+
+def _count_bits(loop: While, w: Writer) -> None:
+    found = counted_bits(loop)
+    assert found is not None
+    number, count = ((w.function.renamed.get(one.name) or w.use(w.names.of(one.name))) for one in found)
+    unsigned = f"uint{found[0].type.bits}_t"
+    w.line(f"{count} = {count} + __builtin_popcountll(({unsigned}){number});")
+    w.line(f"{number} = 0;")
 
 
 def _counted(stmt: If, w: Writer) -> None:

@@ -29,6 +29,7 @@ from loopwright.ir.nodes import (
     Unary,
     Var,
 )
+from loopwright.ir.sunk_operations import behind_choice
 from loopwright.ir.types import BOOL, FLOAT32, FLOAT64, INT64, Scalar
 from loopwright.ir.walk import children, subexpressions
 
@@ -248,7 +249,7 @@ def _select(expr: Select) -> Expr:
         return expr.condition
     if (expr.then, expr.otherwise) == (_FALSE, _TRUE):
         return simpler(Unary("not", expr.condition))
-    return expr
+    return behind_choice(expr) or expr
 
 
 # ---- comparisons ----------------------------------------------------------------------------------------------

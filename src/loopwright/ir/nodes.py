@@ -456,22 +456,26 @@ class ReturnedArray:
     name: str
 
 
+GuardKind = Literal["all", "sizes", "none"]
+
+
 @dataclass(frozen=True, slots=True)
 class Kernel(Answering):
     """One function, specialised to the types of a call. `returned` is None where the function returns None, and
     `returns_tuple` tells `return x,` from `return x`. `packing`: where what is returned is no flat tuple, how it is
-    made of `returned`, in postfix order: ("value", k) is the k-th of these, ("tuple", n) a tuple of the last n
-    things, ("module:name", 0) the tuple before it as one of this class, ("none", 0) None, ("maybe", 0) the thing before
-    the last one, or None where the last one is false, ("list", 0) the array or tuple before it as a list, ("list", 1)
-    as one of NumPy's scalars, ("zip", n) the last n lists as one of tuples, ("set", 0) the list before it as a set,
+    made of `returned`, in postfix order: ("value", k) is the k-th of these, ("tuple", n) a tuple of the last n things,
+    ("module:name", 0) the tuple before it as one of this class, ("none", 0) None, ("maybe", 0) the thing before the
+    last one, or None where the last one is false, ("list", 0) the array or tuple before it as a list, ("list", 1) as
+    one of NumPy's scalars, ("zip", n) the last n lists as one of tuples, ("set", 0) the list before it as a set,
     ("dict", 0) the two before it as keys and values, ("cut", n) the array before the last n things, cut to these sizes
     along its first axes, ("view", n) a part of the array before the last n things: where it begins along each axis, and
     for each axis of the part its size and how far it steps along each axis of the array, ("complex", 2) the last two
     floats as a complex number, ("complex", 1) the array of pairs before it as one of complex numbers, ("complex", 0)
     the other way round. `overlap`: arguments may share memory in ways that the names do not show, so nothing may be
-    reordered. `guarded`: calls may be asked to keep conditions on their sizes, where that proves more. `arguments`: how
-    many a call has where the last ones are no parameters (an array that is given twice, records of which no field is
-    used, None), else 0. `file` and `line`: of the user's `def`."""
+    reordered. `guard`: which conditions on their sizes calls may be asked to keep to: all that prove more, those that
+    would do whatever values elements have (`sizes`), or `none`. `arguments`: how many a call has where the last ones
+    are no parameters (an array that is given twice, records of which no field is used, None), else 0. `file` and
+    `line`: of the user's `def`."""
 
     name: str
     params: tuple[ScalarParam | ArrayParam, ...]
@@ -482,7 +486,7 @@ class Kernel(Answering):
     packing: tuple[tuple[str, int], ...] = ()
     overlap: bool = False
     arguments: int = 0
-    guarded: bool = True
+    guard: GuardKind = "all"
     file: str = field(default="", compare=False)
     line: int = field(default=0, compare=False)
 

@@ -29,6 +29,7 @@ from loopwright.ir.nodes import (
     Expr,
     For,
     Function,
+    GuardKind,
     If,
     Kernel,
     Layout,
@@ -151,8 +152,9 @@ class _Parser:
         overlap = self.peek(1).kind == "newline" and self.skip("overlap")
         if overlap:
             self.take("newline")
-        guarded = not (self.peek(1).kind == "newline" and self.skip("unguarded"))
-        if not guarded:
+        guard: GuardKind = "all"
+        if self.peek(1).text in get_args(GuardKind) and self.skip("guard"):
+            guard = cast(GuardKind, self.take("name"))
             self.take("newline")
         arguments = self.whole() if self.peek(1).kind == "number" and self.skip("arguments") else 0
         if arguments:
@@ -168,7 +170,7 @@ class _Parser:
             self.take("newline")
         body = self.rest_of_body()
         made = tuple(params), body, tuple(results), returned, returns_tuple, packing
-        return Kernel(name, *made, overlap, arguments, guarded)
+        return Kernel(name, *made, overlap, arguments, guard)
 
     def param(self, position: int) -> ScalarParam | ArrayParam:
         name = self.take("name")

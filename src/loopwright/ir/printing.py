@@ -244,7 +244,7 @@ def _if(stmt: If) -> list[str]:
 def print_kernel(kernel: Kernel) -> str:
     """The whole kernel, ending with a newline."""
     lines = ["overlap"] if kernel.overlap else []
-    lines += [] if kernel.guarded else ["unguarded"]
+    lines += [] if kernel.guard == "all" else [f"guard {kernel.guard}"]
     lines += [f"arguments {kernel.arguments}"] if kernel.arguments else []
     lines += [f"result {_made(result.name, result)}" for result in kernel.results]
     lines += [f"var {print_name(name)}: {type}" for name, type in _locals(kernel)]

@@ -80,7 +80,7 @@ class Program:
     the text's meaning needs. notes: of loops by name,
     for people: how work is shared out among threads, and what is tested once at the entry. ways: of all loops of a
     program for a CPU, by name, how their iterations run; () for in order, in one thread. device: the other text of a
-    program for a GPU, whose arrays are in device memory."""
+    program for a GPU, whose arrays are in device memory. on_data: see SizeGuard."""
 
     text: str
     entry: str
@@ -91,3 +91,4 @@ class Program:
     notes: tuple[tuple[str, str], ...] = ()
     device: DeviceText | None = None
     ways: tuple[tuple[str, tuple[Way, ...]], ...] = ()
+    on_data: bool = False

@@ -24,6 +24,7 @@ from loopwright.ir.nodes import (
     Var,
     While,
 )
+from loopwright.ir.sunk_operations import behind_branches
 from loopwright.ir.walk import rewrite_body, rewrite_expr
 
 
@@ -70,6 +71,8 @@ def _simpler_stmt(stmt: Stmt) -> Body:
 def _if(stmt: If) -> Body:
     if isinstance(stmt.condition, Const):
         return stmt.then if stmt.condition.value else stmt.otherwise
+    if (sunk := behind_branches(stmt)) is not None:
+        return sunk
     if stmt.then:
         return (stmt,)
     if stmt.otherwise:

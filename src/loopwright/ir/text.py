@@ -16,7 +16,7 @@ The words are Python's where Python has them. What Python does not have:
     -> tuple(python float64, int32, array b)     what is returned: a Python float, a NumPy scalar, an array
     -> tuple(int32) packed(value 0, none 0, tuple 2)     ... and how it is made of these, in postfix order
     overlap                      arguments may share memory in ways that the names do not show
-    unguarded                    no condition on the sizes of calls may be relied on
+    guard none                   no condition on the sizes of calls may be relied on; `sizes`: none that data are behind
     result b: float64[n] = 0.0   an array that the call allocates and returns; without `= fill`, not filled
     var total: float64           the type of a scalar local
     for i in 0 .. n step 2 asserted parallel:    `asserted`: prange, or by `scan`; then how the loop runs

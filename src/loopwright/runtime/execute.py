@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from loopwright.config import Config, current
+from loopwright.config import Config, Tested, current
 from loopwright.deferred import deferred
 from loopwright.devices.base import NOT_DONE, Constants, Entry
 from loopwright.devices.launcher import load_launcher
@@ -162,16 +162,15 @@ class Executor:
 
     def settled(self, serving: Serving, arguments: Arguments) -> tuple[Serving, Exception | None]:
         """What a call with these arguments runs: where their sizes fail the condition that the code relies on, code
-        that tests every access; or the error that such a call is certain to raise."""
+        that tests more accesses; or the error that such a call is certain to raise."""
         compiled = serving.code.compiled
         executable = compiled.executable
         if executable is None or by_ctypes.guard_holds(executable.guard, arguments):
             return serving, None
         error = compiled.on_guard_failure(arguments)
-        if error is not None:
+        if error is not None or serving.code.compilation.semantics.checks == "all":
             return serving, error
-        other = self._careful(serving, arguments)
-        return (other, None) if serving.code.compilation.semantics.checks != "auto" else self.settled(other, arguments)
+        return self.settled(self._careful(serving, arguments), arguments)
 
     def plan(self, serving: Serving, arguments: Arguments) -> Plan:
         """What running it with these arguments will do: the plan of `serving`, with the device that its code is for,
@@ -263,27 +262,44 @@ class Executor:
         return code.interpreted.run(arguments, given)
 
     def _guard_failed(self, serving: Serving, arguments: Arguments, originals: Arguments) -> object:
-        """The condition on the sizes does not hold: an error that is certain, or a run with every access checked."""
+        """The condition on the sizes does not hold: an error that is certain, or a run with more accesses checked."""
         code = serving.code
+        meaning = code.compilation.semantics
+        if self._tests_data_next(code):  # its own condition is about all the rest
+            return self._on_host(self._careful(serving, arguments), CallArguments(arguments, originals))
         error = code.compiled.on_guard_failure(arguments)
         if error is not None:
             raise error
-        meaning = code.compilation.semantics
         if meaning.checks == "all":  # checked code relies on no condition; if it did, only the reference is left
             return code.interpreted.run(arguments, originals)
         return self._on_host(self._careful(serving, arguments), CallArguments(arguments, originals))
 
     def _careful(self, serving: Serving, arguments: Arguments) -> Serving:
-        """The same with code that relies on no condition that these arguments fail: if there is much to do, with steps
-        like any other; otherwise, and where that relies on ranges that they are not in, every access is tested."""
-        wanted = serving.code.compilation
-        unguarded = wanted.semantics.checks == "auto" and wanted.device == "cpu" and wanted.schedule != PLAIN
-        unguarded = unguarded and wanted.tools.built_folder is None and any(map(_is_much, arguments))
-        if unguarded:
-            wanted = wanted._replace(schedule=RECIPE, semantics=wanted.semantics._replace(checks="unguarded"))
-        else:
-            wanted = wanted._replace(semantics=wanted.semantics._replace(checks="all"))
-        return serving._replace(shape=None, code=self._codes.code(wanted, "checked"))
+        """The same with code that relies on less, see `_next_checks`."""
+        code, checks = serving.code, self._next_checks(serving.code, arguments)
+        if checks not in code.careful or not self._codes.holds(code.careful[checks]):
+            wanted = code.compilation._replace(semantics=code.compilation.semantics._replace(checks=checks))
+            wanted = wanted._replace(schedule=RECIPE) if checks == "unguarded" else wanted
+            code.careful[checks] = self._codes.code(wanted, "checked" if checks == "all" else "careful")
+        return serving._replace(shape=None, code=code.careful[checks])
+
+    def _next_checks(self, code: InUse, arguments: Arguments) -> Tested:
+        """What code tests for calls whose sizes fail the condition of this code: what data decide, where that is behind
+        the condition, as a table for indices of 8 bits often has no 256 places; for calls with much to do whatever is
+        not proven for all sizes, with steps like any other code; or every access. Steps that somebody asks for may not
+        be legal then, and a GPU has no such code."""
+        if self._tests_data_next(code):
+            return "data"
+        wanted = code.compilation
+        is_free = wanted.device == "cpu" and wanted.schedule != PLAIN and wanted.tools.built_folder is None
+        if is_free and wanted.semantics.checks in ("auto", "data") and any(map(_is_much, arguments)):
+            return "unguarded"
+        return "all"
+
+    def _tests_data_next(self, code: InUse) -> bool:
+        wanted, executable = code.compilation, code.compiled.executable
+        is_free = wanted.semantics.checks == "auto" and wanted.schedule in (RECIPE, PLAIN) and not wanted.on_gpu
+        return is_free and executable is not None and executable.program.on_data
 
     def _remember(
         self, tokens: tuple[Hashable, ...], code: InUse, entry: offload.OffloadEntry, arguments: Arguments

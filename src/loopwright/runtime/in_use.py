@@ -12,6 +12,7 @@ from typing import Any, Literal, Protocol
 
 import numpy as np
 
+from loopwright.config import Tested
 from loopwright.devices.base import Entry, Facts
 from loopwright.errors import check_failed
 from loopwright.ir.captured import ABSENT, value_now
@@ -21,8 +22,8 @@ from loopwright.runtime.compiled import Compiled
 Resident = Literal["none", "some", "all"]
 """How many of a call's arrays are in a GPU's memory."""
 
-How = Literal["compiled", "checked", "interpreter"]
-"""Who runs it: code, code that tests every access after a guard has failed, or nobody else."""
+How = Literal["compiled", "careful", "checked", "interpreter"]
+"""Who runs it: code; after a guard has failed, code that tests what data decide, or every access; or nobody else."""
 
 MOST_RETIRED = 32
 """Entries of some code that are kept for what calls under way will have measured."""
@@ -120,7 +121,8 @@ class InUse:
     """One Compiled, the values of its constants now (equal to the frozen ones, perhaps not the same objects), and an
     Entry for each kind of call, number of threads and shape that it was chosen for, as what watches calls of one kind
     has nothing to do with those of another. retired: those that are used no more, but for calls that are under way;
-    past: by threads, what even older ones have measured."""
+    past: by threads, what even older ones have measured. careful: what runs calls for which its guard fails, once there
+    was one, by what it tests."""
 
     compilation: Compilation
     compiled: Compiled
@@ -130,6 +132,7 @@ class InUse:
     entries: dict[Hashable, Entry] = field(default_factory=dict)
     retired: list[Entry] = field(default_factory=list)
     past: dict[int, CallCount] = field(default_factory=dict)
+    careful: dict[Tested, InUse] = field(default_factory=dict)
 
     def let_go(self, keys: Iterable[Hashable] | None = None) -> None:
         """Use these entries no more; None: none of them. What they have measured stays."""

@@ -1,0 +1,66 @@
+"""Shifts by amounts that stay inside are plain ones; all others are Python's, and both give the same."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from codegen.execution import compiled
+from codegen.scheduled import after, host_text
+from loopwright.ir.interp import interpret
+from loopwright.ir.text import parse_kernel
+
+HEAD = """
+kernel f(a: {kind}[1] C, out: {kind}[2] C, n: int64):
+    for i in 0 .. size(a, 0):
+        for k in {bounds}:
+            out[i, k & 127] = {value}
+"""
+
+
+@pytest.mark.parametrize(
+    ("bounds", "value", "is_plain"),
+    [
+        ("0 .. 64", "a[i] >> k", True),
+        ("0 .. 64", "a[i] << k", True),
+        ("0 .. 65", "a[i] >> k", False),
+        ("0 .. 8", "(a[i] >> (7 - k)) & 1", True),
+        ("0 .. 9", "(a[i] >> (7 - k)) & 1", False),
+        ("63 .. -1 step -1", "a[i] << k", True),
+        ("63 .. -2 step -1", "a[i] << k", False),
+        ("0 .. 16", "a[i] << (4 * k)", True),
+        ("0 .. 17", "a[i] << (4 * k)", False),
+        ("0 .. n", "a[i] << k", False),
+        ("0 .. n", "a[i] >> (k % 64)", True),
+        ("0 .. n", "a[i] >> (k & 63)", True),
+        ("0 .. n", "a[i] >> (k & 64)", False),
+        ("0 .. 64", "a[i] >> (k // 2 + 32)", True),
+        ("0 .. 64", "a[i] >> a[i]", False),
+    ],
+)
+def test_which_are_plain(bounds: str, value: str, is_plain: bool, tmp_path: Path) -> None:
+    text = HEAD.format(kind="int64", bounds=bounds, value=value)
+    assert ("lw_sh" not in host_text(text, "").split(" lw_kernel(", 1)[1]) == is_plain
+    a = np.array([0, 1, -1, 5, -77, 2**40, -(2**40), 2**63 - 1, -(2**63), 63, 64, 65])
+    mine, expected = np.zeros((2, len(a), 128), "int64")
+    interpret(parse_kernel(text), [a.copy(), expected, 100])
+    kernel, facts = after(text, "", strict=False)
+    compiled(kernel, tmp_path, facts, check_all=False, strict=False, threads=1).run((a.copy(), mine, 100))
+    np.testing.assert_array_equal(mine, expected)
+
+
+@pytest.mark.parametrize("kind", ["int8", "int16", "int32", "uint8", "uint16", "uint32", "uint64"])
+@pytest.mark.parametrize("op", ["<<", ">>"])
+def test_other_widths(kind: str, op: str, tmp_path: Path) -> None:
+    bits = np.iinfo(kind).bits
+    text = HEAD.format(kind=kind, bounds=f"0 .. {bits}", value=f"a[i] {op} {kind}(k)")
+    assert ("lw_sh" not in host_text(text, "").split(" lw_kernel(", 1)[1]) == (bits >= 32)
+    ends = np.iinfo(kind)
+    a = np.array([ends.min, ends.max, 0, 1, 77, ends.max // 3], kind)
+    mine, expected = np.zeros((2, len(a), 128), kind)
+    interpret(parse_kernel(text), [a.copy(), expected, 100])
+    kernel, facts = after(text, "", strict=False)
+    compiled(kernel, tmp_path, facts, check_all=False, strict=False, threads=1).run((a.copy(), mine, 100))
+    np.testing.assert_array_equal(mine, expected)
