@@ -10,9 +10,9 @@ from __future__ import annotations
 import ast
 from dataclasses import replace
 
-from loopwright.frontend.array_names import CALLER, copy_shows
+from loopwright.frontend.array_names import CALLER, copy_shows, may_show
 from loopwright.frontend.bounds import known_at_call
-from loopwright.frontend.context import Context, NotYet
+from loopwright.frontend.context import Context, Frame, NotYet
 from loopwright.frontend.elementwise import assign_elements, check, materialised, new_array
 from loopwright.frontend.infer import ArrayKind, Key
 from loopwright.frontend.sized_names import assign_sized, note_sizes
@@ -156,13 +156,28 @@ def refuse_alias(cx: Context, name: str, value: ArrayLike, node: ast.AST) -> Non
     assert isinstance(value, Array | View)
     other = _user_name(cx, value)
     base = value.name if isinstance(value, Array) else value.array.name
-    if copy_shows(cx.frame, name, [other] if base in cx.allocations else [other, CALLER], node):
+    if _is_left_behind(cx, base):
+        return
+    escapes = cx.frame.is_inlined and may_show(cx, cx.frame.path[-1])
+    if copy_shows(cx.frame, name, [other] if base in cx.allocations else [other, CALLER], node, escapes):
         raise cx.error(
             node,
             f"'{name}' is another name for '{other}' here",
             "one of the two is assigned again, and the array is written in place",
             f"copy it: {name} = {other}.copy()",
         )
+
+
+def _is_left_behind(cx: Context, base: str) -> bool:
+    """Whether the only name that is assigned an array again is one of a helper that has returned."""
+    keys = [key for key, one in cx.array_variables.items() if one.name == base]
+    active = {frame.number for frame in cx.active}
+    return base in cx.allocations and all(_frame_of(cx, key).number not in active for key in keys)
+
+
+def _frame_of(cx: Context, key: Key) -> Frame:
+    """The function whose variable it is."""
+    return max((one for one in cx.frames if key[: len(one.path)] == one.path), key=lambda one: len(one.path))
 
 
 def _user_name(cx: Context, value: Array | View) -> str:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from loopwright.deferred import deferred
 from loopwright.errors import KernelError
 from loopwright.frontend.arguments import Arguments
-from loopwright.frontend.array_names import CALLER, copy_shows
+from loopwright.frontend.array_names import CALLER, copy_shows, may_show
 from loopwright.frontend.arrays import check_range
 from loopwright.frontend.capture import Source, is_ours
 from loopwright.frontend.context import Context, Frame, NotYet, Session, web_key
@@ -358,6 +358,7 @@ def _set_result(cx: Context, frame: Frame, value: Value, node: ast.Return) -> No
         if frame.result is not None and frame.result == value:
             return
     value = kept_array(cx, value, node)
+    _refuse_twice(cx, frame, value, node)
     is_number = isinstance(value, Literal | Number) or (isinstance(value, Items) and not _holds_array(value))
     is_only = len(frame.webs.returns) == 1 and (*frame.path, "return") not in cx.session.optional
     if is_only and (frame.tail or not is_number) and frame.calls_again is None:
@@ -366,6 +367,27 @@ def _set_result(cx: Context, frame: Frame, value: Value, node: ast.Return) -> No
     if not is_number:
         _refuse_shared(cx, frame, value, node)
     store_variable(cx, (*frame.path, "return"), "result", value, node, node)
+
+
+def _refuse_twice(cx: Context, frame: Frame, value: Value, node: ast.Return) -> None:
+    """Raise KernelError for a tuple in which one array is twice, if each name that the caller gives it is a copy."""
+    names = [one.name if isinstance(one, Array) else one.array.name for one in _arrays_in(value) if one.shape]
+    own = {one.name for one in cx.array_variables.values()}
+    twice = [name for k, name in enumerate(names) if name in own and name in names[:k]]
+    if twice and may_show(cx, frame.path[-1]):
+        raise cx.error(node, "two of the results are one array",
+                       "each of them gets memory of its own, and one of the two may be written in place",
+                       "return a copy: return x, x.copy()")  # fmt: skip
+
+
+def _arrays_in(value: Value) -> list[Array | View]:
+    match value:
+        case Array() | View():
+            return [value]
+        case Items(items=items):
+            return [one for item in items for one in _arrays_in(item)]
+        case _:
+            return []
 
 
 def _refuse_shared(cx: Context, frame: Frame, value: Value, node: ast.Return) -> None:
@@ -378,7 +400,7 @@ def _refuse_shared(cx: Context, frame: Frame, value: Value, node: ast.Return) ->
             name = value.name if isinstance(value, Array) else value.array.name
             if name in list(cx.allocations)[frame.made_before :] or not value.shape:
                 return
-            if _may_show(cx, frame.path[-1]):
+            if may_show(cx, frame.path[-1]):
                 raise cx.error(node, "one of several results is the caller's array",
                                "the result has memory of its own, and one of the two may be written in place",
                                "return a copy: return x.copy()")  # fmt: skip
@@ -387,21 +409,3 @@ def _refuse_shared(cx: Context, frame: Frame, value: Value, node: ast.Return) ->
                            remedy="write one 'return' at the end of the helper")  # fmt: skip
         case _:
             pass
-
-
-def _may_show(cx: Context, call: object) -> bool:
-    """Whether it may show that the result of a call is a copy."""
-    caller = cx.active[-2]
-    for part in ast.walk(caller.tree):
-        match part:
-            case ast.Assign(value=value, targets=[ast.Name(id=name) as target]) if id(value) == call:
-                return copy_shows(caller, name, [CALLER], target)
-            case ast.Assign(value=value, targets=[ast.Tuple(elts=parts)]) if id(value) == call:
-                names = [part for part in parts if isinstance(part, ast.Name)]
-                return len(names) < len(parts) or any(copy_shows(caller, one.id, [CALLER], one) for one in names)
-            case ast.BinOp() | ast.Compare() | ast.UnaryOp():  # whose results are arrays of their own
-                if any(id(one) == call for one in ast.iter_child_nodes(part)):
-                    return False
-            case _:
-                pass
-    return True
