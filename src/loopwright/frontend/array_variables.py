@@ -17,7 +17,7 @@ from loopwright.frontend.elementwise import assign_elements, check, materialised
 from loopwright.frontend.infer import ArrayKind, Key
 from loopwright.frontend.sized_names import assign_sized, note_sizes
 from loopwright.frontend.values import Array, ArrayLike, Elementwise, Items, Value, View
-from loopwright.frontend.views import as_size, as_view, clipped, size_of
+from loopwright.frontend.views import ZERO, as_size, as_view, clipped, size_of
 from loopwright.ir.nodes import Compare, Const
 from loopwright.ir.walk import subexpressions
 
@@ -69,7 +69,7 @@ def _has_several(cx: Context, key: Key, known: Array, value: ArrayLike) -> bool:
     in_other_branch = first[:shared] != cx.scopes[:shared] or "chosen" in key or "return" in key
     for old, new in zip(known.shape, value.shape, strict=True):
         a, b = size_of(clipped(cx, old)), size_of(clipped(cx, new))
-        is_other = isinstance(a, Const) and isinstance(b, Const)
+        is_other = (isinstance(a, Const) and isinstance(b, Const)) or ZERO in (a, b)  # np.empty(0), until there is one
         if a != b and (is_other or in_other_branch or a in subexpressions(b) or known_at_call(cx, b) is None):
             return True
     return False

@@ -5,7 +5,7 @@ that is legal is for `steps/relayout.py` to say.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
 from math import prod
@@ -30,7 +30,7 @@ from loopwright.ir.nodes import (
 )
 from loopwright.ir.queries import accesses, accesses_by_array, allocations, arrays_made, fresh, names_of
 from loopwright.ir.types import Scalar
-from loopwright.ir.walk import rewrite_body, statements
+from loopwright.ir.walk import rewrite_body
 from loopwright.steps.step import Rejection
 
 TILE = 16
