@@ -4,7 +4,6 @@ write. Each call has the array that stands there then, with what it holds then."
 from __future__ import annotations
 
 import ast
-import dis
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import CodeType, FunctionType
 
@@ -46,7 +45,7 @@ def _read_later(function: FunctionType, first: CapturedConstant) -> Iterator[Cap
     waiting, seen, found = [function], {function}, {_question(first)}
     while waiting and len(found) < _TOGETHER:
         one = waiting.pop()
-        for name in _globals_of(one.__code__):
+        for name in _names_in(one.__code__):
             value = dict.get(one.__globals__, name)
             inner = plain_function(value)
             if isinstance(inner, FunctionType) and inner not in seen and inner.__module__ == function.__module__:
@@ -60,14 +59,12 @@ def _read_later(function: FunctionType, first: CapturedConstant) -> Iterator[Cap
                 yield fact
 
 
-def _globals_of(code: CodeType) -> Iterator[str]:
-    """The names that a function reads from its module, in the order of its code."""
-    for step in dis.get_instructions(code):
-        if step.opname == "LOAD_GLOBAL":
-            yield str(step.argval)
+def _names_in(code: CodeType) -> Iterator[str]:
+    """The names that a function reads from its module, and the attributes it asks for."""
+    yield from code.co_names
     for inner in code.co_consts:
         if isinstance(inner, CodeType):
-            yield from _globals_of(inner)
+            yield from _names_in(inner)
 
 
 def _hidden(facts: Mapping[str, CapturedConstant]) -> Hidden:
