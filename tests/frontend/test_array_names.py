@@ -65,6 +65,21 @@ SAME = {
     "the helper gives other sizes": "y = parts(x, n)\ny[0] = 5\nreturn y, x",
     "the helper returns from a loop": "y, k = first_above(x, n)\nreturn y, k",
     "the helper assigns its parameter": "return doubled(x, n), x",
+    "the helper has a name of its own for it": """
+        b = np.zeros(4)
+        for i in range(n):
+            y = grown(x, i)
+            b[i] = y[1]
+        return b
+    """,
+    "a type beside it, and a method of what has no name": """
+        b = np.asarray(x, dtype=np.int16)
+        if n > 2:
+            b = np.concatenate((b, np.zeros(4, dtype=np.int16)))
+        b = b.reshape(-1, 4)
+        return (b * 2).sum(axis=1).astype(np.int8)
+    """,
+    "two results of a helper that nobody writes": "y, z = twice(x, n)\nreturn y.sum(), z + 1",
 }
 REFUSED = {
     "y = x\nif n > 2:\n    y = x * 2\ny[0] = 5\nreturn y": "'y' is another name for 'x' here",
@@ -78,6 +93,8 @@ REFUSED = {
     "y = x if n else x * 2\ny[0] = 1\nreturn y": "'y' is another name for 'x' here",
     "y = either(x, n)\ny[0] = 1\nreturn y": "one of several results is the caller's array",
     "y = either(x, n)\nx[0] = 1\nreturn y": "one of several results is the caller's array",
+    "y, z = twice(x, n)\ny[0] = 9\nreturn z": "two of the results are one array",
+    "y, z = renamed(x, n)\ny[0] = 9\nreturn z": "'r' is another name for 'q' here",
     "return overwritten(x, n)": "'x' is the caller's array, and stands for another one later",
 }
 HELPERS = """
@@ -102,6 +119,22 @@ HELPERS = """
         if n > 2:
             x = x * 2
         return x.sum()
+    def grown(x, n):
+        b = np.zeros(4)
+        for k in range(n):
+            b = b + x
+        return b
+    def twice(x, n):
+        q = np.zeros(4)
+        if n > 2:
+            q = q + x
+        return q, q
+    def renamed(x, n):
+        q = np.zeros(4)
+        if n > 2:
+            q = q + x
+        r = q
+        return q, r
     def overwritten(x, n):
         if n > 2:
             x = x * 2

@@ -73,6 +73,17 @@ def outside(a, i):
     return a[i]
 
 
+def test_a_tuple_written_out_in_an_index():
+    def moved(a, rest, n):
+        for m in range(n):
+            a[m, *rest] += 2
+            a[(m, *rest)] *= 3
+            a[*rest, m] = a[0, *rest[1:], m]
+        return a[1, *rest], a[0, *rest[:1]].sum()
+
+    same(moved, np.arange(8.0).reshape(2, 2, 2), (0, 1), 2)
+
+
 def test_an_index_outside_is_an_error():
     assert same(outside, np.zeros(3), 3) is IndexError
     assert same(outside, np.zeros(3), -4) is IndexError

@@ -172,7 +172,7 @@ def _is_left_behind(cx: Context, base: str) -> bool:
     """Whether the only name that is assigned an array again is one of a helper that has returned."""
     keys = [key for key, one in cx.array_variables.items() if one.name == base]
     active = {frame.number for frame in cx.active}
-    return base in cx.allocations and all(_frame_of(cx, key).number not in active for key in keys)
+    return base in cx.allocations and bool(keys) and all(_frame_of(cx, key).number not in active for key in keys)
 
 
 def _frame_of(cx: Context, key: Key) -> Frame:

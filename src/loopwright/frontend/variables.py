@@ -107,6 +107,8 @@ def read_variable(cx: Context, key: Key, node: ast.AST, name: str, may_be_unassi
     if key in cx.fixed:
         return cx.fixed[key]
     if key in cx.list_variables:
+        if may_be_unassigned:
+            _test_presence(cx, key, node, name)
         return cx.lists.get(cx.list_variables[key].key, cx.list_variables[key])
     if isinstance(kind, ArrayKind):
         if key not in cx.array_variables:
@@ -115,9 +117,7 @@ def read_variable(cx: Context, key: Key, node: ast.AST, name: str, may_be_unassi
         if key in cx.session.optional:
             cx.temporary(Checked(Const(0, INT64), cx.flag(cx.variable(key, name)), "none", at=cx.at(node)), None)
         if may_be_unassigned:
-            cx.session.types.grown |= key not in cx.session.unsure
-            cx.session.unsure.add(key)
-            cx.temporary(Checked(Const(0, INT64), cx.flag(cx.variable(key, name)), "unassigned", at=cx.at(node)), None)
+            _test_presence(cx, key, node, name)
         return sized_name(cx, key) if key in cx.sizes else cx.array_variables[key]
     if kind is None and key in cx.session.optional:
         return Fixed(None)
@@ -146,6 +146,13 @@ def taken(cx: Context, key: Key, node: ast.AST, name: str) -> Value:
         cx.array_variables.pop(known)
         cx.sizes.pop(known, None)
     return result
+
+
+def _test_presence(cx: Context, key: Key, node: ast.AST, name: str) -> None:
+    """Have the code test that an array or a list has been assigned."""
+    cx.session.types.grown |= key not in cx.session.unsure
+    cx.session.unsure.add(key)
+    cx.temporary(Checked(Const(0, INT64), cx.flag(cx.variable(key, name)), "unassigned", at=cx.at(node)), None)
 
 
 def _with_free_names(cx: Context, frame: Frame, closure: Closure, node: ast.Name) -> Closure:
@@ -178,9 +185,7 @@ def assign_web(cx: Context, web: Web, value: Value, node: ast.AST, value_node: a
         cx.frame.bindings[web.number] = _bound(cx, key, web.name, value, node, value_node)
         return
     is_none = isinstance(value, Fixed) and value.value is None
-    is_open = isinstance(value, Literal | Number | Items | RangeValue | ArrayLike) or (
-        isinstance(value, ListValue) and web.certain
-    )
+    is_open = isinstance(value, Literal | Number | Items | RangeValue | ArrayLike | ListValue)
     if (web.definitions == 1 or isinstance(value, ListValue)) and not is_none and not is_open:
         raise cx.error(
             node,
@@ -256,6 +261,7 @@ def store_variable(cx: Context, key: Key, name: str, value: Value, node: ast.AST
             _note_presence(cx, key, name, node)
         case ListValue() if cx.session.types.of(key) is None:
             store_list(cx, key, name, value, node, value_node)
+            _note_presence(cx, key, name, node)
         case Fixed(value=None):
             _refuse_maybe_result(cx, key, node)
             if key not in cx.session.optional:
