@@ -99,8 +99,7 @@ def begun_on_the_way(a, least):
             places = [k]
         places.append(10 * k)
         places += list(a[:k])
-    places = np.array(places)
-    return places
+    return np.array(places)
 
 
 def test_lists_that_are_not_always_begun():
