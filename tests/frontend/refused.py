@@ -384,7 +384,7 @@ helper gives arrays   def f(a):
                           def g(x):
                               if x > 0:
                                   return a
-                              return a
+                              return a[1:]
                           return g(a[0])[0]
 recursion             def f(a):
                           def g(x):

@@ -79,6 +79,15 @@ SAME = {
         b = b.reshape(-1, 4)
         return (b * 2).sum(axis=1).astype(np.int8)
     """,
+    "another array after that": "for k in range(n):\n    x = bumped(x, k)\nx = x * 2\nreturn x",
+    "an argument through a helper that writes it": "for k in range(n):\n    x = bumped(x, k)\nreturn x",
+    "a new array through a helper that writes it": """
+        a, size = np.zeros(3), 0
+        for k in range(n + 3):
+            a, size = pushed(a, size, k)
+        return a, size, x
+    """,
+    "through a helper that hands it on": "y = np.zeros(4)\ny, k = pushed_twice(y, 1, n)\ny[3] += 1\nreturn y, k",
     "two results of a helper that nobody writes": "y, z = twice(x, n)\nreturn y.sum(), z + 1",
 }
 REFUSED = {
@@ -95,6 +104,8 @@ REFUSED = {
     "y = either(x, n)\nx[0] = 1\nreturn y": "one of several results is the caller's array",
     "y, z = twice(x, n)\ny[0] = 9\nreturn z": "two of the results are one array",
     "y, z = renamed(x, n)\ny[0] = 9\nreturn z": "'r' is another name for 'q' here",
+    "y, k = crossed(x, x * 2, n)\ny[0] = 1\nreturn k": "one of several results is the caller's array",
+    "for k in range(n):\n    x = bumped(x, k)\n    if k: x = x * 2\nreturn x": "'x' is an argument that is written in place",
     "return overwritten(x, n)": "'x' is the caller's array, and stands for another one later",
 }
 HELPERS = """
@@ -124,6 +135,22 @@ HELPERS = """
         for k in range(n):
             b = b + x
         return b
+    def bumped(x, k):
+        x[k] += k + 1
+        return x
+    def pushed(stack, size, x):
+        if size >= len(stack):
+            return stack, size
+        stack[size] = x + 1
+        return stack, size + 1
+    def pushed_twice(stack, size, x):
+        stack, size = pushed(stack, size, x)
+        stack, size = pushed(stack, size, x)
+        return stack, size
+    def crossed(x, y, n):
+        if n > 2:
+            return x, y
+        return y, x
     def twice(x, n):
         q = np.zeros(4)
         if n > 2:

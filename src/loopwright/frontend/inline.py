@@ -18,7 +18,7 @@ from loopwright.frontend.arguments import Arguments
 from loopwright.frontend.array_names import CALLER, copy_shows, may_show
 from loopwright.frontend.arrays import check_range
 from loopwright.frontend.capture import Source, is_ours
-from loopwright.frontend.context import Context, Frame, NotYet, Session, web_key
+from loopwright.frontend.context import Context, Frame, NotYet, Restart, Session, web_key
 from loopwright.frontend.decide import decide
 from loopwright.frontend.elementwise import kept_array, materialised
 from loopwright.frontend.infer import Key
@@ -43,7 +43,7 @@ from loopwright.frontend.values import (
     describe,
     from_object,
 )
-from loopwright.frontend.variables import freeze, read_variable, store_variable, taken
+from loopwright.frontend.variables import freeze, of_the_caller, read_variable, store_variable, taken
 from loopwright.frontend.webs import Web, Webs, find_webs
 from loopwright.ir.nodes import Assign, Block, Const, Dim, Expr
 from loopwright.ir.types import BOOL
@@ -254,9 +254,10 @@ def _bind(cx: Context, frame: Frame, web: Web, value: Value, node: ast.AST) -> N
     value = kept_array(cx, value, node)
     if not web.is_single and isinstance(value, Array | View) and value.shape:
         if copy_shows(frame, web.name, [CALLER]):
-            raise cx.error(node, f"'{web.name}' is the caller's array, and stands for another one later",
-                           "it may be written in place before that",
-                           f"begin the helper with a copy: {web.name} = {web.name}.copy()")  # fmt: skip
+            if frame.calls_again is not None:
+                raise cx.error(node, *of_the_caller(web.name))
+            cx.fixed[key] = freeze(cx, value, cx.at(node))  # told of where it is assigned another one
+            return
         value = materialised(cx, value, node)
     if isinstance(value, ListValue) and not web.is_single:
         raise cx.error(node, f"'{web.name}' is a list of the caller, and assigned again here",
@@ -297,7 +298,7 @@ def _result(cx: Context, frame: Frame, call: Arguments) -> Value:
         )
     if frame.result is not None:
         return frame.result
-    return taken(cx, (*frame.path, "return"), call.node, "result")
+    return _with_shared(frame, taken(cx, (*frame.path, "return"), call.node, "result"))
 
 
 def _is_number(cx: Context, frame: Frame) -> bool:
@@ -365,8 +366,39 @@ def _set_result(cx: Context, frame: Frame, value: Value, node: ast.Return) -> No
         frame.result = value if frame.tail else _as_it_is_now(cx, value, node)
         return
     if not is_number:
+        value = _without_shared(cx, frame, value)
         _refuse_shared(cx, frame, value, node)
     store_variable(cx, (*frame.path, "return"), "result", value, node, node)
+
+
+def _without_shared(cx: Context, frame: Frame, value: Value) -> Value:
+    """What a return gives, with a number instead of each of the caller's arrays that every return gives in that place:
+    the result is the caller's array."""
+    if frame.path in cx.session.several_arrays or frame.calls_again is not None:
+        return value
+    items = value.items if isinstance(value, Items) else (value,)
+    made = list(cx.allocations)[frame.made_before :]
+    shared: dict[int, Value] = {
+        place: item
+        for place, item in enumerate(items)
+        if isinstance(item, Array) and item.shape and not item.index and item.name not in made
+    }
+    if frame.shared is None:
+        frame.shared = shared
+    if frame.shared != shared:
+        cx.session.several_arrays.add(frame.path)
+        raise Restart
+    items = tuple(Literal(0) if place in shared else item for place, item in enumerate(items))
+    return replace(value, items=items) if isinstance(value, Items) else items[0]
+
+
+def _with_shared(frame: Frame, result: Value) -> Value:
+    if not frame.shared:
+        return result
+    if not isinstance(result, Items):
+        return frame.shared[0]
+    items = tuple(frame.shared.get(place, item) for place, item in enumerate(result.items))
+    return replace(result, items=items)
 
 
 def _refuse_twice(cx: Context, frame: Frame, value: Value, node: ast.Return) -> None:

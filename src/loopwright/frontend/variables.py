@@ -225,6 +225,8 @@ def _bound(cx: Context, key: Key, name: str, value: Value, node: ast.AST, value_
 def store_variable(cx: Context, key: Key, name: str, value: Value, node: ast.AST, value_node: ast.AST) -> None:
     """Assign to a variable that has a place of its own at run time."""
     if key in cx.fixed:
+        if isinstance(value, Array | View) and value == cx.fixed[key]:  # x = filled(x), which returns x
+            return
         _refuse_second_meaning(cx, key, name, value, node)
     match value:
         case Number(expr=Checked(kind="none")):
@@ -361,6 +363,8 @@ def or_zero(flag: Expr, value: Number) -> Number:
 
 def _refuse_second_meaning(cx: Context, key: Key, name: str, value: Value, node: ast.AST) -> None:
     remedy = "use another name"
+    if isinstance(value, ArrayLike) and value.shape and key in cx.fixed and cx.frame.is_inlined:
+        raise cx.error(node, *of_the_caller(name))
     if isinstance(value, ArrayLike) and value.shape and isinstance(cx.fixed.get(key), Array):
         raise cx.error(
             node,
@@ -376,6 +380,12 @@ def _refuse_second_meaning(cx: Context, key: Key, name: str, value: Value, node:
         "only numbers can change while the function runs",
         remedy,
     )
+
+
+def of_the_caller(name: str) -> tuple[str, str, str]:
+    """What is wrong with a parameter that is written, and stands for another array later; why, and what to do."""
+    what = f"'{name}' is the caller's array, and stands for another one later"
+    return what, "it may be written in place before that", f"begin the helper with a copy: {name} = {name}.copy()"
 
 
 def grow(cx: Context, key: Key, name: str, new: NumberType, node: ast.AST) -> NumberType:
