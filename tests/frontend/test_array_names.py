@@ -105,7 +105,7 @@ REFUSED = {
     "y, z = twice(x, n)\ny[0] = 9\nreturn z": "two of the results are one array",
     "y, z = renamed(x, n)\ny[0] = 9\nreturn z": "'r' is another name for 'q' here",
     "y, k = crossed(x, x * 2, n)\ny[0] = 1\nreturn k": "one of several results is the caller's array",
-    "for k in range(n):\n    x = bumped(x, k)\n    if k: x = x * 2\nreturn x": "'x' is an argument that is written in place",
+    "for k in range(n):\n    x = bumped(x, k)\n    if k: x = x * 2\nreturn x": "'x' is an argument that is written",
     "return overwritten(x, n)": "'x' is the caller's array, and stands for another one later",
 }
 HELPERS = """

@@ -14,11 +14,12 @@ from loopwright.frontend.array_names import CALLER, copy_shows, may_show
 from loopwright.frontend.bounds import known_at_call
 from loopwright.frontend.context import Context, Frame, NotYet
 from loopwright.frontend.elementwise import assign_elements, check, materialised, new_array
+from loopwright.frontend.handed_over import is_whole
 from loopwright.frontend.infer import ArrayKind, Key
 from loopwright.frontend.sized_names import assign_sized, note_sizes
 from loopwright.frontend.values import Array, ArrayLike, Elementwise, Items, Value, View
 from loopwright.frontend.views import ZERO, as_size, as_view, clipped, size_of
-from loopwright.ir.nodes import Compare, Const
+from loopwright.ir.nodes import Assign, Compare, Const
 from loopwright.ir.walk import subexpressions
 
 
@@ -32,6 +33,10 @@ def store_array(cx: Context, key: Key, name: str, value: ArrayLike, node: ast.AS
                        "use another name, or convert the elements: .astype(...)")  # fmt: skip
     known = cx.array_variables.get(key)
     is_itself = isinstance(value, Array) and value == known
+    if isinstance(value, View) and value.array == known and is_whole(value) and key in cx.sizes:
+        for variable, size in zip(cx.sizes[key], value.shape, strict=True):  # its own array, as long as it was then
+            cx.emit(Assign(variable, size_of(clipped(cx, size)), at=cx.at(node)))
+        return
     if known is not None and not is_itself and _has_name(cx, value):
         refuse_alias(cx, name, value, node)
     if cx.session.rooms.get(key) and (key in cx.sizes or known is None):
@@ -184,7 +189,9 @@ def _user_name(cx: Context, value: Array | View) -> str:
     base = value.name if isinstance(value, Array) else value.array.name
     for key, one in cx.array_variables.items():
         if one.name == base:
-            return cx.array_names.get(key, base)
+            web = next((number for number, other in cx.frame.handed_over.items() if other == key), None)
+            here = next((one.name for one in cx.frame.webs.stores.values() if one.number == web), None)
+            return here or cx.array_names.get(key, base)
     return base
 
 

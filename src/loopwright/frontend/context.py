@@ -114,7 +114,8 @@ class Frame:
     block: str | None = None
     result: Value | None = None
     made_before: int = 0  # the number of local arrays when it was called
-    shared: dict[int, Value] | None = None  # arrays of the caller that every return gives, by their place in the result
+    shared: dict[int, Value | Key] | None = None  # arrays of the caller, or keys, that every return gives, by place
+    handed_over: dict[int, Key] = field(default_factory=dict)  # parameters that are variables of the caller
     gives: set[bool] = field(default_factory=set)  # whether its returns give something: True, False or both
     calls_again: set[str] | None = None  # of a function that calls itself: the Blocks that stand for these calls
     each: Callable[[Value, ast.expr], None] | None = None  # of a generator: what is done with what it yields
@@ -308,4 +309,4 @@ class Context:
 
 def web_key(frame: Frame, web: Web) -> Key:
     """The key of a variable of the user: which call of which function, and which of its variables."""
-    return (*frame.path, web.number)
+    return frame.handed_over.get(web.number) or (*frame.path, web.number)

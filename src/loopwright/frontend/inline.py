@@ -21,6 +21,7 @@ from loopwright.frontend.capture import Source, is_ours
 from loopwright.frontend.context import Context, Frame, NotYet, Restart, Session, web_key
 from loopwright.frontend.decide import decide
 from loopwright.frontend.elementwise import kept_array, materialised
+from loopwright.frontend.handed_over import handed_over, variable_given_back
 from loopwright.frontend.infer import Key
 from loopwright.frontend.lists import is_changed, new_list
 from loopwright.frontend.parse import parameters_of, positional_of
@@ -134,7 +135,13 @@ def _inline(
     cx.frames.append(frame)
     _make_lists(cx, tree, given, call)
     for parameter in parameters_of(tree):
-        _bind(cx, frame, webs.stores[id(parameter)], given[parameter.arg], call.node)
+        web, value = webs.stores[id(parameter)], given[parameter.arg]
+        stays = web.is_single or is_recursive or closure is not None or each is not None
+        key = None if stays else handed_over(cx, value, call)
+        if key is not None:
+            frame.handed_over[web.number] = key
+        else:
+            _bind(cx, frame, web, value, call.node)
     if (*path, "return") in cx.session.optional:  # nothing is returned yet
         cx.emit(Assign(cx.flag(cx.variable((*path, "return"), "result")).name, Const(False, BOOL), at=at_call))
     failed_before = cx.session.failure
@@ -298,7 +305,7 @@ def _result(cx: Context, frame: Frame, call: Arguments) -> Value:
         )
     if frame.result is not None:
         return frame.result
-    return _with_shared(frame, taken(cx, (*frame.path, "return"), call.node, "result"))
+    return _with_shared(cx, frame, taken(cx, (*frame.path, "return"), call.node, "result"), call.node)
 
 
 def _is_number(cx: Context, frame: Frame) -> bool:
@@ -378,11 +385,13 @@ def _without_shared(cx: Context, frame: Frame, value: Value) -> Value:
         return value
     items = value.items if isinstance(value, Items) else (value,)
     made = list(cx.allocations)[frame.made_before :]
-    shared: dict[int, Value] = {
-        place: item
-        for place, item in enumerate(items)
-        if isinstance(item, Array) and item.shape and not item.index and item.name not in made
-    }
+    shared: dict[int, Value | Key] = {}
+    for place, item in enumerate(items):
+        key = variable_given_back(cx, frame, item)
+        if key is not None:
+            shared[place] = key
+        elif isinstance(item, Array) and item.shape and not item.index and item.name not in made:
+            shared[place] = item
     if frame.shared is None:
         frame.shared = shared
     if frame.shared != shared:
@@ -392,13 +401,16 @@ def _without_shared(cx: Context, frame: Frame, value: Value) -> Value:
     return replace(value, items=items) if isinstance(value, Items) else items[0]
 
 
-def _with_shared(frame: Frame, result: Value) -> Value:
+def _with_shared(cx: Context, frame: Frame, result: Value, node: ast.AST) -> Value:
     if not frame.shared:
         return result
+    shared = {
+        place: read_variable(cx, one, node, "result") if isinstance(one, tuple) else one
+        for place, one in frame.shared.items()
+    }
     if not isinstance(result, Items):
-        return frame.shared[0]
-    items = tuple(frame.shared.get(place, item) for place, item in enumerate(result.items))
-    return replace(result, items=items)
+        return shared[0]
+    return replace(result, items=tuple(shared.get(place, item) for place, item in enumerate(result.items)))
 
 
 def _refuse_twice(cx: Context, frame: Frame, value: Value, node: ast.Return) -> None:

@@ -253,12 +253,12 @@ def store_variable(cx: Context, key: Key, name: str, value: Value, node: ast.AST
         case RangeValue(bounds=bounds):
             store_variable(cx, key, name, Items(bounds, kind=range), node, value_node)
         case Array(shape=(_, *_), index=()) if key[-1] in renamed_only(cx.frame) and key not in cx.array_variables:
-            cx.array_names[key] = name
+            cx.array_names.setdefault(key, name)
             cx.session.types.assign(key, ArrayKind(value.element, len(value.shape)))
             cx.array_variables[key] = value
             _note_presence(cx, key, name, node)
         case Array(shape=(_, *_)) | View() | Elementwise():
-            cx.array_names[key] = name
+            cx.array_names.setdefault(key, name)
             store_array(cx, key, name, value, node, value_node)
             _note_presence(cx, key, name, node)
         case ListValue() if cx.session.types.of(key) is None:
