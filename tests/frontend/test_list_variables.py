@@ -111,6 +111,17 @@ def test_lists_that_are_not_always_begun():
                 function(np.array([4, 3]), least)
 
 
+def counted(c):
+    if c:
+        x = [1, 2]
+    return len(x)
+
+
+def test_a_list_of_constants_that_is_only_counted():
+    same(counted, True)
+    same(counted, False)
+
+
 REFUSED = {
     "x = [1]; y = [2]\n    for i in range(n):\n        y.append(i)\n        x = y\n        y.append(7)\n    return len(x)":
         "'x' is assigned a list that another name still refers to",

@@ -125,6 +125,8 @@ def read_variable(cx: Context, key: Key, node: ast.AST, name: str, may_be_unassi
         raise NotYet(f"'{name}' is read before it has a value", cx.at(node), remedy="assign it first")
     if isinstance(kind, int):
         items = [read_variable(cx, (*key, k), node, f"{name}.{k}", may_be_unassigned) for k in range(kind)]
+        if may_be_unassigned and items and isinstance(items[0], Number):  # `len(x)` reads no item
+            items[0] = replace(items[0], expr=cx.temporary(items[0].expr, cx.at(node)))
         named = cx.session.named.get(key)
         names = () if named is None or named is range else fields_of(named)
         if named is range:
