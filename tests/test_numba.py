@@ -258,6 +258,24 @@ def test_guvectorize_without_signatures_is_given_what_it_writes() -> None:
 # ---- settings, and names that are not there -----------------------------------------------------------------------
 
 
+def in_chunks(a: np.ndarray) -> tuple[np.ndarray, int]:
+    threads = nb.get_num_threads()
+    parts = np.zeros((threads, len(a)))
+    for t in nb.prange(threads):
+        for i in range(t * len(a) // threads, (t + 1) * len(a) // threads):
+            parts[t, i] = 2 * a[i]
+    return parts.sum(axis=0), threads
+
+
+def test_kernels_ask_for_the_number_of_threads_at_each_call() -> None:
+    kernel, a = nb.njit(in_chunks), np.arange(5.0)
+    for threads in (1, 2, 1):
+        with lw.options(threads=threads):
+            (doubled, count), (pythons, _) = kernel(a), in_chunks(a)
+        assert count == threads
+        np.testing.assert_array_equal(doubled, pythons)
+
+
 def test_the_number_of_threads() -> None:
     before, token = PROCESS[0], CURRENT.set(PROCESS)
     try:

@@ -29,7 +29,7 @@ from loopwright.ir.nodes import (
     Unary,
     Var,
 )
-from loopwright.ir.types import ALL, BOOL, FLOAT32, FLOAT64, INT64, UINT64, Scalar
+from loopwright.ir.types import ALL, BOOL, FLOAT32, FLOAT64, INT8, INT32, INT64, UINT64, Scalar
 
 INTEGER_OPS = ("add", "sub", "mul", "floordiv", "mod", "and", "or", "xor", "shl", "shr", "min", "max")
 FLOAT_OPS = ("add", "sub", "mul", "truediv", "floordiv", "mod", "min", "max")
@@ -125,6 +125,26 @@ def test_functions_that_are_exact(scalar: Scalar, tmp_path: Path) -> None:
     results += [Call(f, (a, b), scalar) for f in EXACT_PAIRS]  # type: ignore[arg-type]
     params = [ArrayParam("a", scalar, 0, 1), ArrayParam("b", scalar, 1, 1)]
     agree(results, params, list(pairs(scalar)), tmp_path)
+
+
+@pytest.mark.parametrize("scalar", [INT8, INT32, INT64, UINT64], ids=str)
+def test_powers_of_two_and_of_minus_one(scalar: Scalar, tmp_path: Path) -> None:
+    n = element("a", scalar)
+    numbers = (2, 1, 5) if scalar == UINT64 else (-1, 2, 1, -2)
+    results: list[Expr] = [Binary("pow", Const(number, scalar), n) for number in numbers]
+    agree(
+        results,
+        [ArrayParam("a", scalar, 0, 1)],
+        [np.array([0, 1, 2, 3, 7, 8, 31, 63, 64, 65, 127], scalar.name)],
+        tmp_path,
+    )
+
+
+def test_minus_one_to_whole_numbers_as_floats(tmp_path: Path) -> None:
+    n = element("a", INT64)
+    results: list[Expr] = [Binary("pow", Const(-1.0, FLOAT64), Cast(n, FLOAT64))]
+    numbers = [-3, -2, 0, 1, 2**53 - 1, 2**53 + 1, -(2**53) + 1, -(2**53) - 1, 2**62 + 1, -(2**63) + 1]
+    agree(results, [ArrayParam("a", INT64, 0, 1)], [np.array(numbers)], tmp_path)
 
 
 def test_narrow_conditional_constants_do_not_overflow_as_c_ints(tmp_path: Path) -> None:

@@ -280,7 +280,7 @@ swapped, then written def f(a, b):
 fields                def f(p):
                           return p["z"][0]
 record copied         def f(p):
-                          p[0] = p[1]
+                          p[0] = p["x"][1]
 record as number      def f(p):
                           return p[0] + 1
 records returned      def f(p):
@@ -384,7 +384,7 @@ helper gives arrays   def f(a):
                           def g(x):
                               if x > 0:
                                   return a
-                              return a
+                              return a[1:]
                           return g(a[0])[0]
 recursion             def f(a):
                           def g(x):

@@ -65,6 +65,30 @@ SAME = {
     "the helper gives other sizes": "y = parts(x, n)\ny[0] = 5\nreturn y, x",
     "the helper returns from a loop": "y, k = first_above(x, n)\nreturn y, k",
     "the helper assigns its parameter": "return doubled(x, n), x",
+    "the helper has a name of its own for it": """
+        b = np.zeros(4)
+        for i in range(n):
+            y = grown(x, i)
+            b[i] = y[1]
+        return b
+    """,
+    "a type beside it, and a method of what has no name": """
+        b = np.asarray(x, dtype=np.int16)
+        if n > 2:
+            b = np.concatenate((b, np.zeros(4, dtype=np.int16)))
+        b = b.reshape(-1, 4)
+        return (b * 2).sum(axis=1).astype(np.int8)
+    """,
+    "another array after that": "for k in range(n):\n    x = bumped(x, k)\nx = x * 2\nreturn x",
+    "an argument through a helper that writes it": "for k in range(n):\n    x = bumped(x, k)\nreturn x",
+    "a new array through a helper that writes it": """
+        a, size = np.zeros(3), 0
+        for k in range(n + 3):
+            a, size = pushed(a, size, k)
+        return a, size, x
+    """,
+    "through a helper that hands it on": "y = np.zeros(4)\ny, k = pushed_twice(y, 1, n)\ny[3] += 1\nreturn y, k",
+    "two results of a helper that nobody writes": "y, z = twice(x, n)\nreturn y.sum(), z + 1",
 }
 REFUSED = {
     "y = x\nif n > 2:\n    y = x * 2\ny[0] = 5\nreturn y": "'y' is another name for 'x' here",
@@ -78,6 +102,10 @@ REFUSED = {
     "y = x if n else x * 2\ny[0] = 1\nreturn y": "'y' is another name for 'x' here",
     "y = either(x, n)\ny[0] = 1\nreturn y": "one of several results is the caller's array",
     "y = either(x, n)\nx[0] = 1\nreturn y": "one of several results is the caller's array",
+    "y, z = twice(x, n)\ny[0] = 9\nreturn z": "two of the results are one array",
+    "y, z = renamed(x, n)\ny[0] = 9\nreturn z": "'r' is another name for 'q' here",
+    "y, k = crossed(x, x * 2, n)\ny[0] = 1\nreturn k": "one of several results is the caller's array",
+    "for k in range(n):\n    x = bumped(x, k)\n    if k: x = x * 2\nreturn x": "'x' is an argument that is written",
     "return overwritten(x, n)": "'x' is the caller's array, and stands for another one later",
 }
 HELPERS = """
@@ -102,6 +130,38 @@ HELPERS = """
         if n > 2:
             x = x * 2
         return x.sum()
+    def grown(x, n):
+        b = np.zeros(4)
+        for k in range(n):
+            b = b + x
+        return b
+    def bumped(x, k):
+        x[k] += k + 1
+        return x
+    def pushed(stack, size, x):
+        if size >= len(stack):
+            return stack, size
+        stack[size] = x + 1
+        return stack, size + 1
+    def pushed_twice(stack, size, x):
+        stack, size = pushed(stack, size, x)
+        stack, size = pushed(stack, size, x)
+        return stack, size
+    def crossed(x, y, n):
+        if n > 2:
+            return x, y
+        return y, x
+    def twice(x, n):
+        q = np.zeros(4)
+        if n > 2:
+            q = q + x
+        return q, q
+    def renamed(x, n):
+        q = np.zeros(4)
+        if n > 2:
+            q = q + x
+        r = q
+        return q, r
     def overwritten(x, n):
         if n > 2:
             x = x * 2

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import loopwright as lw
-from frontend.judge import define, kernel_of, refusal, same, text_of
+from frontend.judge import define, kernel_of, refusal, same, same_made, text_of
 
 OFFSETS = (-1, 0, 1)
 WEIGHTS = (0.25, 0.5, 0.25)
@@ -71,6 +71,17 @@ def test_a_view_that_is_not_used_is_out_of_range_all_the_same(function):
 
 def outside(a, i):
     return a[i]
+
+
+def test_a_tuple_written_out_in_an_index():
+    def moved(a, rest, n):
+        for m in range(n):
+            a[m, *rest] += 2
+            a[(m, *rest)] *= 3
+            a[*rest, m] = a[0, *rest[1:], m]
+        return a[1, *rest], a[0, *rest[:1]].sum()
+
+    same(moved, np.arange(8.0).reshape(2, 2, 2), (0, 1), 2)
 
 
 def test_an_index_outside_is_an_error():
@@ -208,11 +219,48 @@ def test_a_field_named_by_an_argument():
 
 
 def copies(p, q):
-    p[0] = q[0]
+    for i in range(2):
+        p[i] = q[2 * i]
+    first = q[0]
+    p[3] = first
+    q[0]["v"][1] = 7.0
+    p[-1] = first
+    return p[0]["x"]
+
+
+def turned_round(p):
+    for i in range(len(p) // 2):
+        held = p[i]
+        n = held["n"]
+        p[i] = p[len(p) - 1 - i]
+        p[len(p) - 1 - i]["n"] = n
+
+
+def beyond(p, q):
+    p[1] = q[len(q)]
+
+
+def test_whole_records():
+    same(copies, particles(), particles()[::-1].copy())
+    same(turned_round, particles(5))
+    same(beyond, particles(), particles())
+    same_made(copies, lambda: (lambda p: (p, p))(particles()))
+    for kernel, arguments in ((lw.kernel(copies), (particles(), particles()[::-1].copy())),):
+        own, ours = (tuple(one.copy() for one in arguments) for _ in range(2))
+        copies(*own)
+        kernel(*ours)
+        assert all((mine == theirs).all() for mine, theirs in zip(own, ours, strict=True))
 
 
 def test_whole_records_are_refused():
-    assert "fields one by one" in refusal(copies, particles(), particles())
+    other = np.zeros(4, [("x", "f8"), ("n", "i4"), ("text", "S3")])
+    assert "fields one by one" in refusal(copies, particles(), other)
+    assert "fields one by one" in refusal(beyond, other, other.copy())
+
+    def number_for_record(p):
+        p[0] = 1.0
+
+    assert "fields one by one" in refusal(number_for_record, particles())
 
 
 def twice(a, b):

@@ -110,6 +110,14 @@ def test_the_same_array_as_an_argument() -> None:
         WEIGHTS[:] = before
 
 
+def test_the_arrays_of_a_function_and_its_helpers_are_asked_for_at_once() -> None:
+    kernel = lw.kernel(smoothed)
+    kernel(np.arange(6.0))
+    assert kernel._wider is not None
+    made, more = kernel._wider
+    assert {name.split(".")[-1] for name in more.names} == {"WEIGHTS", "TABLE"} and made._wider is None
+
+
 def test_explain_and_sizes() -> None:
     kernel = lw.kernel(smoothed)
     assert "WEIGHTS" in str(kernel.explain(np.arange(6.0)))

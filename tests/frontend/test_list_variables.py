@@ -6,6 +6,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import loopwright as lw
 from frontend.judge import define, refusal, same
 
 
@@ -90,6 +91,37 @@ def test_lists_begun_anew():
         same(turned, n)
 
 
+def begun_on_the_way(a, least):
+    for k in range(len(a)):
+        if a[k] < least:
+            continue
+        if a[k] == least:
+            places = [k]
+        places.append(10 * k)
+        places += list(a[:k])
+    return np.array(places)
+
+
+def test_lists_that_are_not_always_begun():
+    same(begun_on_the_way, np.array([1, 3, 4, 3, 5]), 3)
+    kernel = lw.kernel(begun_on_the_way)
+    for function in (kernel, begun_on_the_way):
+        for least in (3, 9):
+            with pytest.raises(UnboundLocalError):
+                function(np.array([4, 3]), least)
+
+
+def counted(c):
+    if c:
+        x = [1, 2]
+    return len(x)
+
+
+def test_a_list_of_constants_that_is_only_counted():
+    same(counted, True)
+    same(counted, False)
+
+
 REFUSED = {
     "x = [1]; y = [2]\n    for i in range(n):\n        y.append(i)\n        x = y\n        y.append(7)\n    return len(x)":
         "'x' is assigned a list that another name still refers to",
@@ -97,7 +129,6 @@ REFUSED = {
         "'z' is another name for a list that is assigned again",
     "x = [n]\n    x.append(2)\n    y = [1]\n    for i in range(n):\n        y.append(i)\n        y = given(x)\n    return len(y)":
         "'y' is assigned a list that another name still refers to",
-    "if n > 3:\n        x = [1]\n        x.append(2)\n    return len(x)": "'x' may be used where it has no value",
     "x = [n]\n    emptied(x)\n    return len(x)": "'x' is a list of the caller, and assigned again here",
 }  # fmt: skip
 

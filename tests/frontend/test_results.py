@@ -105,6 +105,25 @@ def test_a_number_that_may_be_none_beside_one_that_is_not():
         same(function, np.arange(4.0), n)
 
 
+def test_an_axis_as_long_as_a_list_beside_one_that_a_call_tells():
+    @lw.kernel
+    def rows_of_steps(a, n):
+        kept = [a[0]]
+        for x in a:
+            if x > kept[-1] + 1:
+                kept.append(x)
+        kept = np.array(kept)
+        rows = np.zeros((n, kept.size))
+        for k in range(n):
+            rows[k] = k * kept
+        return kept, rows
+
+    a = np.linspace(0, 5, 13)
+    for n in (0, 1, 100):  # a gigabyte for each of the rows would be more than there is
+        for mine, pythons in zip(rows_of_steps(a, n), rows_of_steps.__wrapped__(a, n), strict=True):
+            np.testing.assert_array_equal(mine, pythons)
+
+
 @pytest.mark.parametrize("device", ["cpu", "interpreter"])  # a GPU would copy a gigabyte
 def test_an_array_whose_size_elements_say(device):
     @lw.kernel

@@ -96,11 +96,38 @@ def of_two_axes(m, n):
     return m, m.sum(axis=0), m @ m.T
 
 
+def of_a_mask(a, given):
+    grid = np.empty((0, 0), np.bool_)
+    if given:
+        grid = (a > 1)[None, :] * (a > 2)[:, None]
+    return grid, grid.size > 0, grid[:2].sum(axis=0)
+
+
+def a_table_in_each_branch(order):
+    if order == 1:
+        t, w = np.array([[2.0]]), np.array([2.0])
+    elif order == 2:
+        t, w = np.array([[1.0, 3.0]]), np.array([1.0, 1.0])
+    elif order == 3:
+        t, w = np.array([[1.0, 3.0, 4.0]]), np.array([1.0, 0.5, 0.5])
+    elif order == 4:
+        t, w = np.array([[1.0, 3.0, 4.0, 6.0]]), np.full(4, 0.5)
+    elif order == 5:
+        t, w = np.array([[1.0], [3.0]]), np.full(3, 0.25)
+    elif order == 6:
+        t, w = np.array([[1.0, 2.0, 3.0], [3.0, 4.0, 5.0]]), np.full(9, 0.25)
+    else:
+        t, w = np.ones((3, 1)), np.array([1.0])
+    return t, w, t.sum(axis=1), w @ w
+
+
 SOME = np.linspace(-1, 5, 13)
 CASES = [
     (shrinking, SOME, 6), (shrinking, SOME * 1j, 3), (shrinking, SOME[:0], 2), (in_branches, 3, 4, True),
     (in_branches, 3, 4, False), (in_branches, 3, 2, True), (chosen, SOME, True), (chosen, SOME, False), (tails, SOME),
     (tails, SOME[:1]), (halves, SOME[:8]), (of_constants, 0), (of_constants, 2), (shapes_that_are_assigned, 2, 3),
+    (a_table_in_each_branch, 1), (a_table_in_each_branch, 4), (a_table_in_each_branch, 6), (a_table_in_each_branch, 7),
+    (of_a_mask, SOME, True), (of_a_mask, SOME[:0], True), (of_a_mask, SOME, False), (of_a_mask, SOME[-1:], True),
     (sizes_are_those_of_the_time, SOME), (other_names, SOME, 4), (of_two_axes, np.arange(20.0).reshape(5, 4), 3),
 ]  # fmt: skip
 

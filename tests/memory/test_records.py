@@ -6,7 +6,7 @@ import numpy as np
 
 from loopwright.ir.signature import Field
 from loopwright.ir.types import FLOAT32, FLOAT64, INT16, INT32
-from loopwright.memory.records import alignment_of, fields_of, fields_overlap
+from loopwright.memory.records import alignment_of, fields_of, fields_overlap, is_complete
 
 
 def test_fields_with_offsets_and_sub_arrays():
@@ -50,3 +50,9 @@ def test_unions():
     union = np.dtype({"names": ["i", "f"], "formats": ["i4", "f4"], "offsets": [0, 2]})
     assert fields_overlap(union)
     assert not fields_overlap(np.dtype([("a", "i4", (3,)), ("b", "f4")]))
+
+
+def test_whether_all_of_a_record_can_be_used():
+    assert is_complete(np.dtype([("x", "f8"), ("v", "f4", (2, 3)), ("inner", [("n", "i2"), ("flag", "?")])]))
+    for kind in ("S3", "U2", "O", "f2", "M8[s]", [("text", "S1")]):
+        assert not is_complete(np.dtype([("x", "f8"), ("other", kind)]))

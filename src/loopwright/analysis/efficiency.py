@@ -17,8 +17,9 @@ from loopwright.analysis.coalescing import rates_along
 from loopwright.analysis.effort import LOCK
 from loopwright.analysis.trace import Access, LoopNote, Trace, traced
 from loopwright.ir.data_layout import DataLayout
-from loopwright.ir.nodes import Body, For, Kernel, Load, Store
-from loopwright.ir.walk import expressions, statements
+from loopwright.ir.nodes import Body, For, Kernel
+from loopwright.ir.queries import accesses
+from loopwright.ir.walk import statements
 
 LINE, SECTOR = 64, 32
 """Bytes that a CPU moves at once, and a GPU."""
@@ -126,7 +127,7 @@ def array_uses(
 ) -> dict[str, ArrayUse]:
     """Of each array that a part of the kernel uses, and that has a place, by what it is part of, each time that the
     part runs. A line that is written is moved twice."""
-    nodes = {id(node) for node in (*expressions(inside), *statements(inside)) if isinstance(node, Load | Store)}
+    nodes = {id(node) for node in accesses(inside)}
     within = {loop.name for loop in statements(inside, For)}
     with LOCK:
         notes = traced(kernel)

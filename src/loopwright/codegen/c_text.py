@@ -219,8 +219,15 @@ def _power(expr: Binary, left: str, right: str, env: Environment) -> str:
     exponent = expr.right.value if isinstance(expr.right, Const) else None
     if (scalar.is_integer or not env.strict) and exponent in (2, 3):
         return f"LW_{'SQUARE' if exponent == 2 else 'CUBE'}({name}, {left})"
+    base, count = (expr.left.value if isinstance(expr.left, Const) else None), expr.right
+    if base == -1 and scalar == FLOAT64 and isinstance(count, Cast) and count.operand.type.kind == "int":
+        return f"(({name})lw_alternating({text_of(count.operand, env)}))"
     if scalar.is_float:
         return f"{_of_lanes('pow', scalar, env)}({left}, {right})"
+    if base == -1 and scalar.kind == "int":  # the exponent is not negative
+        return f"(({name})(1 - 2 * ({right} & 1)))"
+    if base == 2:
+        return f"lw_shl_{scalar.name}(1, {right})"
     return f"(({name})lw_ipow((uint64_t){left}, (uint64_t){right}))"
 
 

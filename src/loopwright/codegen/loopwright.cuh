@@ -317,6 +317,11 @@ LW_USHIFT(uint16_t, uint16, 16)
 LW_USHIFT(uint32_t, uint32, 32)
 LW_USHIFT(uint64_t, uint64, 64)
 
+/* (-1.0) ** n of an n that becomes a double: beyond 2 ** 53 all of these are even. */
+LW_PURE double lw_alternating(int64_t n) {
+  return (n & 1) && n > -9007199254740992LL && n < 9007199254740992LL ? -1.0 : 1.0;
+}
+
 LW_PURE uint64_t lw_ipow(uint64_t base, uint64_t exponent) {
   uint64_t result = 1;
   while (exponent) {

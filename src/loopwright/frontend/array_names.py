@@ -47,9 +47,11 @@ def has_aliases(frame: Frame, name: str) -> bool:
     return any(name in pair and pair != (name, name) and {*pair} <= frame.webs.locals for pair in pairs)
 
 
-def copy_shows(frame: Frame, name: str, others: Iterable[str], node: ast.AST | None = None) -> bool:
+def copy_shows(
+    frame: Frame, name: str, others: Iterable[str], node: ast.AST | None = None, escapes: bool = False
+) -> bool:
     """Whether it would show that `name` is given a copy at a node (None: where the function begins) instead of an array
-    that these other names stand for."""
+    that these other names stand for. escapes: it does where a `return` gives both away."""
     reader = _reader(frame)
     inside = (part for statement in frame.tree.body for part in ast.walk(statement))
     if any(
@@ -60,9 +62,27 @@ def copy_shows(frame: Frame, name: str, others: Iterable[str], node: ast.AST | N
     group = {*others, *(old for new, old in pairs if new == name)} - {name}
     while grown := {one for pair in pairs if group & {*pair} for one in pair} - group - {name}:
         group |= grown
-    flow = _Flow(reader, node, _Both((frozenset({name}), frozenset(group))))
+    flow = _Flow(reader, node, _Both((frozenset({name}), frozenset(group))), escapes)
     flow.body(frame.tree.body, flow.start if node is None else None)
     return flow.shows
+
+
+def may_show(cx: Context, call: object) -> bool:
+    """Whether it may show that the result of a call, of which this is the `id`, is a copy."""
+    caller = cx.active[-2]
+    for part in ast.walk(caller.tree):
+        match part:
+            case ast.Assign(value=value, targets=[ast.Name(id=name) as target]) if id(value) == call:
+                return copy_shows(caller, name, [CALLER], target)
+            case ast.Assign(value=value, targets=[ast.Tuple(elts=parts)]) if id(value) == call:
+                names = [part for part in parts if isinstance(part, ast.Name)]
+                return len(names) < len(parts) or any(copy_shows(caller, one.id, [CALLER], one) for one in names)
+            case ast.BinOp() | ast.Compare() | ast.UnaryOp():  # whose results are arrays of their own
+                if any(id(one) == call for one in ast.iter_child_nodes(part)):
+                    return False
+            case _:
+                pass
+    return True
 
 
 def sharing_shows(frame: Frame, owner: str, item: ast.expr) -> bool:
@@ -130,6 +150,7 @@ class _Flow:
     reader: DefReader
     node: ast.AST | None
     start: _State
+    escapes: bool = False
     shows: bool = False
     left: list[_State] = field(default_factory=list)  # at the `break` and `continue` of the loop at hand
 
@@ -149,7 +170,10 @@ class _Flow:
                 self.left.append(state)
                 return None
             case ast.Return() | ast.Raise():
-                self.simple(node, state)
+                state = self.simple(node, state)
+                if self.escapes and state is not None and isinstance(node, ast.Return) and node.value is not None:
+                    given = self.reader.roots(node.value)
+                    self.shows |= all(given & names for names in state.names)
                 return None
             case _:
                 return self.simple(node, state)

@@ -10,15 +10,16 @@ from __future__ import annotations
 import ast
 from dataclasses import replace
 
-from loopwright.frontend.array_names import CALLER, copy_shows
+from loopwright.frontend.array_names import CALLER, copy_shows, may_show
 from loopwright.frontend.bounds import known_at_call
-from loopwright.frontend.context import Context, NotYet
+from loopwright.frontend.context import Context, Frame, NotYet
 from loopwright.frontend.elementwise import assign_elements, check, materialised, new_array
+from loopwright.frontend.handed_over import is_whole
 from loopwright.frontend.infer import ArrayKind, Key
 from loopwright.frontend.sized_names import assign_sized, note_sizes
 from loopwright.frontend.values import Array, ArrayLike, Elementwise, Items, Value, View
-from loopwright.frontend.views import as_size, as_view, clipped, size_of
-from loopwright.ir.nodes import Compare, Const
+from loopwright.frontend.views import ZERO, as_size, as_view, clipped, size_of
+from loopwright.ir.nodes import Assign, Compare, Const
 from loopwright.ir.walk import subexpressions
 
 
@@ -32,6 +33,10 @@ def store_array(cx: Context, key: Key, name: str, value: ArrayLike, node: ast.AS
                        "use another name, or convert the elements: .astype(...)")  # fmt: skip
     known = cx.array_variables.get(key)
     is_itself = isinstance(value, Array) and value == known
+    if isinstance(value, View) and value.array == known and is_whole(value) and key in cx.sizes:
+        for variable, size in zip(cx.sizes[key], value.shape, strict=True):  # its own array, as long as it was then
+            cx.emit(Assign(variable, size_of(clipped(cx, size)), at=cx.at(node)))
+        return
     if known is not None and not is_itself and _has_name(cx, value):
         refuse_alias(cx, name, value, node)
     if cx.session.rooms.get(key) and (key in cx.sizes or known is None):
@@ -69,7 +74,7 @@ def _has_several(cx: Context, key: Key, known: Array, value: ArrayLike) -> bool:
     in_other_branch = first[:shared] != cx.scopes[:shared] or "chosen" in key or "return" in key
     for old, new in zip(known.shape, value.shape, strict=True):
         a, b = size_of(clipped(cx, old)), size_of(clipped(cx, new))
-        is_other = isinstance(a, Const) and isinstance(b, Const)
+        is_other = (isinstance(a, Const) and isinstance(b, Const)) or ZERO in (a, b)  # np.empty(0), until there is one
         if a != b and (is_other or in_other_branch or a in subexpressions(b) or known_at_call(cx, b) is None):
             return True
     return False
@@ -156,7 +161,10 @@ def refuse_alias(cx: Context, name: str, value: ArrayLike, node: ast.AST) -> Non
     assert isinstance(value, Array | View)
     other = _user_name(cx, value)
     base = value.name if isinstance(value, Array) else value.array.name
-    if copy_shows(cx.frame, name, [other] if base in cx.allocations else [other, CALLER], node):
+    if _is_left_behind(cx, base):
+        return
+    escapes = cx.frame.is_inlined and may_show(cx, cx.frame.path[-1])
+    if copy_shows(cx.frame, name, [other] if base in cx.allocations else [other, CALLER], node, escapes):
         raise cx.error(
             node,
             f"'{name}' is another name for '{other}' here",
@@ -165,11 +173,25 @@ def refuse_alias(cx: Context, name: str, value: ArrayLike, node: ast.AST) -> Non
         )
 
 
+def _is_left_behind(cx: Context, base: str) -> bool:
+    """Whether the only name that is assigned an array again is one of a helper that has returned."""
+    keys = [key for key, one in cx.array_variables.items() if one.name == base]
+    active = {frame.number for frame in cx.active}
+    return base in cx.allocations and bool(keys) and all(_frame_of(cx, key).number not in active for key in keys)
+
+
+def _frame_of(cx: Context, key: Key) -> Frame:
+    """The function whose variable it is."""
+    return max((one for one in cx.frames if key[: len(one.path)] == one.path), key=lambda one: len(one.path))
+
+
 def _user_name(cx: Context, value: Array | View) -> str:
     base = value.name if isinstance(value, Array) else value.array.name
     for key, one in cx.array_variables.items():
         if one.name == base:
-            return cx.array_names.get(key, base)
+            web = next((number for number, other in cx.frame.handed_over.items() if other == key), None)
+            here = next((one.name for one in cx.frame.webs.stores.values() if one.number == web), None)
+            return here or cx.array_names.get(key, base)
     return base
 
 

@@ -139,6 +139,26 @@ def field_array(cx: Context, records: Records, name: str, at: ast.expr) -> Array
     raise cx.error(at, f"'{records.name}' has no field {name!r} that can be used", f"there are {names or 'none'}")
 
 
+def fields_to_copy(cx: Context, target: Records, value: Value, at: ast.expr) -> list[tuple[Array, Array]]:
+    """Of `target[...] = value` for one record the fields of both, in pairs. Raises KernelError where these are not all
+    that a record consists of, or not the same on both sides."""
+    if not isinstance(value, Records) or value.shape:
+        raise cx.error(at, "a whole record cannot be assigned", f"this is {describe(value)}, and no record",
+                       "assign its fields one by one")  # fmt: skip
+    kinds = [[(field.name, field.element, [size for size, _ in field.tail]) for field in one.fields]
+             for one in (target, value)]  # fmt: skip
+    if kinds[0] != kinds[1] or not all(_is_complete(cx, one) for one in (target, value)):
+        raise cx.error(at, "a whole record cannot be assigned", "the fields of the two differ, or some cannot be used",
+                       "assign its fields one by one")  # fmt: skip
+    names = [field.name for field in target.fields]
+    return [(field_array(cx, target, name, at), field_array(cx, value, name, at)) for name in names]
+
+
+def _is_complete(cx: Context, records: Records) -> bool:
+    argument = cx.session.signature.arguments[records.position] if records.position >= 0 else None
+    return isinstance(argument, ArrayArgument) and not argument.partial
+
+
 def records_of(planes: Sequence[Value], names: Sequence[str], kind: type) -> Records:
     """An array of records of which each field is an argument of its own. kind: the class of the argument."""
     found = [plane for plane in planes if isinstance(plane, Array)]

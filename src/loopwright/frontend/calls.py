@@ -16,6 +16,7 @@ from loopwright.frontend.allocate import ALLOCATIONS
 from loopwright.frontend.arguments import Arguments
 from loopwright.frontend.array_functions import ARRAY_FUNCTIONS, method_of_array
 from loopwright.frontend.arrays import array_attribute
+from loopwright.frontend.asked import answer
 from loopwright.frontend.builtin_functions import BUILTINS, Handler
 from loopwright.frontend.characters import METHODS, method_of_text, text_of
 from loopwright.frontend.closures import given_lambda
@@ -28,7 +29,7 @@ from loopwright.frontend.iteration import is_prange, range_value
 from loopwright.frontend.keyed import method_of_keyed
 from loopwright.frontend.list_methods import made_list, mapped, method_of_list, sort
 from loopwright.frontend.lists import new_list
-from loopwright.frontend.markers import ELEMENTWISE, MAKES, NO_EFFECT
+from loopwright.frontend.markers import ASKED, ELEMENTWISE, MAKES, NO_EFFECT
 from loopwright.frontend.math_functions import MATH
 from loopwright.frontend.named_tuples import is_named_tuple, named_tuple
 from loopwright.frontend.numpy_functions import NUMPY, number_method, type_call
@@ -125,6 +126,8 @@ def call(cx: Context, node: ast.Call) -> Value:
         if hasattr(callee.value, NO_EFFECT):
             _arguments(cx, node, name)
             return Fixed(None)
+        if hasattr(callee.value, ASKED):
+            return answer(cx, callee.value, node)
         maker = getattr(callee.value, MAKES, None)
         if maker is not None and not isinstance(callee.value, type):
             return new_list(cx, [], node) if maker is list else new_table(cx, True, node)

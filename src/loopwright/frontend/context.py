@@ -83,6 +83,7 @@ class Session:
     nodes: dict[int, ast.AST] = field(default_factory=dict)  # what is read instead of a node, by its id
     recursive: dict[ast.FunctionDef, set[str]] = field(default_factory=dict)  # what calls itself: parts that it passes
     rooms: dict[Key, list[tuple[Expr, ...]] | None] = field(default_factory=dict)  # names of several sizes: the largest
+    several_arrays: set[Key] = field(default_factory=set)  # calls whose returns give several of the caller
 
     def restart(self) -> None:
         """Forget what was found about variables."""
@@ -113,6 +114,8 @@ class Frame:
     block: str | None = None
     result: Value | None = None
     made_before: int = 0  # the number of local arrays when it was called
+    shared: dict[int, Value | Key] | None = None  # arrays of the caller, or keys, that every return gives, by place
+    handed_over: dict[int, Key] = field(default_factory=dict)  # parameters that are variables of the caller
     gives: set[bool] = field(default_factory=set)  # whether its returns give something: True, False or both
     calls_again: set[str] | None = None  # of a function that calls itself: the Blocks that stand for these calls
     each: Callable[[Value, ast.expr], None] | None = None  # of a generator: what is done with what it yields
@@ -306,4 +309,4 @@ class Context:
 
 def web_key(frame: Frame, web: Web) -> Key:
     """The key of a variable of the user: which call of which function, and which of its variables."""
-    return (*frame.path, web.number)
+    return frame.handed_over.get(web.number) or (*frame.path, web.number)

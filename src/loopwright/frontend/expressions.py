@@ -194,7 +194,9 @@ def indexed(cx: Context, node: ast.Subscript, base: Value | None = None) -> tupl
     """What is indexed, and the indices. `base`: what is indexed, where it was read before."""
     base = cx.evaluate(node.value) if base is None else base
     start = len(cx.body)
-    indices = operands(cx, index_nodes(node))
+    nodes = index_nodes(node)
+    is_written_out = not any(isinstance(one, ast.Starred) for one in nodes)
+    indices = operands(cx, nodes) if is_written_out else list(_tuple(cx, nodes).items)  # a[i, *rest]
     base = kept(cx, base, start, node)
     match indices:
         case [Items(items=items, is_list=is_list)] if isinstance(base, ArrayLike | Records) and not is_list:

@@ -55,5 +55,6 @@ def again(source: Source, old: Source) -> Source:
 
 
 GLOBAL = "global."
-MARKS = ("np.random.", "random.", "print.", GLOBAL)
+ASKED_NAME = "asked."
+MARKS = ("np.random.", "random.", "print.", GLOBAL, ASKED_NAME)
 """How the names of hidden parameters begin."""

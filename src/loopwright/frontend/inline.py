@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING
 from loopwright.deferred import deferred
 from loopwright.errors import KernelError
 from loopwright.frontend.arguments import Arguments
-from loopwright.frontend.array_names import CALLER, copy_shows
+from loopwright.frontend.array_names import CALLER, copy_shows, may_show
 from loopwright.frontend.arrays import check_range
 from loopwright.frontend.capture import Source, is_ours
-from loopwright.frontend.context import Context, Frame, NotYet, Session, web_key
+from loopwright.frontend.context import Context, Frame, NotYet, Restart, Session, web_key
 from loopwright.frontend.decide import decide
 from loopwright.frontend.elementwise import kept_array, materialised
+from loopwright.frontend.handed_over import handed_over, variable_given_back
 from loopwright.frontend.infer import Key
 from loopwright.frontend.lists import is_changed, new_list
 from loopwright.frontend.parse import parameters_of, positional_of
@@ -43,7 +44,7 @@ from loopwright.frontend.values import (
     describe,
     from_object,
 )
-from loopwright.frontend.variables import freeze, read_variable, store_variable, taken
+from loopwright.frontend.variables import freeze, of_the_caller, read_variable, store_variable, taken
 from loopwright.frontend.webs import Web, Webs, find_webs
 from loopwright.ir.nodes import Assign, Block, Const, Dim, Expr
 from loopwright.ir.types import BOOL
@@ -134,7 +135,13 @@ def _inline(
     cx.frames.append(frame)
     _make_lists(cx, tree, given, call)
     for parameter in parameters_of(tree):
-        _bind(cx, frame, webs.stores[id(parameter)], given[parameter.arg], call.node)
+        web, value = webs.stores[id(parameter)], given[parameter.arg]
+        stays = web.is_single or is_recursive or closure is not None or each is not None
+        key = None if stays else handed_over(cx, value, call)
+        if key is not None:
+            frame.handed_over[web.number] = key
+        else:
+            _bind(cx, frame, web, value, call.node)
     if (*path, "return") in cx.session.optional:  # nothing is returned yet
         cx.emit(Assign(cx.flag(cx.variable((*path, "return"), "result")).name, Const(False, BOOL), at=at_call))
     failed_before = cx.session.failure
@@ -254,9 +261,10 @@ def _bind(cx: Context, frame: Frame, web: Web, value: Value, node: ast.AST) -> N
     value = kept_array(cx, value, node)
     if not web.is_single and isinstance(value, Array | View) and value.shape:
         if copy_shows(frame, web.name, [CALLER]):
-            raise cx.error(node, f"'{web.name}' is the caller's array, and stands for another one later",
-                           "it may be written in place before that",
-                           f"begin the helper with a copy: {web.name} = {web.name}.copy()")  # fmt: skip
+            if frame.calls_again is not None:
+                raise cx.error(node, *of_the_caller(web.name))
+            cx.fixed[key] = freeze(cx, value, cx.at(node))  # told of where it is assigned another one
+            return
         value = materialised(cx, value, node)
     if isinstance(value, ListValue) and not web.is_single:
         raise cx.error(node, f"'{web.name}' is a list of the caller, and assigned again here",
@@ -297,7 +305,7 @@ def _result(cx: Context, frame: Frame, call: Arguments) -> Value:
         )
     if frame.result is not None:
         return frame.result
-    return taken(cx, (*frame.path, "return"), call.node, "result")
+    return _with_shared(cx, frame, taken(cx, (*frame.path, "return"), call.node, "result"), call.node)
 
 
 def _is_number(cx: Context, frame: Frame) -> bool:
@@ -358,14 +366,72 @@ def _set_result(cx: Context, frame: Frame, value: Value, node: ast.Return) -> No
         if frame.result is not None and frame.result == value:
             return
     value = kept_array(cx, value, node)
+    _refuse_twice(cx, frame, value, node)
     is_number = isinstance(value, Literal | Number) or (isinstance(value, Items) and not _holds_array(value))
     is_only = len(frame.webs.returns) == 1 and (*frame.path, "return") not in cx.session.optional
     if is_only and (frame.tail or not is_number) and frame.calls_again is None:
         frame.result = value if frame.tail else _as_it_is_now(cx, value, node)
         return
     if not is_number:
+        value = _without_shared(cx, frame, value)
         _refuse_shared(cx, frame, value, node)
     store_variable(cx, (*frame.path, "return"), "result", value, node, node)
+
+
+def _without_shared(cx: Context, frame: Frame, value: Value) -> Value:
+    """What a return gives, with a number instead of each of the caller's arrays that every return gives in that place:
+    the result is the caller's array."""
+    if frame.path in cx.session.several_arrays or frame.calls_again is not None:
+        return value
+    items = value.items if isinstance(value, Items) else (value,)
+    made = list(cx.allocations)[frame.made_before :]
+    shared: dict[int, Value | Key] = {}
+    for place, item in enumerate(items):
+        key = variable_given_back(cx, frame, item)
+        if key is not None:
+            shared[place] = key
+        elif isinstance(item, Array) and item.shape and not item.index and item.name not in made:
+            shared[place] = item
+    if frame.shared is None:
+        frame.shared = shared
+    if frame.shared != shared:
+        cx.session.several_arrays.add(frame.path)
+        raise Restart
+    items = tuple(Literal(0) if place in shared else item for place, item in enumerate(items))
+    return replace(value, items=items) if isinstance(value, Items) else items[0]
+
+
+def _with_shared(cx: Context, frame: Frame, result: Value, node: ast.AST) -> Value:
+    if not frame.shared:
+        return result
+    shared = {
+        place: read_variable(cx, one, node, "result") if isinstance(one, tuple) else one
+        for place, one in frame.shared.items()
+    }
+    if not isinstance(result, Items):
+        return shared[0]
+    return replace(result, items=tuple(shared.get(place, item) for place, item in enumerate(result.items)))
+
+
+def _refuse_twice(cx: Context, frame: Frame, value: Value, node: ast.Return) -> None:
+    """Raise KernelError for a tuple in which one array is twice, if each name that the caller gives it is a copy."""
+    names = [one.name if isinstance(one, Array) else one.array.name for one in _arrays_in(value) if one.shape]
+    own = {one.name for one in cx.array_variables.values()}
+    twice = [name for k, name in enumerate(names) if name in own and name in names[:k]]
+    if twice and may_show(cx, frame.path[-1]):
+        raise cx.error(node, "two of the results are one array",
+                       "each of them gets memory of its own, and one of the two may be written in place",
+                       "return a copy: return x, x.copy()")  # fmt: skip
+
+
+def _arrays_in(value: Value) -> list[Array | View]:
+    match value:
+        case Array() | View():
+            return [value]
+        case Items(items=items):
+            return [one for item in items for one in _arrays_in(item)]
+        case _:
+            return []
 
 
 def _refuse_shared(cx: Context, frame: Frame, value: Value, node: ast.Return) -> None:
@@ -378,7 +444,7 @@ def _refuse_shared(cx: Context, frame: Frame, value: Value, node: ast.Return) ->
             name = value.name if isinstance(value, Array) else value.array.name
             if name in list(cx.allocations)[frame.made_before :] or not value.shape:
                 return
-            if _may_show(cx, frame.path[-1]):
+            if may_show(cx, frame.path[-1]):
                 raise cx.error(node, "one of several results is the caller's array",
                                "the result has memory of its own, and one of the two may be written in place",
                                "return a copy: return x.copy()")  # fmt: skip
@@ -387,21 +453,3 @@ def _refuse_shared(cx: Context, frame: Frame, value: Value, node: ast.Return) ->
                            remedy="write one 'return' at the end of the helper")  # fmt: skip
         case _:
             pass
-
-
-def _may_show(cx: Context, call: object) -> bool:
-    """Whether it may show that the result of a call is a copy."""
-    caller = cx.active[-2]
-    for part in ast.walk(caller.tree):
-        match part:
-            case ast.Assign(value=value, targets=[ast.Name(id=name) as target]) if id(value) == call:
-                return copy_shows(caller, name, [CALLER], target)
-            case ast.Assign(value=value, targets=[ast.Tuple(elts=parts)]) if id(value) == call:
-                names = [part for part in parts if isinstance(part, ast.Name)]
-                return len(names) < len(parts) or any(copy_shows(caller, one.id, [CALLER], one) for one in names)
-            case ast.BinOp() | ast.Compare() | ast.UnaryOp():  # whose results are arrays of their own
-                if any(id(one) == call for one in ast.iter_child_nodes(part)):
-                    return False
-            case _:
-                pass
-    return True

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 ELEMENTWISE = "__loopwright_elementwise__"  # of a class whose objects are called for each element of arrays
 MAKES = "__loopwright_makes__"  # of another name for `list` or `dict`
 NO_EFFECT = "__loopwright_no_effect__"
+ASKED = "__loopwright_asked__"
 Helper = TypeVar("Helper", bound=Callable[..., Any])
 
 
@@ -60,6 +61,12 @@ def makes(kind: type) -> Callable[[Helper], Helper]:
 def has_no_effect(helper: Helper) -> Helper:
     """Mark a function that does nothing where a kernel calls it."""
     setattr(helper, NO_EFFECT, True)
+    return helper
+
+
+def asked_at_each_call(helper: Helper) -> Helper:
+    """Mark a function that says an int, which each call of a kernel that calls it finds out anew."""
+    setattr(helper, ASKED, True)
     return helper
 
 

@@ -344,6 +344,8 @@ def _cut_result(cx: Context, array: Array | View, position: int, node: ast.Retur
             "its sizes are computed while the function runs, and nothing is known about how large they may be",
             "pass an array that is large enough, and return how much of it is used",
         )
+    if len(most) > 1:  # what a list may hold says as little as nothing: no product of it is ever needed
+        most = [None if one == _RESERVED else one for one in most]
     if None in most:  # what elements say: memory that is only used as far as it is needed
         axis = most.index(None)
         others = [size for size in most if size is not None]

@@ -34,6 +34,12 @@ def note_sizes(cx: Context, key: Key, shapes: Sequence[Sequence[Size]]) -> bool:
     has_one_axis = all(len(shape) == 1 for shape in shapes)
     own = tuple(size_of(size) for size in cx.array_variables[key].sizes) if key in cx.sizes else ()
     for most in bounds:
+        constant = next((one for one in known if _is_constant(one)), None)
+        if constant is not None and _is_constant(most):  # a table in each branch: as many as there are count as one
+            joined = tuple(map(_larger_constant, constant, most))
+            cx.session.types.grown |= constant != joined
+            known[known.index(constant)] = joined
+            continue
         if any(size is None for size in most) or len(known) > _MOST_SHAPES:
             if not has_one_axis:
                 cx.session.rooms[key] = None
@@ -96,6 +102,15 @@ def _make_room(cx: Context, key: Key, name: str, element: Scalar, node: ast.AST)
         cx.body, cx.depth = outer, depth
     cx.array_variables[key] = room
     cx.made_in[room.name] = ()
+
+
+def _is_constant(shape: Sequence[Expr | None]) -> bool:
+    return all(isinstance(size, Const) for size in shape)
+
+
+def _larger_constant(one: Expr | None, other: Expr | None) -> Expr:
+    assert isinstance(one, Const) and isinstance(other, Const)
+    return one if one.value >= other.value else other
 
 
 def _larger(one: Expr, other: Expr) -> Expr:

@@ -295,9 +295,28 @@ def _store_item(cx: Context, target: ast.Subscript, value: Value, value_node: as
         value = kept(cx, value, start, value_node)
         assign_part(cx, base, indices, places_of(target, indices), value, target, value_node)
         return
+    if isinstance(base, Records) and len(base.shape) == len(indices) and is_plain(indices):
+        _store_record(cx, base, indices, value, target, value_node)
+        return
     place = _place(cx, target, base, indices)
     value = _first(cx, kept(cx, value, start, value_node), place, value_node)
     arrays.store(cx, place, _stored_number(cx, place, value, target, value_node), target, value_node)
+
+
+def _store_record(
+    cx: Context, base: Records, indices: list[Value], value: Value, target: ast.Subscript, value_node: ast.expr
+) -> None:
+    """`records[i] = others[j]`: field by field."""
+    value = freeze(cx, value, cx.at(value_node))
+    place = freeze(cx, arrays.place_in_records(cx, base, indices, places_of(target, indices), target), cx.at(target))
+    assert isinstance(place, Records)
+    for to, of in arrays.fields_to_copy(cx, place, value, target):
+        if to.shape:
+            assign_elements(cx, as_view(to), of, target, value_node)
+        else:
+            number = arrays.element(cx, of, cx.at(value_node))
+            assert isinstance(number, Number)
+            arrays.store(cx, to, number, target, value_node)
 
 
 def _first(cx: Context, value: Value, place: Array, node: ast.expr) -> Value:
@@ -326,7 +345,7 @@ def _place(cx: Context, target: ast.Subscript, base: Value, indices: list[Value]
         case Records():
             place = arrays.place_in_records(cx, base, indices, nodes, target)
             if isinstance(place, Records):
-                raise cx.error(target, "a whole record cannot be assigned", remedy="assign its fields one by one")
+                raise cx.error(target, "a whole record cannot be changed", remedy="assign its fields one by one")
             return place
         case Items():
             raise cx.error(target, "a tuple cannot be written", remedy="use an array")

@@ -107,6 +107,8 @@ def read_variable(cx: Context, key: Key, node: ast.AST, name: str, may_be_unassi
     if key in cx.fixed:
         return cx.fixed[key]
     if key in cx.list_variables:
+        if may_be_unassigned:
+            _test_presence(cx, key, node, name)
         return cx.lists.get(cx.list_variables[key].key, cx.list_variables[key])
     if isinstance(kind, ArrayKind):
         if key not in cx.array_variables:
@@ -115,9 +117,7 @@ def read_variable(cx: Context, key: Key, node: ast.AST, name: str, may_be_unassi
         if key in cx.session.optional:
             cx.temporary(Checked(Const(0, INT64), cx.flag(cx.variable(key, name)), "none", at=cx.at(node)), None)
         if may_be_unassigned:
-            cx.session.types.grown |= key not in cx.session.unsure
-            cx.session.unsure.add(key)
-            cx.temporary(Checked(Const(0, INT64), cx.flag(cx.variable(key, name)), "unassigned", at=cx.at(node)), None)
+            _test_presence(cx, key, node, name)
         return sized_name(cx, key) if key in cx.sizes else cx.array_variables[key]
     if kind is None and key in cx.session.optional:
         return Fixed(None)
@@ -125,6 +125,8 @@ def read_variable(cx: Context, key: Key, node: ast.AST, name: str, may_be_unassi
         raise NotYet(f"'{name}' is read before it has a value", cx.at(node), remedy="assign it first")
     if isinstance(kind, int):
         items = [read_variable(cx, (*key, k), node, f"{name}.{k}", may_be_unassigned) for k in range(kind)]
+        if may_be_unassigned and items and isinstance(items[0], Number):  # `len(x)` reads no item
+            items[0] = replace(items[0], expr=cx.temporary(items[0].expr, cx.at(node)))
         named = cx.session.named.get(key)
         names = () if named is None or named is range else fields_of(named)
         if named is range:
@@ -146,6 +148,13 @@ def taken(cx: Context, key: Key, node: ast.AST, name: str) -> Value:
         cx.array_variables.pop(known)
         cx.sizes.pop(known, None)
     return result
+
+
+def _test_presence(cx: Context, key: Key, node: ast.AST, name: str) -> None:
+    """Have the code test that an array or a list has been assigned."""
+    cx.session.types.grown |= key not in cx.session.unsure
+    cx.session.unsure.add(key)
+    cx.temporary(Checked(Const(0, INT64), cx.flag(cx.variable(key, name)), "unassigned", at=cx.at(node)), None)
 
 
 def _with_free_names(cx: Context, frame: Frame, closure: Closure, node: ast.Name) -> Closure:
@@ -178,9 +187,7 @@ def assign_web(cx: Context, web: Web, value: Value, node: ast.AST, value_node: a
         cx.frame.bindings[web.number] = _bound(cx, key, web.name, value, node, value_node)
         return
     is_none = isinstance(value, Fixed) and value.value is None
-    is_open = isinstance(value, Literal | Number | Items | RangeValue | ArrayLike) or (
-        isinstance(value, ListValue) and web.certain
-    )
+    is_open = isinstance(value, Literal | Number | Items | RangeValue | ArrayLike | ListValue)
     if (web.definitions == 1 or isinstance(value, ListValue)) and not is_none and not is_open:
         raise cx.error(
             node,
@@ -220,6 +227,8 @@ def _bound(cx: Context, key: Key, name: str, value: Value, node: ast.AST, value_
 def store_variable(cx: Context, key: Key, name: str, value: Value, node: ast.AST, value_node: ast.AST) -> None:
     """Assign to a variable that has a place of its own at run time."""
     if key in cx.fixed:
+        if isinstance(value, Array | View) and value == cx.fixed[key]:  # x = filled(x), which returns x
+            return
         _refuse_second_meaning(cx, key, name, value, node)
     match value:
         case Number(expr=Checked(kind="none")):
@@ -246,16 +255,17 @@ def store_variable(cx: Context, key: Key, name: str, value: Value, node: ast.AST
         case RangeValue(bounds=bounds):
             store_variable(cx, key, name, Items(bounds, kind=range), node, value_node)
         case Array(shape=(_, *_), index=()) if key[-1] in renamed_only(cx.frame) and key not in cx.array_variables:
-            cx.array_names[key] = name
+            cx.array_names.setdefault(key, name)
             cx.session.types.assign(key, ArrayKind(value.element, len(value.shape)))
             cx.array_variables[key] = value
             _note_presence(cx, key, name, node)
         case Array(shape=(_, *_)) | View() | Elementwise():
-            cx.array_names[key] = name
+            cx.array_names.setdefault(key, name)
             store_array(cx, key, name, value, node, value_node)
             _note_presence(cx, key, name, node)
         case ListValue() if cx.session.types.of(key) is None:
             store_list(cx, key, name, value, node, value_node)
+            _note_presence(cx, key, name, node)
         case Fixed(value=None):
             _refuse_maybe_result(cx, key, node)
             if key not in cx.session.optional:
@@ -355,6 +365,8 @@ def or_zero(flag: Expr, value: Number) -> Number:
 
 def _refuse_second_meaning(cx: Context, key: Key, name: str, value: Value, node: ast.AST) -> None:
     remedy = "use another name"
+    if isinstance(value, ArrayLike) and value.shape and key in cx.fixed and cx.frame.is_inlined:
+        raise cx.error(node, *of_the_caller(name))
     if isinstance(value, ArrayLike) and value.shape and isinstance(cx.fixed.get(key), Array):
         raise cx.error(
             node,
@@ -370,6 +382,12 @@ def _refuse_second_meaning(cx: Context, key: Key, name: str, value: Value, node:
         "only numbers can change while the function runs",
         remedy,
     )
+
+
+def of_the_caller(name: str) -> tuple[str, str, str]:
+    """What is wrong with a parameter that is written, and stands for another array later; why, and what to do."""
+    what = f"'{name}' is the caller's array, and stands for another one later"
+    return what, "it may be written in place before that", f"begin the helper with a copy: {name} = {name}.copy()"
 
 
 def grow(cx: Context, key: Key, name: str, new: NumberType, node: ast.AST) -> NumberType:

@@ -99,6 +99,8 @@ class DefReader:
                 return {name}
             case ast.Attribute(attr="shape" | "size" | "ndim" | "dtype"):
                 return set()
+            case ast.Attribute() if isinstance(self.resolve(expression), type):  # np.int8
+                return set()
             case (
                 ast.Subscript(value=inner) | ast.Attribute(value=inner) | ast.NamedExpr(value=inner)
                 | ast.Starred(value=inner)
@@ -223,8 +225,9 @@ class DefReader:
         return self.resolve(call.args[0]) or call.args[0]
 
     def is_method(self, callee: ast.expr) -> bool:
-        """Whether this is a method of what a local stands for: what it writes, `by_method` tells."""
-        return isinstance(callee, ast.Attribute) and _first_name(callee) in self.locals
+        """Whether this is a method of what a local stands for, or of a value without a name: what it writes,
+        `by_method` tells."""
+        return isinstance(callee, ast.Attribute) and _first_name(callee) in {*self.locals, ""}
 
     def by_method(self, call: ast.Call) -> set[str]:
         """The names that a method of an array or of a generator writes."""

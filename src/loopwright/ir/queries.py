@@ -25,7 +25,7 @@ from loopwright.ir.nodes import (
     While,
 )
 from loopwright.ir.types import Scalar
-from loopwright.ir.walk import bodies, own_expressions, statements, subexpressions
+from loopwright.ir.walk import bodies, expressions, own_expressions, statements, subexpressions
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +102,31 @@ def arrays_measured(body: Body) -> set[str]:
 def arrays_made(body: Body) -> set[str]:
     """The local arrays that a body makes."""
     return set[str]().union(*(_inside(stmt).made for stmt in body))
+
+
+@by_identity
+def _accesses(stmt: Stmt) -> tuple[tuple[Load, ...], tuple[Store, ...]]:
+    return tuple(expressions((stmt,), Load)), tuple(statements((stmt,), Store))
+
+
+def accesses(body: Body) -> tuple[Load | Store, ...]:
+    """Every access of a body: what it loads, then what it stores."""
+    found = [_accesses(stmt) for stmt in body]
+    return (*(node for loads, _ in found for node in loads), *(node for _, stores in found for node in stores))
+
+
+def accesses_by_array(body: Body) -> dict[str, list[Load | Store]]:
+    """Every access of a body, by array."""
+    found: dict[str, list[Load | Store]] = {}
+    for node in accesses(body):
+        found.setdefault(node.array, []).append(node)
+    return found
+
+
+@by_identity
+def allocations(kernel: Kernel) -> dict[str, Allocate]:
+    """The statement that makes each local array."""
+    return {stmt.array: stmt for stmt in statements(kernel.body, Allocate)}
 
 
 def originals_of(kernel: Kernel) -> dict[str, Original]:

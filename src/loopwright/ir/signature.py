@@ -42,7 +42,8 @@ class Field:
 class ArrayArgument:
     """`element` for plain arrays, else None and `fields` for arrays of records. `same_as` is the position of an
     earlier argument that is the very same array (data, shape, strides, dtype), else None. `ones`: the axes that have
-    one element, where the function may stretch these (frontend/whole.py)."""
+    one element, where the function may stretch these (frontend/whole.py). `partial`: records have other fields too,
+    which cannot be used."""
 
     element: Scalar | None
     rank: int
@@ -51,6 +52,7 @@ class ArrayArgument:
     fields: tuple[Field, ...] = ()
     same_as: int | None = None
     ones: tuple[int, ...] = ()
+    partial: bool = False
 
 
 BY_ELEMENT = 127

@@ -29,6 +29,17 @@ def fields_of(dtype: np.dtype[Any], prefix: str = "", offset: int = 0) -> tuple[
     return tuple(found)
 
 
+def is_complete(dtype: np.dtype[Any]) -> bool:
+    """Whether all fields of a structured dtype can be used, so that together they are all of a record."""
+    for name in dtype.names or ():
+        assert dtype.fields is not None
+        field = dtype.fields[name][0]
+        nested = field.base.names is not None and not field.shape
+        if not (is_complete(field) if nested else from_dtype(field.base) is not None):
+            return False
+    return True
+
+
 def alignment_of(dtype: np.dtype[Any]) -> int:
     """At which multiples, in bytes, records must start for all usable fields to be aligned; 0 where none do."""
     fields = fields_of(dtype)

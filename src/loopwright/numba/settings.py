@@ -7,7 +7,7 @@ from typing import Any
 
 from loopwright.config import DEFAULT, current, set_options
 from loopwright.errors import warn_once
-from loopwright.frontend.markers import has_no_effect
+from loopwright.frontend.markers import asked_at_each_call, has_no_effect
 from loopwright.numba.absent import instead_of
 
 _FIXED = {"NUMBA_NUM_THREADS": DEFAULT.threads, "NUMBA_DEFAULT_NUM_THREADS": DEFAULT.threads, "THREADING_LAYER": "omp"}
@@ -36,8 +36,9 @@ class NumbaSettings:
 config = NumbaSettings()
 
 
+@asked_at_each_call
 def get_num_threads() -> int:
-    """How many threads serve loops here."""
+    """How many threads serve loops here; in a kernel, when the call begins."""
     return current().threads
 
 

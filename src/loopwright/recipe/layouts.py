@@ -18,14 +18,14 @@ from loopwright.analysis.effort import LOCK
 from loopwright.analysis.facts import Facts
 from loopwright.analysis.trace import Access, Trace, traced
 from loopwright.ir.data_layout import DataLayout
-from loopwright.ir.nodes import Allocate, Body, Const, For, Kernel, Store, While
-from loopwright.ir.queries import arrays_stored, contains
+from loopwright.ir.nodes import Body, Const, For, Kernel, Load, Store, While
+from loopwright.ir.queries import accesses_by_array, allocations, arrays_stored, contains
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import loops, statements
 from loopwright.recipe.partial_schedule import PartialSchedule
 from loopwright.steps.relayout import Relayout
 from loopwright.steps.reorder import Reorder
-from loopwright.steps.shadows import Component, accesses, array_of, members_of, shadows_of
+from loopwright.steps.shadows import Component, array_of, members_of, shadows_of
 from loopwright.steps.specialize import Specialize
 from loopwright.steps.step import Rejection, Step
 
@@ -75,25 +75,29 @@ class LayoutChoice:
         )
 
 
+_Used = Mapping[str, Sequence[Load | Store]]
+
+
 def places_of(
-    kernel: Kernel, inside: Body, records: Mapping[int, int], layouts: Mapping[str, DataLayout] | None = None
-) -> dict[str, ElementPlaces]:
-    """Where the arrays that a part of a kernel uses lie, those in `layouts` in these. records: bytes of a record, by
-    argument."""
+    kernel: Kernel, inside: Body, records: Mapping[int, int], layouts: Mapping[str, DataLayout] | None = None,
+    only: str | None = None,
+) -> dict[str, ElementPlaces]:  # fmt: skip
+    """Where the arrays that a part of a kernel uses lie, or `only` this one; those in `layouts` in these. records:
+    bytes of a record, by argument."""
     found: dict[str, ElementPlaces] = {}
-    used = {node.array for node in accesses(inside)}
-    for array in dict.fromkeys(array_of(kernel, node.array) for node in accesses(inside)):
+    used = accesses_by_array(inside)
+    for array in dict.fromkeys(array_of(kernel, name) for name in used) if only is None else (only,):
         wanted = (layouts or {}).get(array)
         members = members_of(kernel, array)
         if isinstance(members, Rejection):
             continue
         if wanted is None:
-            found |= {one.name: _as_given(kernel, inside, array, one, records) for one in members if one.name in used}
+            found |= {one.name: _as_given(kernel, used, array, one, records) for one in members if one.name in used}
             continue
         shadows = shadows_of(kernel, array, inside, wanted)
         for shadow in () if isinstance(shadows, Rejection) else shadows:
             for one in shadow.members:
-                sizes, begin = _extents(kernel, inside, one)
+                sizes, begin = _extents(kernel, used, one)
                 if shadow.is_record:
                     sizes = (*sizes, shadow.components)
                 size = one.element.size_bytes
@@ -104,8 +108,8 @@ def places_of(
     return found
 
 
-def _as_given(kernel: Kernel, inside: Body, array: str, one: Component, records: Mapping[int, int]) -> ElementPlaces:
-    sizes, begin = _extents(kernel, inside, one)
+def _as_given(kernel: Kernel, used: _Used, array: str, one: Component, records: Mapping[int, int]) -> ElementPlaces:
+    sizes, begin = _extents(kernel, used, one)
     param = next((param for param in kernel.arrays if param.name == one.name), None)
     size = one.element.size_bytes
     if param is not None and one.name != array:
@@ -121,18 +125,18 @@ def _as_given(kernel: Kernel, inside: Body, array: str, one: Component, records:
     return ElementPlaces(array, array, size, layout, sizes, begin)
 
 
-def _extents(kernel: Kernel, inside: Body, one: Component) -> tuple[tuple[int, ...], tuple[int, ...]]:
+def _extents(kernel: Kernel, used: _Used, one: Component) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Of each axis how long it is taken to be, and where indices begin. An axis of which only constant indices are used
     is no longer than these ask for."""
-    made = next((stmt for stmt in statements(kernel.body, Allocate) if stmt.array == one.name), None)
+    made = allocations(kernel).get(one.name)
     sizes, begin = [UNKNOWN_SIZE] * one.rank, [ORIGIN] * one.rank
     for axis in range(one.rank):
         known = made.shape[axis] if made is not None else None
-        used = [node.index[axis] for node in accesses(inside) if node.array == one.name]
-        constant = [int(index.value) for index in used if isinstance(index, Const)]
+        indices = [node.index[axis] for node in used.get(one.name, ())]
+        constant = [int(index.value) for index in indices if isinstance(index, Const)]
         if isinstance(known, Const):
             sizes[axis], begin[axis] = int(known.value), 0
-        elif len(constant) == len(used) and min(constant) >= 0:
+        elif len(constant) == len(indices) and min(constant) >= 0:
             sizes[axis], begin[axis] = max(constant) + 1, 0
     return tuple(sizes), tuple(begin)
 
@@ -160,8 +164,7 @@ def _choice(
 ) -> LayoutChoice | None:
     """None where nothing is known of the array in that layout, as of a local array of constant size."""
     inside = loop.body
-    places = places_of(kernel, inside, records, {array: layout})
-    after = array_uses(kernel, inside, {name: one for name, one in places.items() if one.of == array}).get(array)
+    after = array_uses(kernel, inside, places_of(kernel, inside, records, {array: layout}, array)).get(array)
     if after is None:
         return None
     price = _conversion(kernel, inside, array, records, layout)
@@ -209,12 +212,12 @@ def _candidates(kernel: Kernel, inside: Body, array: str) -> Sequence[DataLayout
     members = members_of(kernel, array)
     if isinstance(members, Rejection):
         return ()
-    used = {node.array for node in accesses(inside)}
+    used = accesses_by_array(inside)
     members = tuple(one for one in members if one.name in used)
     if members[0].name != array:
         planes = sum(one.count for one in members)
         return (DataLayout("soa"), DataLayout("aos")) if planes <= PLANES else (DataLayout("aos"),)
-    indices = [node.index for node in accesses(inside) if node.array == array]
+    indices = [node.index for node in used[array]]
     in_disguise = members[0].rank > 1 and all(isinstance(i[-1], Const) and int(i[-1].value) >= 0 for i in indices)
     return (DataLayout("soa"),) if in_disguise else ()
 
@@ -222,8 +225,8 @@ def _candidates(kernel: Kernel, inside: Body, array: str) -> Sequence[DataLayout
 def _conversion(kernel: Kernel, inside: Body, array: str, records: Mapping[int, int], layout: DataLayout) -> float:
     """Bytes that both conversions move, in the units of `array_uses`: of records as they lie, once in, and twice back;
     of what they become, twice in, and once back. Large arrays are new memory, which the system clears: once more."""
-    given = places_of(kernel, inside, records)
-    later = {name: p for name, p in places_of(kernel, inside, records, {array: layout}).items() if p.of == array}
+    given = places_of(kernel, inside, records, only=array)
+    later = places_of(kernel, inside, records, {array: layout}, array)
     stored = arrays_stored(inside)
     first = given[next(iter(later))]
     count = prod(

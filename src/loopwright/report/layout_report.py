@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from loopwright.analysis.efficiency import ArrayUse
 from loopwright.ir.data_layout import DataLayout
 from loopwright.ir.nodes import Body, For, Kernel, While
+from loopwright.ir.queries import accesses_by_array
 from loopwright.ir.user_text import user_name
-from loopwright.steps.shadows import accesses, array_of, members_of, shadows_of
+from loopwright.steps.shadows import array_of, members_of, shadows_of
 from loopwright.steps.step import Rejection
 from loopwright.tuning.layout_sample import LayoutSample, layout_sample
 from loopwright.tuning.path_inspection import on_host
@@ -77,7 +78,7 @@ def layout_report(kernel: Kernel, arguments: tuple[object, ...], records: Mappin
 
 def _rows(kernel: Kernel, inside: Body, sample: LayoutSample) -> Iterator[LayoutRow]:
     given = sample.uses()
-    for array in dict.fromkeys(array_of(kernel, node.array) for node in accesses(inside)):
+    for array in dict.fromkeys(array_of(kernel, name) for name in accesses_by_array(inside)):
         if (use := given.get(array)) is None:
             continue
         yield _row(array, "", use, use)

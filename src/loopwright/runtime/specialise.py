@@ -16,7 +16,7 @@ from loopwright.memory.dlpack import is_on_gpu, of_dlpack
 from loopwright.memory.in_pieces import KeptInPieces
 from loopwright.memory.on_device import of_cuda_array
 from loopwright.memory.overlap import disjoint, layout_of, overlaps_itself, same_array
-from loopwright.memory.records import alignment_of, fields_of, fields_overlap
+from loopwright.memory.records import alignment_of, fields_of, fields_overlap, is_complete
 
 _PLAIN = (bool, int, float)
 
@@ -123,7 +123,8 @@ def _array(array: Array, written: bool, name: str, ones: tuple[int, ...]) -> Arr
     if not fields:
         raise refusal(name, f"no field of {array.dtype} has a type that kernels know", "")
     # A promise about layout would be one about each field, and the elements of a field never lie side by side.
-    return ArrayArgument(None, array.ndim, "strided", _records_aligned(array), fields, ones=ones)
+    partial = not is_complete(array.dtype)
+    return ArrayArgument(None, array.ndim, "strided", _records_aligned(array), fields, ones=ones, partial=partial)
 
 
 def ones_of(array: Array) -> tuple[int, ...]:

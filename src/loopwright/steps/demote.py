@@ -96,9 +96,11 @@ def _stretch(kernel: Kernel, name: str) -> tuple[Body, Store] | None:
     """The statements of one body from the first assignment of the scalar to the store of it, or of what it is made
     of."""
     for body in _bodies(kernel.body):
-        stores = [at for at, s in enumerate(body) if isinstance(s, Store) and name in names_in(s.value)]
         starts = [at for at, s in enumerate(body) if isinstance(s, Assign) and s.name == name]
-        if len(stores) == 1 and starts and starts[0] < stores[0]:
+        if not starts:
+            continue
+        stores = [at for at, s in enumerate(body) if isinstance(s, Store) and name in names_in(s.value)]
+        if len(stores) == 1 and starts[0] < stores[0]:
             store = body[stores[0]]
             assert isinstance(store, Store)
             return body[starts[0] : stores[0] + 1], store

@@ -10,12 +10,12 @@ from loopwright.analysis.facts import Facts
 from loopwright.analysis.trace import escapes
 from loopwright.ir.data_layout import DataLayout
 from loopwright.ir.nodes import Body, Checked, For, Kernel, Load, Return, Store, While
-from loopwright.ir.queries import arrays_loaded, arrays_stored, contains, names_of
+from loopwright.ir.queries import accesses, arrays_loaded, arrays_stored, contains, names_of
 from loopwright.ir.walk import expressions, loops, statements
 from loopwright.steps.draft import finished, with_statement
 from loopwright.steps.extent import marked
 from loopwright.steps.nest import overlapping, size_of, too_large
-from loopwright.steps.shadows import Shadow, accesses, array_of, conversion, members_of, redirected, shadows_of
+from loopwright.steps.shadows import Shadow, array_of, conversion, members_of, redirected, shadows_of
 from loopwright.steps.step import Rejection, Step
 
 

@@ -5,7 +5,7 @@ that is legal is for `steps/relayout.py` to say.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
 from math import prod
@@ -28,9 +28,9 @@ from loopwright.ir.nodes import (
     Stmt,
     Store,
 )
-from loopwright.ir.queries import fresh, names_of
+from loopwright.ir.queries import accesses, accesses_by_array, allocations, arrays_made, fresh, names_of
 from loopwright.ir.types import Scalar
-from loopwright.ir.walk import expressions, rewrite_body, statements
+from loopwright.ir.walk import rewrite_body
 from loopwright.steps.step import Rejection
 
 TILE = 16
@@ -59,7 +59,7 @@ class Component:
 
 def members_of(kernel: Kernel, array: str) -> tuple[Component, ...] | Rejection:
     """What of the kernel an array's name means: that array, or the fields of records that it uses."""
-    made = {one.array: Component(one.array, one.element, len(one.shape)) for one in statements(kernel.body, Allocate)}
+    made = {name: Component(name, one.element, len(one.shape)) for name, one in allocations(kernel).items()}
     whole = {one.name: Component(one.name, one.element, one.rank) for one in kernel.arrays}
     whole |= {one.name: Component(one.name, one.element, one.rank) for one in kernel.results}
     if (plain := whole.get(array) or made.get(array)) is not None and not _is_field(kernel, array):
@@ -153,7 +153,7 @@ def _column(index: Sequence[Expr]) -> int:
 def _columns(inside: Body, array: str) -> tuple[int, ...]:
     """The numbers that are the last index of all accesses to an array; none where others are, or where one is counted
     from the end."""
-    last = [node.index[-1] for node in accesses(inside) if node.array == array]
+    last = [node.index[-1] for node in accesses_by_array(inside)[array]]
     found = sorted({int(index.value) for index in last if isinstance(index, Const)})
     return tuple(found) if all(isinstance(index, Const) for index in last) and found[0] >= 0 else ()
 
@@ -174,7 +174,7 @@ def shadows_of(kernel: Kernel, array: str, inside: Body, layout: DataLayout) -> 
         return Rejection(f"'{array}' cannot be laid out as '{layout}': {unfit}")
     if not is_record and members[0].rank > 1 and layout.kind != "order" and (columns := _columns(inside, array)):
         is_record, members = True, (replace(members[0], rank=members[0].rank - 1, columns=columns),)
-    if any(stmt.array == array for stmt in statements(inside, Allocate)):
+    if array in arrays_made(inside):
         return Rejection(f"'{array}' is made anew there")
     if _is_list(kernel, array):
         return Rejection(f"'{array}' is a list, of which mostly little is used")
@@ -193,18 +193,8 @@ def shadows_of(kernel: Kernel, array: str, inside: Body, layout: DataLayout) -> 
 
 
 def _is_list(kernel: Kernel, array: str) -> bool:
-    return any(
-        isinstance(size, Const) and int(size.value) >= RESERVED
-        for stmt in statements(kernel.body, Allocate)
-        if stmt.array == array
-        for size in stmt.shape
-    )
-
-
-def accesses(body: Body) -> Iterator[Load | Store]:
-    """Every access of a body."""
-    yield from expressions(body, Load)
-    yield from statements(body, Store)
+    made = allocations(kernel).get(array)
+    return made is not None and any(isinstance(size, Const) and int(size.value) >= RESERVED for size in made.shape)
 
 
 def redirected(body: Body, shadows: Sequence[Shadow]) -> Body:
