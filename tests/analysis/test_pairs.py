@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from benchmarks.gpu.shapes.rounds import fourier, fourier_in_blocks, sorting_network, walsh
 
 import loopwright as lw
 from analysis.judge import guard_holds
@@ -71,35 +72,6 @@ def test_pairs_need_no_order(kernel: Callable[..., Any], m: int, sizes: tuple[in
         assert found.facts.loops["i"].verdict == "parallel"
 
 
-def sorting_network(x):
-    n = x.shape[0]
-    k = 2
-    while k <= n:
-        j = k >> 1
-        while j > 0:
-            for i in range(n):
-                o = i ^ j
-                if o > i:
-                    a = x[i]
-                    if (i & k == 0 and a > x[o]) or (i & k != 0 and a < x[o]):
-                        x[i], x[o] = x[o], a
-            j >>= 1
-        k *= 2
-
-
-def walsh_of_bits(x):
-    n = len(x)
-    m = 1
-    while m < n:
-        for i in range(n):
-            if i & m == 0:
-                u = x[i]
-                v = x[i + m]
-                x[i] = u + v
-                x[i + m] = u - v
-        m *= 2
-
-
 def walsh_by_halves(x):
     n = len(x)
     m = 1
@@ -124,51 +96,21 @@ def walsh_of_even_blocks(x):
         m = m * 2
 
 
-def transform(x, w):
-    n = x.shape[0]
-    size = 2
-    while size <= n:
-        half = size // 2
-        step = n // size
-        for i in range(0, n, size):
-            k = 0
-            for j in range(i, i + half):
-                t = x[j + half] * w[k]
-                x[j + half] = x[j] - t
-                x[j] = x[j] + t
-                k += step
-        size *= 2
-
-
 @pytest.mark.parametrize("n", [0, 1, 2, 64, 512])
-@pytest.mark.parametrize("kernel", [sorting_network, walsh_of_bits, walsh_by_halves, walsh_of_even_blocks, transform])
+@pytest.mark.parametrize("kernel", [sorting_network, walsh, walsh_by_halves, walsh_of_even_blocks, fourier])
 def test_rounds_of_pairs(kernel: Callable[..., Any], n: int) -> None:
     given = (RANDOM.random(n),)
-    if kernel is transform:
+    if kernel is fourier:
         roots = np.exp(-2j * np.pi * np.arange(max(1, n // 2)) / max(1, n))
-        given = (RANDOM.random(n) + 1j * RANDOM.random(n), roots)
+        given = (roots, RANDOM.random(n) + 1j * RANDOM.random(n))
     found = agree(kernel, *given, strict=True)
     assert found.analysed.facts.loops["i"].verdict == "parallel"
     assert "block.x" in "; ".join(str(decision.step) for decision in found.analysed.recipe.decisions)
 
 
-def transform_by_blocks(x, w):
-    n = len(x)
-    size = 2
-    while size <= n:
-        half = size // 2
-        for s in range(n // size):
-            start = s * size
-            for k in range(half):
-                t = w[k * (n // size)] * x[start + k + half]
-                x[start + k + half] = x[start + k] - t
-                x[start + k] = x[start + k] + t
-        size *= 2
-
-
 @pytest.mark.parametrize("n", [0, 1, 2, 64, 512])
 def test_blocks_of_a_length_that_grows(n: int) -> None:
-    found = agree(transform_by_blocks, RANDOM.random(n), RANDOM.random(max(1, n // 2)), strict=True)
+    found = agree(fourier_in_blocks, RANDOM.random(max(1, n // 2)), RANDOM.random(n), strict=True)
     assert [found.analysed.facts.loops[name].verdict for name in ("s", "k")] == ["parallel", "parallel"]
     assert "block.x" in "; ".join(str(decision.step) for decision in found.analysed.recipe.decisions)
 
