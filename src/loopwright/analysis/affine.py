@@ -315,8 +315,7 @@ class SymbolTable:
         if key not in self.by_key:
             spans = [form.interval(level) for level in range(len(LEVELS))]
             intervals = [(min(low, 0), max(high, 0)) for low, high in spans]
-            sign = "@ >= 0 and " if spans[0][0] >= 0 else ""
-            rule = f"{sign}(@ <= {form.text()} or {form.text()} < 0)"
+            rule = f"@ >= 0 and @ <= {form.text()}" if spans[0][0] >= 0 else ""
             found = self.defined(key, (*form.symbols, *divisor.symbols), rule, intervals, loose=True)
             self.quotients[found] = form, divisor
         return self.by_key[key]
