@@ -297,3 +297,21 @@ def test_an_item_of_a_tuple_of_numbers():
     with pytest.raises(IndexError):
         lw.kernel(function)(np.arange(3.0), 3)
     assert "not all of its items are numbers" in refusal(define("def f(a, k):\n    return (a, k)[k]\n"), np.ones(2), 1)
+
+
+def adds_the_first_row(b, c):
+    b += b[0]
+    return c
+
+
+def twice_the_last_row(b, c):
+    return b[-1] * 2.0
+
+
+@pytest.mark.parametrize("function", [adds_the_first_row, twice_the_last_row])
+def test_a_row_that_does_not_exist_is_an_error_where_it_has_no_elements(function):
+    for shape in ((0, 3), (0, 0)):
+        for run in (function, lw.kernel(function)):
+            with pytest.raises(IndexError):
+                run(np.zeros(shape), np.zeros(1))
+    assert lw.kernel(function)(np.ones((1, 0)), np.zeros(1)).shape == function(np.ones((1, 0)), np.zeros(1)).shape

@@ -12,7 +12,7 @@ import numpy as np
 import loopwright as lw
 from loopwright.errors import NegativeSizeError
 
-from .arguments import Recipe
+from .arguments import Cells, Recipe
 from .judge import Outcome, function_of, run
 from .judge import _same_line as same_line
 from .programs import Program
@@ -75,6 +75,12 @@ def outcomes_of(program: Program) -> list[Outcome]:
     return [run(function, call) for call in program.calls]
 
 
+def _is_about_no_element(call: tuple[Recipe, ...], right: Outcome) -> bool:
+    """An index of rows that have no elements is an error in CPython only, see docs/language.md."""
+    arrays = [recipe for recipe in call if isinstance(recipe, Cells)]
+    return isinstance(right.error, IndexError) and any(0 in array.shape for array in arrays)
+
+
 def check_interpreted(program: Program, outcomes: list[Outcome] | None = None) -> None:
     """The interpreter agrees on every call. Raises KernelError for a refusal."""
     function = function_of(program.source)
@@ -85,6 +91,8 @@ def check_interpreted(program: Program, outcomes: list[Outcome] | None = None) -
             kernel, simple = lowered(function, call)
         except lw.ArgumentValueError as error:  # something read-only that may be written
             assert "read-only" in str(error)
+            continue
+        if _is_about_no_element(call, right):
             continue
         text = difference(right, run(interpreter(kernel), call))
         assert not text, f"call {number}, interpreter: {text}"
@@ -111,5 +119,5 @@ def _check_call(kernel: object, number: int, call: tuple[Recipe, ...], wanted: O
         raise other.error
     if isinstance(other.error, lw.ArgumentValueError) and "read-only" in str(other.error):
         return
-    text = difference(wanted, other)
+    text = "" if _is_about_no_element(call, wanted) else difference(wanted, other)
     assert not text, f"call {number}, {way}: {text}"

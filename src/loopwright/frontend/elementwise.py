@@ -35,6 +35,7 @@ from loopwright.frontend.views import (
     at_most_one,
     clipped,
     element_at,
+    in_range,
     is_array,
     place_of,
     size_of,
@@ -73,6 +74,8 @@ def map_elements(cx: Context, function: Scalars, values: Sequence[Value], node: 
             for value in values]  # fmt: skip
     arrays = [value for value in held if isinstance(value, ArrayLike)]
     shape = broadcast(cx, [array.shape for array in arrays], node)
+    for array in arrays:
+        _test_constant_indices(cx, array, node)
     readers = [reader(cx, value, len(shape), node) for value in held]
 
     def at(cx: Context, index: Sequence[Expr]) -> Literal | Number:
@@ -82,6 +85,16 @@ def map_elements(cx: Context, function: Scalars, values: Sequence[Value], node: 
 
     reads = frozenset().union(*(reads_of(array) for array in arrays))
     return made(cx, shape, at, reads)
+
+
+def _test_constant_indices(cx: Context, array: ArrayLike, node: ast.AST) -> None:
+    """A row such as `a[0]` that does not exist is an error even where none of its elements is read, as there are none.
+    In a loop that is not told: the test would stand between it and the loops over the elements."""
+    looping = any(" " not in one for frame in cx.active for one in frame.loops)  # others are written out
+    if isinstance(array, Array) and not looping:
+        for index, size in zip(array.index, array.sizes, strict=False):
+            if isinstance(index, Const):
+                in_range(cx, index, size, node)
 
 
 def binary(cx: Context, op: BinaryOp, left: Value, right: Value, node: ast.AST) -> Value:
