@@ -74,6 +74,7 @@ PHRASES: Mapping[str, Callable[[Words], str]] = {
     "fission": lambda w: f"makes two loops of {w[0]}, one after the other",
     "cut": lambda w: f"cuts {w[0]} in two where its iterations differ",
     "partition": lambda w: f"runs the first and the last iterations of {w[0]} apart, so that the others need no tests",
+    "normalize": lambda w: f"counts the iterations of {w[0]} from 0 on",
     "reverse": lambda w: f"runs {w[0]} backwards",
     "shift": lambda w: f"counts {w[0]} from another start",
     "skew": lambda w: f"slants {w[1]} against {w[0]}, so that iterations may run side by side",
