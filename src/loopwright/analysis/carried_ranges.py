@@ -11,12 +11,15 @@ from dataclasses import dataclass, field
 from loopwright.analysis.affine import LEVELS, Affine, Interval, Symbol, roots_of, scale
 from loopwright.analysis.values import State, value_of
 from loopwright.ir.nodes import Assign, Binary, Body, Compare, Const, Expr, For, Load, Logical, Select, Var, While
-from loopwright.ir.queries import names_assigned, names_in
+from loopwright.ir.queries import has, settled_by, unsettled_in
 from loopwright.ir.types import INT64
-from loopwright.ir.walk import bodies, subexpressions
+from loopwright.ir.walk import bodies
 
 MOST_ADDED = 1024
 """What an iteration may add: a call would run for years before so small a sum were past 64 bits."""
+
+HIGHEST = 2**62
+"""From where on."""
 
 MOST_TIMES = 4096
 """By what an iteration may multiply."""
@@ -40,7 +43,7 @@ def carried_ranges(loop: For | While, state: State) -> dict[str, Range]:
         known = state.scalars.get(one.name)
         if one.value.type == INT64 and known is not None and known.interval(0)[0] > INT64.minimum:
             floors[one.name] = known.interval(0)[0]
-    changing = names_assigned((loop,)) | {loop.name}
+    changing = unsettled_in((loop,)) | {loop.name}
     asked = _Ranges(state, changing, floors, given)
     while floors:
         lower = {one.name: asked.least(one) for one, _ in given if one.name in floors}
@@ -51,6 +54,9 @@ def carried_ranges(loop: For | While, state: State) -> dict[str, Range]:
             floor = floors.pop(name)
             if floor > 0:
                 floors[name] = 0
+    begins = (*asked.begins, *(state.scalars[name] for name in floors))
+    if asked.adds and not all(state.table.fits(one, INT64.minimum, HIGHEST) for one in begins):
+        return {}  # what is added could carry it past 64 bits
     return {name: _range(state.scalars[name], floor, asked.limits.get(name)) for name, floor in floors.items()}
 
 
@@ -73,13 +79,16 @@ def _given(body: Body, around: For | While) -> Iterator[tuple[Assign, For | Whil
 @dataclass(slots=True)
 class _Ranges:
     """What expressions are at least, where the scalars that change in a loop are at least `floors`. limits: what those
-    that are multiplied are at most."""
+    that are multiplied are at most. begins: the values that scalars are given from outside the loop. adds: whether
+    anything is added to them."""
 
     state: State
     changing: set[str]
     floors: dict[str, int]
     given: list[tuple[Assign, For | While]]
     limits: dict[str, Affine] = field(default_factory=dict)
+    begins: list[Affine] = field(default_factory=list)
+    adds: bool = False
 
     def least(self, stmt: Assign) -> int | None:
         """What every assignment to a scalar gives it at least; None where nobody knows."""
@@ -89,8 +98,11 @@ class _Ranges:
     def _value(self, expr: Expr, stmt: Assign, around: For | While) -> int | None:
         if isinstance(expr, Var) and expr.name in self.changing:
             return self.floors.get(expr.name)
-        if names_in(expr).isdisjoint(self.changing):
-            return None if any(subexpressions(expr, Load)) else value_of(self.state, expr).interval(0)[0]
+        if settled_by(expr).isdisjoint(self.changing):
+            if has(expr, Load):
+                return None
+            self.begins.append(value_of(self.state, expr))
+            return self.begins[-1].interval(0)[0]
         if isinstance(expr, Select):
             return _least(self._value(side, stmt, around) for side in (expr.then, expr.otherwise))
         if not isinstance(expr, Binary):
@@ -106,6 +118,7 @@ class _Ranges:
     def _by_number(self, op: str, floor: int, number: int, stmt: Assign, around: For | While) -> int | None:
         """The least of `value op number`, for a value of at least `floor`."""
         if op == "add" and 0 <= number <= MOST_ADDED:
+            self.adds |= number > 0
             return floor + number
         if op == "floordiv" and number > 0:
             return floor // number
@@ -117,12 +130,14 @@ class _Ranges:
         return None
 
     def _is_limited(self, stmt: Assign, around: For | While, times: int) -> bool:
-        """Whether the loop goes on only while the scalar is so small that this many times its value has 64 bits."""
+        """Whether the loop goes on only while the scalar is so small that this many times its value has 64 bits, and an
+        iteration gives it that value and no other."""
         alone = sum(one.name == stmt.name for one, _ in self.given) == 1
-        if not alone or not isinstance(around, While) or names_in(stmt.value) != {stmt.name}:
+        own = isinstance(stmt.value, Binary) and Var(stmt.name, INT64) in (stmt.value.left, stmt.value.right)
+        if not alone or not own or not isinstance(around, While):
             return False
         for limit in _limits(around.condition, stmt.name):
-            if names_in(limit).isdisjoint(self.changing) and not any(subexpressions(limit, Load)):
+            if settled_by(limit).isdisjoint(self.changing) and not has(limit, Load):
                 most = scale(value_of(self.state, limit), times)
                 if self.state.table.fits(most, INT64.minimum, INT64.maximum):
                     self.limits[stmt.name] = most

@@ -23,7 +23,7 @@ from loopwright.analysis.trace import Access
 def below(proof: Proof, access: Access, index: Affine, size: Affine) -> str | None:
     """Make it part of the guard that an index with products stays below a size, and say so in words; None where it
     cannot be told by its greatest value, or might be negative."""
-    if not _is_sum_of_products(access, index, size):
+    if proof.notes.state.guard == "none" or not _is_sum_of_products(access, index, size):
         return None
     factors = ordered(factor for symbol in index.symbols for factor in symbol.factors or (symbol,))
     factors = [factor for factor in factors if any(factor in (s.factors or (s,)) for s in index.symbols)]

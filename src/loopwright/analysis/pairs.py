@@ -43,7 +43,7 @@ from loopwright.ir.nodes import (
     Unary,
     Var,
 )
-from loopwright.ir.queries import has, names_assigned, names_in
+from loopwright.ir.queries import has, names_in, settled_by, unsettled_in
 from loopwright.ir.walk import bodies, children, own_expressions, rewrite_expr, statements
 
 MOST_BITS = 16
@@ -154,7 +154,7 @@ class _Places:
     changing: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
-        self.changing = names_assigned(self.loop.body) | {one.name for one in statements((self.loop,), For)}
+        self.changing = unsettled_in(self.loop.body) | {one.name for one in statements((self.loop,), For)}
         self.changing.discard(self.own)
 
     def of(self, body: Body, where: tuple[Expr, ...]) -> Iterator[_Place]:
@@ -211,7 +211,7 @@ class _Places:
 
     def _is_fixed(self, expr: Expr) -> bool:
         """Whether it has one value throughout an iteration."""
-        return names_in(expr).isdisjoint(self.changing) and not has(expr, Load)
+        return settled_by(expr).isdisjoint(self.changing) and not has(expr, Load)
 
     def _tests(self, condition: Expr) -> Iterator[Expr]:
         """What holds where a condition does, in terms that stay the same."""

@@ -98,8 +98,8 @@ class State:
 def initial_state(kernel: Kernel, table: SymbolTable | None = None) -> State:
     """The state at the beginning of a kernel: arguments, and sizes of arguments and results. A `table` is given where
     two kernels with the same parameters are compared."""
-    state = State(table or SymbolTable(), {}, {}, {}, overlap=kernel.overlap or fields_overlap(kernel.arrays))
-    state.guard = kernel.guard
+    overlap = kernel.overlap or fields_overlap(kernel.arrays)
+    state = State(table or SymbolTable(), {}, {}, {}, overlap=overlap, guard=kernel.guard)
     steps = steps_given(kernel) if kernel.guard != "none" else set()
     for param in kernel.params:
         match param:

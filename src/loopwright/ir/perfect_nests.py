@@ -16,7 +16,7 @@ from dataclasses import replace
 from functools import partial
 
 from loopwright.ir.nodes import Assign, Binary, Body, Const, Dim, Expr, For, Kernel, Stmt, Var
-from loopwright.ir.queries import arrays_made, names_assigned, names_in
+from loopwright.ir.queries import settled_by, unsettled_in
 from loopwright.ir.types import INT64
 from loopwright.ir.walk import expressions, rewrite_body, statements, subexpressions
 
@@ -40,8 +40,7 @@ def _nested(reads: Counter[str], writes: Counter[str], loop: Stmt) -> Body:
     for place, stmt in reversed(list(enumerate(loop.body[:-1]))):
         if not isinstance(stmt, Assign) or not _is_cheap(stmt.value) or writes[stmt.name] != 1:
             return (loop,)
-        measured = {part.array for part in subexpressions(stmt.value, Dim)}
-        if names_in(stmt.value) & names_assigned(body) or measured & arrays_made(body):
+        if settled_by(stmt.value) & unsettled_in(body):
             return (loop,)
         if sum(one.name == stmt.name for one in expressions(loop.body[place + 1 :], Var)) != reads[stmt.name]:
             return (loop,)

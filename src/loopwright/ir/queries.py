@@ -84,6 +84,17 @@ def names_in(expr: Expr) -> set[str]:
     return {part.name for part in subexpressions(expr, Var)}
 
 
+def settled_by(expr: Expr) -> set[str]:
+    """The scalars and loop variables that an expression reads, and the arrays whose sizes it asks for."""
+    return names_in(expr) | {part.array for part in subexpressions(expr, Dim)}
+
+
+def unsettled_in(body: Body) -> set[str]:
+    """The scalars and the sizes of arrays that a body may change, loop variables aside: whatever does not read elements
+    and is settled by none of these keeps its value in it."""
+    return names_assigned(body) | arrays_made(body)
+
+
 def arrays_stored(body: Body) -> set[str]:
     """The arrays that a body may write to."""
     return set[str]().union(*(_inside(stmt).stored for stmt in body))

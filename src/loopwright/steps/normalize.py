@@ -12,7 +12,7 @@ from loopwright.analysis.facts import Facts
 from loopwright.analysis.trace import traced
 from loopwright.ir.linear import linear, minus, number, plus, variable
 from loopwright.ir.nodes import Assign, Binary, Checked, Const, Expr, For, Kernel, Load, Stmt, Unary
-from loopwright.ir.queries import has, names_assigned, names_in
+from loopwright.ir.queries import has, settled_by, unsettled_in
 from loopwright.ir.types import INT64
 from loopwright.ir.walk import loops
 from loopwright.steps.draft import finished, fresh, names_of, with_statement
@@ -48,8 +48,8 @@ class Normalize(Step):
         if isinstance(loop.step, Const) and not (_counts_up(loop) and (has(loop.upper, Checked) or _begins_late(loop))):
             return Rejection(f"the step of '{self.loop}' is constant")
         again = [loop.lower, _step(loop)]
-        changing = names_assigned(loop.body)
-        if any(has(expr, Load, Checked) or names_in(expr) & changing for expr in again):
+        changing = unsettled_in(loop.body)
+        if any(has(expr, Load, Checked) or settled_by(expr) & changing for expr in again):
             return Rejection(f"the bounds of '{self.loop}' may change while it runs")
         sign, note = _sign(kernel, loop), traced(kernel).loops[self.loop]
         if not sign:

@@ -1,0 +1,115 @@
+"""Ranges of whole numbers that loops carry: what they are, and what must not be taken for one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import loopwright as lw
+from loopwright.analysis.carried_ranges import carried_ranges
+from loopwright.analysis.values import initial_state, value_of
+from loopwright.ir.nodes import Assign, For, While
+from loopwright.ir.text import parse_kernel
+
+HEAD = """
+kernel carried(n: int64, m: int64, a: float64[1] C, c: int64[1] C):
+    var v: int64
+    var u: int64
+"""
+
+
+def ranges_of(before: str, loop: str) -> dict[str, tuple[int, int]]:
+    """The least and greatest value of each scalar that has a range, whatever the arguments."""
+    lines = [*before.splitlines(), *loop.splitlines()]
+    kernel = parse_kernel(HEAD + "".join(f"    {line}\n" for line in lines))
+    state = initial_state(kernel)
+    for stmt in kernel.body:
+        if isinstance(stmt, Assign):
+            state.types[stmt.name] = stmt.value.type
+            state.scalars[stmt.name] = value_of(state, stmt.value)
+        elif isinstance(stmt, For | While):
+            return {name: found.intervals[0] for name, found in carried_ranges(stmt, state).items()}
+    raise AssertionError("no loop")
+
+
+MOST = 2**63 - 1
+
+
+@pytest.mark.parametrize(
+    ("before", "loop", "least"),
+    [
+        ("v = 0", "while n > 0 named w:\n    v = v + 1", {"v": 0}),
+        ("v = 7", "for i in 0 .. n:\n    v = v // 2", {"v": 0}),
+        ("v = 3\nu = 5", "for i in 0 .. n:\n    v = u + 1\n    u = v + 2", {"v": 3, "u": 5}),
+        ("v = 2", "while v <= size(a, 0) named w:\n    v = v * 2", {"v": 2}),
+        ("v = -4", "for i in 0 .. n:\n    v = min(v + 1, 9)", {"v": -4}),
+    ],
+)
+def test_they_never_fall_below(before: str, loop: str, least: dict[str, int]) -> None:
+    assert {name: ends[0] for name, ends in ranges_of(before, loop).items()} == least
+
+
+def test_a_limit_is_one_for_exactly_what_is_multiplied() -> None:
+    assert ranges_of("v = 1", "while v <= 100 named w:\n    v = v * 2") == {"v": (1, 200)}
+    assert ranges_of("v = 1", "while v < 100 and n > 0 named w:\n    v = v << 3") == {"v": (1, 800)}
+
+
+@pytest.mark.parametrize(
+    ("before", "loop"),
+    [
+        ("v = 1", "while v <= 100 named w:\n    v = v * 2 + 1"),
+        ("v = 1", "while v <= 100 named w:\n    v = v * 2 * 3"),
+        ("v = 1", "while v <= 100 named w:\n    v = (v << 1) * 5"),
+        ("v = 1", "while v <= n named w:\n    v = v * 2\n    v = v * 2"),
+        ("v = 1", "while v <= 100 named w:\n    for i in 0 .. n:\n        v = v * 2"),
+        ("v = 1", "for i in 0 .. n:\n    v = v * 2"),
+        ("v = 1\nu = 100", "while v <= u named w:\n    v = v * 2\n    u = u + 900"),
+        ("v = 1", "while v <= c[0] named w:\n    v = v * 2"),
+        (f"v = {MOST - 5}", "for i in 0 .. n:\n    v = v + 1"),
+        ("v = 0", f"for i in 0 .. n:\n    if n > 3:\n        v = {MOST}\n    else:\n        v = v + 1"),
+        ("v = 0", "for i in 0 .. n:\n    v = v + 100000"),
+        ("v = 0", "for i in 0 .. n:\n    v = v - 1"),
+        ("v = 0", "for i in 0 .. n:\n    v = v + i"),
+        ("v = 0", "for i in 0 .. n:\n    v = c[i]"),
+        ("v = 0", "for i in 0 .. n:\n    v = m"),
+    ],
+)
+def test_what_could_be_past_64_bits_or_further_has_no_range(before: str, loop: str) -> None:
+    assert "v" not in ranges_of(before, loop)
+
+
+def test_a_size_that_changes_in_the_loop_is_no_limit() -> None:
+    loop = "while v <= size(t, 0) named w:\n    v = v * 2\n    allocate t: float64[n + v]"
+    assert "v" not in ranges_of("v = 1\nallocate t: float64[n]", loop)
+    loop = "for i in 0 .. n:\n    v = size(t, 0)\n    allocate t: float64[i]"
+    assert ranges_of("v = 9\nallocate t: float64[9]", loop) in ({}, {"v": (0, MOST)})
+
+
+def grown(a: Any) -> float:
+    v = 1
+    while v <= 100:
+        v = v * 2 + 1
+    return a[v]
+
+
+def counted_past_the_end(a: Any, h: int) -> float:
+    k = h
+    t = 0.0
+    for _ in range(0, 4, h):
+        k += 1
+        if k < 5:
+            t += a[k]
+    return t
+
+
+def test_no_element_outside_is_read() -> None:
+    for n, fine in ((128, True), (127, False), (126, False)):
+        a = np.arange(float(n))
+        if fine:
+            assert lw.kernel(grown)(a) == grown(a) == 127.0
+        else:
+            with pytest.raises(IndexError):
+                lw.kernel(grown)(a)
+    assert lw.kernel(counted_past_the_end)(np.ones(8), 1) == counted_past_the_end(np.ones(8), 1)
