@@ -113,3 +113,5 @@ def test_no_element_outside_is_read() -> None:
             with pytest.raises(IndexError):
                 lw.kernel(grown)(a)
     assert lw.kernel(counted_past_the_end)(np.ones(8), 1) == counted_past_the_end(np.ones(8), 1)
+    with pytest.raises(lw.BoundsError):  # the count wraps
+        lw.kernel(counted_past_the_end)(np.ones(8), MOST)

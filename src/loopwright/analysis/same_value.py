@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from loopwright.ir.nodes import Assign, Body, Checked, Const, Expr, For, If, Load, Stmt, Store
-from loopwright.ir.queries import names_assigned, names_in, names_read
+from loopwright.ir.queries import names_read, settled_by, unsettled_in
 from loopwright.ir.walk import bodies, expressions, statements, subexpressions
 
 
@@ -39,11 +39,11 @@ class _Scene:
 
     def __init__(self, loop: For) -> None:
         self._body = loop.body
-        self._changing = names_assigned(loop.body) | {loop.name, *(one.name for one in statements(loop.body, For))}
+        self._changing = unsettled_in(loop.body) | {loop.name, *(one.name for one in statements(loop.body, For))}
 
     def is_constant(self, expr: Expr) -> bool:
         """Whether an expression has one value throughout the loop, without reading arrays."""
-        return names_in(expr).isdisjoint(self._changing) and not any(subexpressions(expr, Load, Checked))
+        return settled_by(expr).isdisjoint(self._changing) and not any(subexpressions(expr, Load, Checked))
 
     def is_flag(self, stmt: Assign) -> bool:
         """Whether a scalar is given one and the same constant wherever the loop assigns it, and the loop never reads

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 
 from loopwright.codegen.decisions import CodegenInput, LoopLowering
 from loopwright.ir.nodes import (
+    Allocate,
     Assign,
     Binary,
     BinaryOp,
@@ -28,7 +29,7 @@ from loopwright.ir.nodes import (
     Select,
     Stmt,
 )
-from loopwright.ir.queries import has, names_assigned, names_in
+from loopwright.ir.queries import has, settled_by, unsettled_in
 from loopwright.ir.walk import bodies, children, own_expressions
 
 Operands = tuple[Expr, Expr]
@@ -52,8 +53,8 @@ def operands_of(expr: Binary) -> Operands | None:
 
 
 def names_of(operands: Operands) -> set[str]:
-    """The scalars that a division depends on."""
-    return names_in(operands[0]) | names_in(operands[1])
+    """The scalars and the sizes that a division depends on."""
+    return settled_by(operands[0]) | settled_by(operands[1])
 
 
 def _is_simple(expr: Expr) -> bool:
@@ -88,12 +89,12 @@ def _find(body: Body, known: frozenset[Operands], lowering: LoopLowering, found:
         is_apart = isinstance(stmt, For) and stmt.name in lowering.regions
         for inside in bodies(stmt):
             _find(inside, frozenset() if is_apart else known, lowering, found)
-        known = frozenset(one for one in known if not names_of(one) & names_assigned((stmt,)))
+        known = frozenset(one for one in known if not names_of(one) & unsettled_in((stmt,)))
 
 
 def _changed_inside(stmt: Stmt) -> set[str]:
-    """The scalars that have other values in a statement than before it."""
-    return set() if isinstance(stmt, Assign) else names_assigned((stmt,))
+    """The scalars and sizes that are others in a statement than before it."""
+    return set() if isinstance(stmt, Assign | Allocate) else unsettled_in((stmt,))
 
 
 def _needed(operands: Operands, rest: Body, lowering: LoopLowering) -> set[BinaryOp]:
@@ -106,7 +107,7 @@ def _needed(operands: Operands, rest: Body, lowering: LoopLowering) -> set[Binar
         total.sure |= uses.sure and users == 0
         total.add(uses)
         users += bool(uses.all)
-        if names & names_assigned((stmt,)):
+        if names & unsettled_in((stmt,)):
             break
     return total.ops if total.all > 1 and (total.sure or users > 1) else set()
 

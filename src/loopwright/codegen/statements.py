@@ -33,7 +33,7 @@ from loopwright.ir.nodes import (
     Var,
     While,
 )
-from loopwright.ir.queries import names_assigned, names_in
+from loopwright.ir.queries import settled_by, unsettled_in
 from loopwright.ir.walk import statements
 
 _IN_PLACE = {"and": "&=", "or": "|=", "xor": "^="}
@@ -46,7 +46,7 @@ def write_body(body: Body, w: Writer) -> None:
         if w.decided.divisions or w.function.divided:
             _divide_before(stmt, w)
             write(stmt, w)
-            _forget(names_assigned((stmt,)), w)
+            _forget(unsettled_in((stmt,)), w)
         else:
             write(stmt, w)
     w.function.divided = outer
@@ -54,8 +54,8 @@ def write_body(body: Body, w: Writer) -> None:
 
 def _divide_before(stmt: Stmt, w: Writer) -> None:
     """What is divided once for this statement and those after it."""
-    if not isinstance(stmt, Assign):
-        _forget(names_assigned((stmt,)), w)  # its text may stand behind an assignment in it
+    if not isinstance(stmt, Assign | Allocate):
+        _forget(unsettled_in((stmt,)), w)  # its text may stand behind an assignment in it
     for division in w.decided.divisions.get(id(stmt), ()):
         if w.divided(division):
             continue
@@ -69,9 +69,9 @@ def _divide_before(stmt: Stmt, w: Writer) -> None:
 
 
 def _forget(names: set[str], w: Writer) -> None:
-    """Quotients and remainders of scalars that change."""
-    if names and any(names_in(one) & names for one in w.function.divided):
-        w.function.divided = {one: name for one, name in w.function.divided.items() if not names_in(one) & names}
+    """Quotients and remainders of scalars and sizes that change."""
+    if names and any(settled_by(one) & names for one in w.function.divided):
+        w.function.divided = {one: name for one, name in w.function.divided.items() if not settled_by(one) & names}
 
 
 def write(stmt: Stmt, w: Writer) -> None:

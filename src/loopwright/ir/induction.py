@@ -42,7 +42,7 @@ from loopwright.ir.nodes import (
     Var,
     While,
 )
-from loopwright.ir.queries import contains, has, names_assigned, names_in, types_assigned
+from loopwright.ir.queries import contains, has, names_assigned, names_in, settled_by, types_assigned, unsettled_in
 from loopwright.ir.types import INT64
 from loopwright.ir.walk import own_expressions, rewrite_body, rewrite_expr, statements, subexpressions
 
@@ -95,7 +95,7 @@ def _without_counters(stmt: Stmt) -> Body:
         return (stmt,)
     inside = names_assigned(stmt.body)
     counting = _counters(stmt)
-    if not counting or (names_in(stmt.lower) | names_in(stmt.upper)) & inside:
+    if not counting or (settled_by(stmt.lower) | settled_by(stmt.upper)) & unsettled_in(stmt.body):
         return (stmt,)
     values = {name: _value_in(stmt, name, step) for name, step in counting.items()}
     body, _ = _Rewriting(values, _Steps(frozenset(inside) | {stmt.name})).body(stmt.body, {n: _zero(n) for n in values})

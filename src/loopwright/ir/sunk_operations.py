@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from loopwright.ir.nodes import Assign, Binary, Body, Call, Checked, Expr, Function, If, Load, Select, Var
-from loopwright.ir.queries import names_assigned, names_in
+from loopwright.ir.queries import settled_by, unsettled_in
 from loopwright.ir.walk import children, subexpressions, with_children
 
 FUNCTIONS: frozenset[Function] = frozenset(
@@ -30,8 +30,8 @@ def behind_branches(stmt: If) -> Body | None:
     place = _where_they_differ(one.value, other.value)
     if place is None:
         return None
-    changed = names_assigned(stmt.then) | names_assigned(stmt.otherwise)
-    if changed & {name for part in _rest(one.value, place) for name in names_in(part)}:
+    changed = unsettled_in(stmt.then) | unsettled_in(stmt.otherwise)
+    if changed & {name for part in _rest(one.value, place) for name in settled_by(part)}:
         return None
     values = [children(part.value)[place] for part in (one, other)]
     branch = replace(
