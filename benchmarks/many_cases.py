@@ -50,6 +50,20 @@ def histograms(a, h):
 
 
 @lw.kernel
+def total(a):
+    s = 0.0
+    for i in range(a.shape[0]):
+        s += a[i]
+    return s
+
+
+@lw.kernel
+def histogram(a, h):
+    for i in range(a.shape[0]):
+        h[a[i]] += 1
+
+
+@lw.kernel
 def forces(x, y, z, m, f):
     for i in range(x.shape[0]):
         s = np.float32(0)
@@ -146,11 +160,22 @@ def _sums(scale: Scale) -> tuple[Any, ...]:
     return random(rows, columns, dtype=np.float32), np.zeros(rows)
 
 
+def _total(scale: Scale) -> tuple[Any, ...]:
+    return (random(_length(scale, 1 << 32), dtype=np.float32),)
+
+
+def _bytes(*shape: int) -> Any:
+    block = np.random.default_rng(2).integers(0, BINS, 1 << 22).astype(np.uint8)
+    return filled(shape, np.uint8, lambda first, last: block[: last - first])
+
+
+def _histogram(scale: Scale) -> tuple[Any, ...]:
+    return _bytes(_length(scale, 1 << 32)), np.zeros(BINS, np.int64)
+
+
 def _histograms(scale: Scale) -> tuple[Any, ...]:
     rows, columns = _elements(scale)
-    block = np.random.default_rng(2).integers(0, BINS, 1 << 22).astype(np.uint8)
-    found = filled((rows, columns), np.uint8, lambda first, last: block[: last - first])
-    return found, np.zeros((rows, BINS), np.int64)
+    return _bytes(rows, columns), np.zeros((rows, BINS), np.int64)
 
 
 def _forces(scale: Scale) -> tuple[Any, ...]:
@@ -192,6 +217,8 @@ MANY_CASES = (
     ManyCase("product float32", product, lambda s: _product(s, np.float32)),
     ManyCase("jacobi-2d", lw.kernel(polybench.jacobi_2d.kernel), lambda s: _stencil(2, 16384, s)),
     ManyCase("n-body", forces, _forces),
+    ManyCase("sum", total, _total),
+    ManyCase("histogram", histogram, _histogram),
     ManyCase("sums of rows", sums, _sums),
     ManyCase("product float64", product, lambda s: _product(s, np.float64)),
     ManyCase("heat-3d", lw.kernel(polybench.heat_3d.kernel), lambda s: _stencil(3, 512, s)),

@@ -188,7 +188,7 @@ def analysed_in_parts(found: Analysed, wanted: Compilation) -> tuple[Analysed, B
 def analysed_regions(found: Analysed, wanted: Compilation) -> Regions | None:
     """The parallel regions of a kernel, each analysed for a device; None where it has none that could be cut. Raises
     ScheduleError where the schedule that is asked for does not fit."""
-    cut = parallel_regions.parallel_regions(found.written, found.facts)
+    cut = parallel_regions.parallel_regions(found.written, found.facts, wanted.semantics.strict)
     if cut is None:
         return None
     regions: dict[int, Analysed] = {}
@@ -203,12 +203,20 @@ def analysed_regions(found: Analysed, wanted: Compilation) -> Regions | None:
     return Regions(cut, regions)
 
 
+FARTHEST = 2**48
+"""Larger sizes than this are those of views only, which repeat elements."""
+
+
 def _only_on_numbers(facts: Facts, whole: Analysed) -> bool:
     """Whether what has to hold for a region has to for the whole kernel too, but for ranges of the numbers that it is
-    given in the middle of the call, which its own guard tests."""
+    given in the middle of the call, and for sizes that no array has, which its own guard tests."""
     new = set(facts.guard.conditions) - set(whole.facts.guard.conditions)
     known = {name for name, _ in whole.facts.guard.parameters}
-    return all(len(names) == 1 and names[0] not in known for one in new for names in one.compared)
+    return all(
+        len(names) == 1 and (names[0] not in known or one.c_text == f"{names[0]} <= {FARTHEST}")
+        for one in new
+        for names in one.compared
+    )
 
 
 @together(FOR_GPU)

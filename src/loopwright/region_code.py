@@ -4,21 +4,28 @@ what is between the regions, and hands each of these to whoever performs (runtim
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
 
 from loopwright import compiler
+from loopwright.analysis.facts import ReductionOp
 from loopwright.analysis.reach import reach
+from loopwright.analysis.reductions import identity
 from loopwright.codegen.gpu_writer import NotOnGpu
 from loopwright.compiler import Analysed, Regions
 from loopwright.devices.base import Executable
 from loopwright.errors import ScheduleError
-from loopwright.ir.interp import Performer, State, evaluation, prepare_with
-from loopwright.ir.nodes import For
+from loopwright.ir.interp import Performer, State, evaluation, execution, prepare_with
+from loopwright.ir.nodes import For, Kernel
 from loopwright.ir.program import Program
 from loopwright.ir.queries import arrays_loaded, arrays_stored
 from loopwright.ir.variant import Compilation
 from loopwright.ir.verify import VerifyError
-from loopwright.memory.region_call import Performs, RegionCode, RegionProgram
+from loopwright.memory.region_call import PartialArray, Performs, RegionCode, RegionProgram
 from loopwright.recipe.parallel_regions import CutRegion, ParallelRegions
+from loopwright.steps.nest import step_of
 
 Load = Callable[[Analysed, Program], Executable]
 
@@ -35,7 +42,7 @@ def region_program(found: Analysed, regions: Regions, wanted: Compilation, load:
     """What is loaded for the regions of a kernel. load: gives that for a program of an analysed region. Raises
     CompilerError."""
     cut = regions.cut
-    codes = tuple(_code(one, wanted, load, _own_arrays(cut, key)) for key, one in regions.analysed.items())
+    codes = tuple(_code(one, wanted, load, cut, key) for key, one in regions.analysed.items())
     first = found.written.results_from
     numbers = len(cut.numbers) + 2
     names = {param.argument: param.name for param in found.written.arrays}
@@ -54,24 +61,63 @@ def _own_arrays(cut: ParallelRegions, key: int) -> frozenset[str]:
     return frozenset(cut.made[len(cut.written.results) :]) - used
 
 
-def _code(one: Analysed, wanted: Compilation, load: Load, own: frozenset[str]) -> RegionCode | None:
+def _code(one: Analysed, wanted: Compilation, load: Load, cut: ParallelRegions, key: int) -> RegionCode | None:
     try:
         executable = load(one, compiler.program_of(one, wanted, waits=False))  # other devices are started meanwhile
     except NotOnGpu:
         return None
-    stored = arrays_stored(one.written.body)
-    written = frozenset(param.argument for param in one.written.arrays if param.name in stored - own)
-    return RegionCode(executable, reach(one.written, one.facts, one.recipe.kernel, one.recipe.facts), written)
+    several = _several(one.written, cut.regions[key])
+    stored = arrays_stored(one.written.body) - _own_arrays(cut, key)
+    written = {param.argument for param in one.written.arrays if param.name in stored} - several.keys()
+    found = reach(one.written, one.facts, one.recipe.kernel, one.recipe.facts)
+    reached = {position: some for position, some in found.items() if position not in several}
+    return RegionCode(executable, reached, frozenset(written), several)
+
+
+def _several(kernel: Kernel, region: CutRegion) -> dict[int, PartialArray]:
+    """The arrays of which there are several, by position."""
+    totals = region.totals.arrays if region.totals is not None else {}
+    found: dict[int, PartialArray] = {}
+    for param in kernel.arrays:
+        dtype = param.element.dtype
+        if param.name in totals:
+            found[param.argument] = PartialArray(dtype)
+        elif (op := region.added.get(param.name)) is not None:
+            found[param.argument] = PartialArray(dtype, partial(_update, op), identity(op, param.element).value)
+    return found
+
+
+def _update(op: ReductionOp, array: Any, other: Any) -> None:
+    """Update the elements of an array by those of another one, as `analysis.reductions.combined` says."""
+    if op in ("min", "max") or (op in ("minimum", "maximum", "fmin", "fmax") and array.dtype.kind != "f"):
+        np.copyto(array, other, where=other < array if "min" in op else other > array)
+    else:
+        _UFUNCS[op](array, other, out=array)
+
+
+_UFUNCS: dict[ReductionOp, np.ufunc] = {
+    "add": np.add,
+    "mul": np.multiply,
+    "and": np.bitwise_and,
+    "or": np.bitwise_or,
+    "xor": np.bitwise_xor,
+    "minimum": np.minimum,
+    "maximum": np.maximum,
+    "fmin": np.fmin,
+    "fmax": np.fmax,
+}
 
 
 def _last_writers(cut: ParallelRegions) -> tuple[frozenset[int], ...]:
-    """For each region, the positions of arrays that only it writes, once in a call."""
+    """For each region, the positions of arrays that only it writes, once in a call; none where parts add up something,
+    which would be lost with a device whose other results have come home."""
     once = {id(stmt) for stmt in cut.written.body}
     found: list[frozenset[int]] = []
     stored = {key: arrays_stored((region.stmt,)) for key, region in cut.regions.items()}
     for key, region in cut.regions.items():
         others = {name for other, arrays in stored.items() if other != key for name in arrays}
-        own = stored[key] - others if key in once else set()
+        adds_up = region.added or region.totals is not None
+        own = stored[key] - others if key in once and not adds_up else set()
         found.append(frozenset(param.argument for param in region.kernel.arrays if param.name in own))
     return tuple(found)
 
@@ -84,15 +130,30 @@ def _run(cut: ParallelRegions) -> Callable[[Sequence[object], Performs], object]
 def _performer(number: int, region: CutRegion, cut: ParallelRegions) -> Performer:
     numbers, made = cut.numbers, cut.made
     iterations = None if region.loop is None else _range_of(region.loop)
+    totals = region.totals
+    before, after = map(execution, ((), ()) if totals is None else (totals.before, totals.after))
+    names = {cut.written.results_from + len(numbers) + 2 + k: name for k, name in enumerate(made)}
 
     def perform(state: State, performs: Performs) -> None:
+        before(state)
         values = [state.get(name, 0) for name in numbers]
         arrays = [state.get(name) for name in made]
-        performs.region(number, None if iterations is None else iterations(state), values, arrays)
+        parts = performs.region(number, None if iterations is None else iterations(state), values, arrays)
+        for part in parts:
+            state.update({names[position]: array for position, array in part.items()})
+            after(state)
+            for position in part:
+                del state[names[position]]
 
     return perform
 
 
 def _range_of(loop: For) -> Callable[[State], range]:
-    lower, upper = evaluation(loop.lower), evaluation(loop.upper)
-    return lambda state: range(int(lower(state)), max(int(lower(state)), int(upper(state))))
+    """The numbers by which parts of a loop are told apart: see CutRegion."""
+    lower, upper, step = evaluation(loop.lower), evaluation(loop.upper), step_of(loop)
+
+    def found(state: State) -> range:
+        first, last = int(lower(state)), int(upper(state))
+        return range(first, max(first, last)) if step == 1 else range(len(range(first, last, step)))
+
+    return found

@@ -18,11 +18,11 @@ from loopwright.recipe.parallel_regions import FIRST, LAST, MOST, ParallelRegion
 from loopwright.runtime.specialise import as_arguments, signature_of
 
 
-def cut(function: Any, *given: object) -> ParallelRegions | None:
+def cut(function: Any, *given: object, strict: bool = True) -> ParallelRegions | None:
     arguments = as_arguments(given)
     kernel = simplify(lower(capture(function), signature_of(arguments, range(len(arguments)))).kernel)
     verify(kernel)
-    found = parallel_regions(kernel, analyse(kernel))
+    found = parallel_regions(kernel, analyse(kernel), strict)
     if found is not None:
         for region in found.regions.values():
             verify(region.kernel)
@@ -151,6 +151,45 @@ def until(a, b):
 def test_what_cannot_be_cut(function: Any) -> None:
     given = (A, A.copy()) if function.__code__.co_argcount == 2 else (A,)
     assert cut(function, *given) is None
+
+
+def test_a_sum_is_cut_where_its_order_may_change() -> None:
+    found = cut(summed, A, strict=False)
+    assert loops(found) == ["i"]
+    assert found is not None
+    (region,) = found.regions.values()
+    assert region.totals is not None
+    assert found.made == tuple(region.totals.arrays)
+    assert region.kernel.arrays[-1].name == found.made[-1]
+
+
+def of_columns(a, s):
+    for i in range(a.shape[0]):
+        for j in range(a.shape[1]):
+            s[j] += a[i, j]
+
+
+def test_elements_that_all_parts_update_are_told() -> None:
+    found = cut(of_columns, B, A.copy(), strict=False)
+    assert loops(found) == ["i"]
+    assert found is not None
+    assert [region.added for region in found.regions.values()] == [{"s": "add"}]
+    assert loops(cut(of_columns, B, A.copy())) == ["j"]
+
+
+def backwards(a, b):
+    for i in range(len(a) - 1, -1, -2):
+        b[i] = a[i]
+
+
+def test_a_loop_that_counts_down_is_cut_by_its_iterations() -> None:
+    found = cut(backwards, A, A.copy())
+    assert loops(found) == ["i"]
+    assert found is not None
+    (region,) = found.regions.values()
+    (loop,) = region.kernel.body
+    assert isinstance(loop, For)
+    assert loop.step == region.loop.step  # type: ignore[union-attr]
 
 
 def test_arrays_that_share_memory_are_not_cut() -> None:

@@ -304,17 +304,6 @@ def test_the_part_of_a_gpu_without_room_is_done_by_others(monkeypatch: pytest.Mo
     assert [type(member.failure) for member in call.members] == [type(None), DeviceMemoryError, type(None)]
 
 
-def test_histograms_are_made_by_one_device() -> None:
-    """Parts would write what other parts write."""
-
-    @lw.kernel
-    def histogram(a, h):
-        for i in range(a.shape[0]):
-            h[a[i]] += 1
-
-    assert shared(histogram, (np.arange(30) % 7, np.zeros(7, np.int64)), Cuts((0.3, 0.6))) is None
-
-
 def test_what_happened_is_told() -> None:
     call = shared(half_written, (np.ones(300), np.zeros(300)), Cuts((0.5, 0.75)))
     assert call is not None

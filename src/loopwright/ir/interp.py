@@ -243,6 +243,11 @@ def _returned_part(
 # ---- statements -----------------------------------------------------------------------------------------------
 
 
+def execution(body: Body) -> Execute:
+    """What runs some statements, given the state."""
+    return _execution_of_all(body, {})
+
+
 def _execution_of_all(body: Body, others: Mapping[int, Performer]) -> Execute:
     steps = [_performance(others[id(stmt)]) if id(stmt) in others else _execution(stmt, others) for stmt in body]
 

@@ -4,19 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol
+
+import numpy as np
 
 from loopwright.devices.base import Executable
 from loopwright.ir.boxes import Reach
 
 
+class PartialArray(NamedTuple):
+    """An array of which each part of a region, or each device, has one of its own. update: updates the elements of the
+    call's array by those of one of them; None for an array of one element, which the host reads. identity: what
+    elements begin with there."""
+
+    dtype: np.dtype[Any]
+    update: Callable[[Any, Any], None] | None = None
+    identity: Any = 0
+
+
 class RegionCode(NamedTuple):
     """One region on one device. reach: which part of each array it is about, by position, as sizes and numbers say;
-    written: positions of arrays that it may write."""
+    written: positions of arrays that it may write; partial: of which there are several, and that are in neither."""
 
     executable: Executable
     reach: Mapping[int, Reach]
     written: frozenset[int]
+    partial: Mapping[int, PartialArray] = MappingProxyType({})
 
     @property
     def ends_early(self) -> bool:
@@ -27,9 +41,12 @@ class RegionCode(NamedTuple):
 class Performs(Protocol):
     """Who performs in one call of a kernel that is cut into regions."""
 
-    def region(self, number: int, iterations: range | None, numbers: Sequence[object], made: Sequence[Any]) -> None:
+    def region(
+        self, number: int, iterations: range | None, numbers: Sequence[object], made: Sequence[Any]
+    ) -> Sequence[Mapping[int, Any]]:
         """Do a region: these iterations of its loop, None for statements without one. numbers: of the host, which
-        follow the arguments; made: arrays that the call has made so far, None for others."""
+        follow the arguments; made: arrays that the call has made so far, None for others. What each part has added up,
+        in the order of parts: arrays of one element, by position."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,3 +65,8 @@ class RegionProgram:
     results: int
     last: tuple[frozenset[int], ...]
     run: Callable[[Sequence[object], Performs], object]
+
+    @property
+    def updates(self) -> bool:
+        """Whether a region updates elements of arrays that other parts of it update too."""
+        return any(one.update is not None for code in self.codes if code is not None for one in code.partial.values())

@@ -116,6 +116,8 @@ class RegionStarts:
         region = member.regions[number]
         for position, copies in self._arrays.arrays(code):
             region.put(position, copies.placed.get(member.name), copies.array)
+        for position, copies in self._arrays.partial.of(member, part).items():
+            region.put(position, copies.placed[member.name], copies.array)
         return region
 
 

@@ -14,6 +14,7 @@ from loopwright.memory.array_copies import HOST, ArrayCopies, Copy, Marks
 from loopwright.memory.box_set import BoxSet, intersection
 from loopwright.memory.placing import values_of
 from loopwright.memory.region_call import RegionCode, RegionProgram
+from loopwright.runtime.partial_copies import PartialCopies
 from loopwright.runtime.participants import MOST_BOXES, Overlap, Participant, Piece, Reached
 from loopwright.runtime.region_plans import Key, PlannedPart, RegionPlan, RegionPlans
 
@@ -21,7 +22,8 @@ from loopwright.runtime.region_plans import Key, PlannedPart, RegionPlan, Region
 class SharedArrays:
     """Of one call. copies: by position, of arrays that are not only on the host; own: those whose memory on GPUs is
     given back at its end; known: of earlier calls of this kind and shape. everything: arguments, numbers and
-    arrays of the present region; writing: what its parts write, `sure`ly apart or not. lock: where threads look."""
+    arrays of the present region; writing: what its parts write, `sure`ly apart or not; partial: arrays of which
+    there are several. lock: where threads look."""
 
     def __init__(
         self, program: RegionProgram, copies: dict[int, ArrayCopies], own: Sequence[ArrayCopies], known: RegionPlans
@@ -32,16 +34,21 @@ class SharedArrays:
         self._known_values: dict[str, int] | None = None
         self._apart: dict[tuple[object, ...], bool] = {}
         self.writing, self.sure = list[tuple[Participant, int, Box]](), False
+        self.partial = PartialCopies()
 
     def enter(self, everything: tuple[object, ...]) -> None:
         """A region begins, in which nobody has written anything yet."""
         self.everything, self.writing, self._known_values = everything, [], None
         self.sure = False
+        self.partial.enter()
 
     def everything_of(self, member: Participant, part: range) -> tuple[object, ...]:
         """What a member is given of the present region for a part."""
         last = member.program.first + member.program.numbers - 1
-        return (*self.everything[: last - 1], part.start, part.stop, *self.everything[last + 1 :])
+        found = [*self.everything[: last - 1], part.start, part.stop, *self.everything[last + 1 :]]
+        for position, copies in self.partial.of(member, part).items():
+            found[position] = copies.array
+        return tuple(found)
 
     @property
     def _values(self) -> dict[str, int]:
@@ -59,17 +66,17 @@ class SharedArrays:
 
     def arrays(self, code: RegionCode) -> Iterator[tuple[int, ArrayCopies]]:
         """The arrays that a region is about, by position."""
-        program = self.program
-        made = program.first + program.numbers
         for position in code.reach:
-            value = self.everything[position]
-            if not isinstance(value, np.ndarray):
-                continue
-            if position not in self.copies:
-                is_local = position >= made + program.results
-                self.copies[position] = ArrayCopies(value, None if is_local else HOST)
-                self.own.append(self.copies[position])
-            yield position, self.copies[position]
+            if isinstance(self.everything[position], np.ndarray):
+                yield position, self.at(position)
+
+    def at(self, position: int) -> ArrayCopies:
+        """The array at a position."""
+        if position not in self.copies:
+            is_local = position >= self.program.first + self.program.numbers + self.program.results
+            self.copies[position] = ArrayCopies(self.everything[position], None if is_local else HOST)
+            self.own.append(self.copies[position])
+        return self.copies[position]
 
     def reached(self, member: Participant, number: int, part: range) -> Reached:
         """What a part of a region touches, needs and writes of each array, by position."""
@@ -131,6 +138,7 @@ class SharedArrays:
                     there[position].room(member.name, member.gpu)
                 if box is not None:
                     written.append((position, box))
+            several = self.partial.made(member, code, self.everything) if code.partial else None
             for other, position, box in () if self.sure else self.writing:
                 if other is not member and any(p == position and intersection(b, box) for p, b in written):
                     raise Overlap
@@ -141,6 +149,8 @@ class SharedArrays:
             for position, box in written:
                 there[position].will_write(member.name, box)
                 self.writing.append((member, position, box))
+            if several is not None:
+                copies += self.partial.add(member, part, several)
         return Piece(part, copies, written)
 
     def is_there(self, member: Participant, number: int, part: range) -> bool:
@@ -167,7 +177,7 @@ class SharedArrays:
         """What members do of a region if all that they need is on GPUs, and nothing of what they write is wanted on the
         host at once; else None."""
         code = self.program.codes[number]
-        if code is None or any(member.failure is not None for member in members):
+        if code is None or code.partial or any(member.failure is not None for member in members):
             return None
         there = dict(self.arrays(code))
         key = self._key(number, code, parts, there)

@@ -99,10 +99,13 @@ class SharedCall:
 
     def give_back(self) -> None:
         """Give back what arrays have of GPUs' memory for this call."""
-        for copies in self._arrays.own:
-            for place, placed in copies.placed.items():
-                with suppress(DeviceError):
-                    give_back([placed], self._gpus[place])
+        for copies in (*self._arrays.own, *self._arrays.partial.everything()):
+            self._give_back(copies)
+
+    def _give_back(self, copies: ArrayCopies) -> None:
+        for place, placed in copies.placed.items():
+            with suppress(DeviceError):
+                give_back([placed], self._gpus[place])
 
     def brought(self, member: Participant, position: int) -> ArrayCopies:
         """All of an argument, copied to a GPU: what the host does with it from now on is not seen there."""
@@ -118,7 +121,9 @@ class SharedCall:
 
     # ---- regions ------------------------------------------------------------------------------------------------
 
-    def region(self, number: int, iterations: range | None, numbers: Sequence[object], made: Sequence[Any]) -> None:
+    def region(
+        self, number: int, iterations: range | None, numbers: Sequence[object], made: Sequence[Any]
+    ) -> Sequence[Mapping[int, Any]]:
         """See Performs."""
         self._arrays.enter((*self.arguments, *numbers, 0, 0, *(0 if one is None else one for one in made)))
         self._coming_home = {}
@@ -127,6 +132,35 @@ class SharedCall:
             self._by_one(self.host, number, range(1))
         elif iterations:
             self._shared(number, iterations)
+            return self._put_together(number)
+        return ()
+
+    def _put_together(self, number: int) -> Sequence[Mapping[int, Any]]:
+        """A region is over: its arrays of which there were several are one. The totals of its parts, in their order."""
+        code = self.host.program.codes[number]
+        if code is None or not code.partial:
+            return ()
+        partial = self._arrays.partial
+        for member in self.members:
+            try:
+                self._copy(member, partial.homeward(member), "down")
+            except DeviceError as error:
+                parts = self._given_up(member, error, partial.parts_of(member))
+                if code.written:
+                    raise self._gone() from error
+                for part in parts:
+                    self._by_one(self.host, number, part)
+        for position, copies in partial.updated():
+            array, update = self._arrays.at(position), code.partial[position].update
+            assert update is not None
+            self._copy(self.host, list(array.wanted(HOST, array.whole)), "down")
+            update(array.array, copies.array)
+            array.wrote(HOST, array.whole)
+        found = [{position: one.array for position, one in totals.items()} for totals in partial.totals()]
+        for copies in partial.everything():
+            self._give_back(copies)
+        partial.enter()
+        return found
 
     def _shared(self, number: int, iterations: range) -> None:
         fixed = self.parts.fixed(number, iterations)
@@ -325,6 +359,7 @@ class SharedCall:
                 except DeviceError as error:
                     if isinstance(error, DeviceMemoryError) and part not in done:
                         member.failure = error  # before anything was asked for
+                        self._arrays.partial.forget(member, part)
                     else:
                         left += self._given_up(member, error, self._to_be_redone(done, under_way, error))
                     left += [] if part in done else [part]
@@ -379,6 +414,7 @@ class SharedCall:
             failed = Failed(part, self._gone())
         except DeviceMemoryError as error:
             member.failure, left = error, [part]
+            self._arrays.partial.forget(member, part)
         except DeviceError as error:
             left = [*self._given_up(member, error, []), part]
         return Launched(member, number, part, begun, timer, left, failed)
@@ -451,6 +487,7 @@ class SharedCall:
         with self._arrays.lock:
             for copies in self._arrays.copies.values():
                 copies.lost(member.name)
+            self._arrays.partial.forget(member)
             member.failure, member.done = error, max(0, member.done - sum(map(len, parts)))
             self._arrays.writing = [  # what has come home before is the host's
                 (self.host if writer is member else writer, position, box)

@@ -359,7 +359,8 @@ class Sharing:
         if found is not None:
             return found
         names = tuple(kind.programs)
-        if asked.plan == "race" and len(names) > 1 and on_host:
+        updates = any(program.updates for program in kind.programs.values())  # of the caller's arrays, by whoever races
+        if asked.plan == "race" and len(names) > 1 and on_host and not updates:
             return self._keep(kind, shape, Division(names, range(NOMINAL), plan="race"))
         if len(names) < 2 or asked.plan in ("single", "race"):
             return self._keep(kind, shape, Division(names or kind.able, range(NOMINAL), plan="single"))

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import ClassVar, Self
 
 from loopwright.analysis.extremes import extremes
-from loopwright.analysis.facts import Facts, Reduction
+from loopwright.analysis.facts import Facts, LoopFacts, Reduction
 from loopwright.analysis.reductions import (
     NotAReduction,
     array_updates,
@@ -97,77 +98,98 @@ class Reduce(Step):
         for reduction in found.reductions:
             if reduction.kind != "scalar" and (reason := _no_element(loop, reduction, facts)):
                 return Rejection(reason)
-        if found.last:
-            return Rejection(f"the value of '{found.last[0]}' after its last iteration is needed")
         if self.lanes > MOST:
             return Rejection(f"{self.lanes} partial results are too many; the limit is {MOST}")
-        if (rejection := left_early(loop)) is not None:
-            return rejection
-        return (
-            marked((loop,))
-            or _changing(loop)
-            or unplaced(loop)
-            or order_needed(found, asserted=False, strict=strict)
-            or without_arrays(found.private, arrays_made(loop.body) | names_assigned(loop.body), "lane")
-        )
+        return marked((loop,)) or not_in_parts(loop, found, strict)
 
     def apply(self, kernel: Kernel) -> Kernel:
         loop = the_loop(kernel, self.loop)
         taken = names_of(kernel)
         elements = {fresh(f"{one.array}.e", taken): one for one in _elements(loop).values()}
         original, loop = loop, _in_scalars(loop, elements)
-        found = list(_reductions(loop))
         lane, merge = fresh(f"{loop.name}.l", taken), fresh(f"{loop.name}.m", taken)
-        groups = tuple(group_of(loop, one, taken) for one in extremes(loop))
-        names = [reduction.target for reduction, _ in found] + [name for one in groups for name in one.types]
-        own = {name: fresh(f"{name}.l", taken) for name in names}
-        arrays = {name: fresh(f"{name}.x", taken) for name in names}
+        parts = partial_results(loop, variable(lane), variable(merge), taken, elements)
         step = step_of(loop)
         start = variable(lane) if step == 1 else Binary("mul", variable(lane), number(step))
         inner = replace(
-            loop,
-            lower=plus(start, loop.lower),
-            step=number(step * self.lanes),
-            body=renamed(with_places(loop, groups), own),
-            asserted=False,
+            loop, lower=plus(start, loop.lower), step=number(step * self.lanes), body=parts.body, asserted=False
         )
-        before: list[Stmt] = []
-        first: list[Stmt] = []
-        last: list[Stmt] = []
-        after: list[Stmt] = []
-        for reduction, type_ in found:
-            target, array = reduction.target, arrays[reduction.target]
-            before.append(Allocate(array, type_, (number(self.lanes),), None))
-            first.append(Assign(own[target], identity(reduction.op, type_)))
-            last.append(Store(array, (variable(lane),), Var(own[target], type_)))
-            part = Load(array, (variable(merge),), type_)
-            if (store := elements.get(target)) is not None:
-                element = Load(store.array, store.index, type_, at=store.at, key=store.key)
-                after.append(replace(store, value=combined(reduction.op, element, part)))
-            else:
-                after.append(Assign(target, combined(reduction.op, Var(target, type_), part), at=loop.at))
-        for group in groups:
-            before += [
-                Allocate(arrays[name], type_, (number(self.lanes),), None) for name, type_ in group.types.items()
-            ]
-            before += group.before()
-            first += group.first(own)
-            last += [
-                Store(arrays[name], (variable(lane),), Var(own[name], type_)) for name, type_ in group.types.items()
-            ]
-            after.append(group.merged(arrays, variable(merge), loop.at))
         lanes = replace(loop, name=lane, lower=number(0), upper=number(self.lanes), step=number(1), asserted=False)
-        merged = replace(lanes, name=merge, body=tuple(after))
+        merged = replace(lanes, name=merge, body=parts.after)
         if elements:  # without iterations there may be no such element
             trips = most(number(0), minus(loop.upper, loop.lower))
             merged = replace(merged, upper=least(number(self.lanes), trips))
-        starts = {reduction.target for reduction, _ in found}
-        parts = (*before, replace(lanes, body=(*first, inner, *last)))
-        return finished(replace(kernel, body=_with_parts(kernel.body, original, starts, parts, merged)), kernel)
+        made = [Allocate(name, type_, (number(self.lanes),), None) for name, type_ in parts.arrays.items()]
+        before = (*made, *parts.before, replace(lanes, body=(*parts.first, inner, *parts.last)))
+        return finished(replace(kernel, body=_with_parts(kernel.body, original, parts.starts, before, merged)), kernel)
 
     @classmethod
     def candidates(cls, kernel: Kernel) -> Iterable[Self]:
         return (cls(name, 64) for name in loops(kernel))
+
+
+def not_in_parts(loop: For, found: LoopFacts, strict: bool) -> Rejection | None:
+    """Why the iterations of a reduction cannot be done in parts, each with results of its own; None where they can."""
+    if found.last:
+        return Rejection(f"the value of '{found.last[0]}' after its last iteration is needed")
+    return (
+        left_early(loop)
+        or _changing(loop)
+        or unplaced(loop)
+        or order_needed(found, asserted=False, strict=strict)
+        or without_arrays(found.private, arrays_made(loop.body) | names_assigned(loop.body), "lane")
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class PartialResults:
+    """A loop that adds up, in parts: arrays of partial results with their types; what comes before all parts; what each
+    begins and ends with, and the loop's body between these; what puts a part together with those before. starts: the
+    scalars that are updated."""
+
+    arrays: Mapping[str, Scalar]
+    before: Body
+    first: Body
+    body: Body
+    last: Body
+    after: Body
+    starts: frozenset[str]
+
+
+def partial_results(
+    loop: For, lane: Expr, merge: Expr, taken: set[str], elements: Mapping[str, Store] = MappingProxyType({})
+) -> PartialResults:
+    """Of the scalars that a loop updates. lane: the place of a part's results in their arrays; merge: the same where
+    they are put together. taken: names that are there already; elements: those of scalars that stand for elements."""
+    found = list(_reductions(loop))
+    groups = tuple(group_of(loop, one, taken) for one in extremes(loop))
+    types = {reduction.target: type_ for reduction, type_ in found}
+    types |= {name: type_ for one in groups for name, type_ in one.types.items()}
+    own = {name: fresh(f"{name}.l", taken) for name in types}
+    arrays = {name: fresh(f"{name}.x", taken) for name in types}
+    first: list[Stmt] = []
+    after: list[Stmt] = []
+    for reduction, type_ in found:
+        target = reduction.target
+        first.append(Assign(own[target], identity(reduction.op, type_)))
+        part = Load(arrays[target], (merge,), type_)
+        if (store := elements.get(target)) is not None:
+            element = Load(store.array, store.index, type_, at=store.at, key=store.key)
+            after.append(replace(store, value=combined(reduction.op, element, part)))
+        else:
+            after.append(Assign(target, combined(reduction.op, Var(target, type_), part), at=loop.at))
+    for group in groups:
+        first += group.first(own)
+        after.append(group.merged(arrays, merge, loop.at))
+    return PartialResults(
+        {arrays[name]: type_ for name, type_ in types.items()},
+        tuple(stmt for group in groups for stmt in group.before()),
+        tuple(first),
+        renamed(with_places(loop, groups), own),
+        tuple(Store(arrays[name], (lane,), Var(own[name], type_)) for name, type_ in types.items()),
+        tuple(after),
+        frozenset(reduction.target for reduction, _ in found),
+    )
 
 
 def _changing(loop: For) -> Rejection | None:
@@ -235,7 +257,7 @@ def _in_scalars(loop: For, elements: Mapping[str, Store]) -> For:
     return replace(loop, body=rewrite_body(loop.body, write, read)) if names else loop
 
 
-def _with_parts(body: Body, loop: For, starts: set[str], parts: Body, merged: For) -> Body:
+def _with_parts(body: Body, loop: For, starts: frozenset[str], parts: Body, merged: For) -> Body:
     """The body with what finds partial results and what puts them together in place of a loop. Where results are set to
     constants right before it, that comes between the two, which can then be taken apart."""
     at = next((at for at, stmt in enumerate(body) if stmt is loop), None)
@@ -250,5 +272,5 @@ def _with_parts(body: Body, loop: For, starts: set[str], parts: Body, merged: Fo
     return (*body[:first], *parts, *body[first:at], merged, *body[at + 1 :])
 
 
-def _is_start(stmt: Stmt, names: set[str]) -> bool:
+def _is_start(stmt: Stmt, names: frozenset[str]) -> bool:
     return isinstance(stmt, Assign) and stmt.name in names and isinstance(stmt.value, Const)

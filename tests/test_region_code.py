@@ -1,0 +1,49 @@
+"""How elements of one array are updated by those of another: as the interpreter puts two partial results together."""
+
+from __future__ import annotations
+
+from typing import Any, get_args
+
+import numpy as np
+import pytest
+
+from loopwright.analysis.facts import ReductionOp
+from loopwright.analysis.reductions import combined, identity
+from loopwright.ir.interp import evaluation
+from loopwright.ir.nodes import Var
+from loopwright.ir.types import BOOL, FLOAT32, FLOAT64, INT8, INT64, UINT16, Scalar
+from loopwright.region_code import _update
+
+SPECIAL = [0.0, -0.0, np.nan, np.inf, -np.inf, 1.5, -2.25]
+
+
+def some(scalar: Scalar) -> Any:
+    if scalar.is_float:
+        return np.array(SPECIAL, scalar.dtype)
+    if scalar == BOOL:
+        return np.array([False, True])
+    return np.array([scalar.minimum, scalar.maximum, 0, 1, 7], scalar.dtype)
+
+
+def bits(array: Any, op: str = "") -> bytes:
+    """Every NaN is the same; which zero fmin and fmax take is left open."""
+    if array.dtype.kind == "f":
+        array = np.where(array != array, np.nan, array + 0.0 if op in ("fmin", "fmax") else array).astype(array.dtype)
+    return bytes(array.tobytes())
+
+
+@pytest.mark.parametrize("op", get_args(ReductionOp))
+@pytest.mark.parametrize("scalar", [BOOL, INT8, UINT16, INT64, FLOAT32, FLOAT64], ids=lambda one: one.name)
+def test_elements_are_updated_as_the_interpreter_would(op: ReductionOp, scalar: Scalar) -> None:
+    if (scalar.is_float and op in ("and", "or", "xor")) or (scalar == BOOL and op in ("add", "mul")):
+        return
+    left, right = (one.ravel().copy() for one in np.meshgrid(some(scalar), some(scalar)))
+    together = evaluation(combined(op, Var("a", scalar), Var("b", scalar)))
+    with np.errstate(all="ignore"):
+        expected = np.array([together({"a": a, "b": b}) for a, b in zip(left, right, strict=True)], scalar.dtype)
+        nothing = np.full_like(left, identity(op, scalar).value)
+        _update(op, nothing, left)
+        _update(op, left, right)
+    assert bits(left, op) == bits(expected, op)
+    if op in ("add", "mul", "and", "or", "xor"):
+        assert bits(nothing) == bits(np.meshgrid(some(scalar), some(scalar))[0].ravel())
