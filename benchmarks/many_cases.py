@@ -161,7 +161,7 @@ def _sums(scale: Scale) -> tuple[Any, ...]:
 
 
 def _total(scale: Scale) -> tuple[Any, ...]:
-    return (random(_length(scale, 1 << 32), dtype=np.float32),)
+    return (random(_length(scale, 1 << 32)),)
 
 
 def _bytes(*shape: int) -> Any:

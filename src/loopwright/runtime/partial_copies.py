@@ -23,10 +23,11 @@ class PartialCopies:
     def __init__(self) -> None:
         self._totals: dict[tuple[str, range], Several] = {}
         self._updated: dict[str, Several] = {}
+        self._home: set[str] = set()
 
     def enter(self) -> None:
         """A region begins, in which nobody has any."""
-        self._totals, self._updated = {}, {}
+        self._totals, self._updated, self._home = {}, {}, set()
 
     def made(self, member: Participant, code: RegionCode, everything: Sequence[object]) -> tuple[Several, Several]:
         """Those that a part of a member needs, and has not yet, with room for them: of its own, and of the device's.
@@ -68,11 +69,13 @@ class PartialCopies:
 
     def homeward(self, member: Participant) -> list[Copy]:
         """A member is done: the copies that bring to the host what is its own."""
-        found: list[Copy] = []
-        for copies in self._of_member(member.name):
-            copies.wrote(member.name, copies.whole)
-            found += copies.wanted(HOST, copies.whole)
-        return found
+        if member.gpu is None or member.name in self._home:
+            return []
+        return [Copy(copies, member.name, HOST, copies.whole) for copies in self._of_member(member.name)]
+
+    def are_home(self, member: Participant) -> None:
+        """They have been made."""
+        self._home.add(member.name)
 
     def totals(self) -> Iterator[Several]:
         """What parts have added up, in their order."""

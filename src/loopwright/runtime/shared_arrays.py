@@ -153,6 +153,11 @@ class SharedArrays:
                 copies += self.partial.add(member, part, several)
         return Piece(part, copies, written)
 
+    def has_partial(self, member: Participant, number: int) -> bool:
+        """Whether a member has arrays of its own in a region."""
+        code = member.program.codes[number]
+        return code is not None and bool(code.partial)
+
     def is_there(self, member: Participant, number: int, part: range) -> bool:
         """Whether all that a GPU's part needs is on GPUs, and nothing of what it writes is wanted on the host at
         once: then who asks for it need not wait for any copy."""

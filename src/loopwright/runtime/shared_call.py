@@ -143,7 +143,7 @@ class SharedCall:
         partial = self._arrays.partial
         for member in self.members:
             try:
-                self._copy(member, partial.homeward(member), "down")
+                self._bring_partial(member)
             except DeviceError as error:
                 parts = self._given_up(member, error, partial.parts_of(member))
                 if code.written:
@@ -162,6 +162,10 @@ class SharedCall:
         partial.enter()
         return found
 
+    def _bring_partial(self, member: Participant) -> None:
+        self._copy(member, self._arrays.partial.homeward(member), "down")
+        self._arrays.partial.are_home(member)
+
     def _shared(self, number: int, iterations: range) -> None:
         fixed = self.parts.fixed(number, iterations)
         if fixed is not None and self._planned(number, fixed):
@@ -178,7 +182,10 @@ class SharedCall:
             if fixed is not None and not fixed[place]:
                 continue
             if fixed is not None and self._arrays.is_there(member, number, fixed[place]):
-                launched.append(self._launched(member, number, fixed[place]))
+                if self._arrays.has_partial(member, number):
+                    futures.append(working.submit(self._added_up, member, number, fixed[place]))
+                else:
+                    launched.append(self._launched(member, number, fixed[place]))
                 continue
             pieces = self._taken(place, member) if fixed is None else self._cut(member, number, fixed[place])
             if member.gpu is None:
@@ -434,6 +441,14 @@ class SharedCall:
             raise Failed(one.part, wrong)
         self._starts.note_end(one)
         return []
+
+    def _added_up(self, member: Participant, number: int, part: range) -> list[range]:
+        """Both, of a part that adds up: its code may wait for a total in the middle. What another one has to do."""
+        left = self._awaited(self._launched(member, number, part))
+        if not left:
+            with suppress(DeviceError):  # who needs it asks again
+                self._bring_partial(member)
+        return left
 
     def _start(self, member: Participant, number: int, part: range, waits: bool = True) -> None:
         """Start the kernels of a part, whose arrays are there. waits: see GpuRegion. Raises DeviceError, Failed."""
