@@ -145,7 +145,7 @@ TOO_LARGE = "\nkernel large(n: int64):\n    for i.o in 0 .. n step 4096:\n      
         (SCALAR_SIZE, "expand t r q", "not known before 'r', or might be negative"),
         (TOO_LARGE, "expand t i", "would take 32768000 bytes"),
         (LOCAL, "expand t s", "an iteration of 's' may read elements of 't'"),
-        (LOCAL.replace("q in 0", "q in r"), "expand t r q", "'q' has no constant number of iterations"),
+        (LOCAL.replace("q in 0", "q in r"), "expand t r q", "'q' has a length that is not known before it"),
     ],
 )
 def test_other_refusals(text: str, step: str, word: str) -> None:

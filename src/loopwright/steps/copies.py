@@ -56,7 +56,9 @@ class Copies:
 
 def index_of(loops: Sequence[For]) -> tuple[Expr, ...]:
     """Where the element or the copy of an iteration is."""
-    return tuple(minus(variable(loop.name), loop.lower if extent_of(loop) else 0) for loop in loops)
+    return tuple(
+        minus(variable(loop.name), 0 if _from_zero(loop) and not extent_of(loop) else loop.lower) for loop in loops
+    )
 
 
 def shape_of(loops: Sequence[For]) -> tuple[Expr, ...]:
@@ -79,11 +81,15 @@ def _size_of(loop: For, first: For) -> Expr:
 
 
 def length_of(loop: For, first: For) -> Expr | None:
-    """How far a loop from zero (or a little more) runs, where that is known before the first of the loops."""
-    lower, upper = loop.lower, loop.upper
-    if not isinstance(lower, Const) or int(lower.value) < 0:
+    """How far a loop runs, from zero where it begins there or a little later, where that is known before the first of
+    the loops."""
+    if not _is_known_before(loop.lower, first) or not _is_known_before(loop.upper, first):
         return None
-    return most(number(0), upper) if _is_known_before(upper, first) else None
+    return most(number(0), loop.upper if _from_zero(loop) else minus(loop.upper, loop.lower))
+
+
+def _from_zero(loop: For) -> bool:
+    return isinstance(loop.lower, Const) and int(loop.lower.value) >= 0
 
 
 def _is_known_before(expr: Expr, loop: For) -> bool:

@@ -26,7 +26,7 @@ from loopwright.steps.step import Rejection, Step
 class Expand(Step):
     """Keep a scalar in a local array with an element for each iteration of one loop, or of several loops around one
     another, so that these can be taken apart and interchanged. Of a loop in stretches the array has a constant length;
-    of one that begins at zero, the length of the whole loop. An array gets a copy for each iteration in the same way:
+    of another one, the length of the whole loop. An array gets a copy for each iteration in the same way:
     in a loop i from zero on, t[j] becomes t.x[i, j]. What the last iteration leaves in an array that others use too is
     put there after the loop. `expand s i`:
 
@@ -63,7 +63,7 @@ class Expand(Step):
             if (rejection := changes_inside(loop)) is not None:
                 return rejection
             if step_of(loop) != 1 or not (extent_of(loop) or length_of(loop, found[0])):
-                return Rejection(f"'{loop.name}' has no constant number of iterations: `split` makes pieces of one")
+                return Rejection(f"'{loop.name}' has a length that is not known before it: `split` makes pieces of one")
         if self.target in _arrays(kernel):
             copies = copies_of(kernel, self.target, found)
             size_bytes = bytes_of(copies.element, found, copies.shape)
