@@ -102,7 +102,9 @@ class RegionWork:
         )
 
     def _boxes(self, position: int, everything: Sequence[Any]) -> float:
-        array, reach = everything[position], self.code.reach[position]
+        array, reach = everything[position], self.code.reach.get(position)
+        if reach is None:  # each device has its own
+            return float(array.nbytes)
         if not isinstance(array, np.ndarray):
             return 0.0
         values, copies = values_of(everything), ArrayCopies(array)

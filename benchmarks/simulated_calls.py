@@ -182,7 +182,10 @@ class SimulatedLoop:
         key = number, *(one if isinstance(one, int) else None for one in everything)
         if key not in self._takes:
             work = self._loop.work[number]
-            self._takes[key] = work.of(everything).takes_ns(self._loop.rates)
+            found = list(everything)
+            for position, one in work.code.partial.items():
+                found[position] = np.empty(1, one.dtype) if one.update is None else found[position]
+            self._takes[key] = work.of(found).takes_ns(self._loop.rates)
         return self._takes[key]
 
     def alone(self) -> Outcome:
@@ -251,13 +254,16 @@ class OneAfterTheOther:
     def __init__(self, loop: SimulatedLoop) -> None:
         self._loop = loop
 
-    def region(self, number: int, iterations: range | None, numbers: Sequence[object], made: Sequence[Any]) -> None:
+    def region(
+        self, number: int, iterations: range | None, numbers: Sequence[object], made: Sequence[Any]
+    ) -> Sequence[Mapping[int, Any]]:
         """See Performs."""
         assert iterations is not None
         gpu = self._loop.machine.gpus[0]
         gpu.run(
             self._loop.takes_ns(number, (*self._loop.arguments, *numbers, iterations.start, iterations.stop, *made))
         )
+        return ()
 
 
 @dataclass(frozen=True, slots=True)

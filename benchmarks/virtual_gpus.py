@@ -35,8 +35,7 @@ class Rates:
     `launch_us` before a kernel begins, `latency_us` and `far_latency_us` before a copy does, in a host and between
     them; and of the host's time `call_us` for a call, `part_us` for each part of a region, `kernel_us` and `copy_us`
     for asking for one, `upload_us` for a copy from or to the
-    caller's arrays, `mark_us` for a mark or what waits for one, and `check_us` for looking how a GPU ended. The host's
-    times are those of the version that the committed results were made with; today's are a tenth of them."""
+    caller's arrays, `mark_us` for a mark or what waits for one, and `check_us` for looking how a GPU ended."""
 
     float32: float = 25e12
     float64: float = 10.5e12
@@ -56,12 +55,12 @@ class Rates:
     latency_us: float = 10.0
     far_latency_us: float = 30.0
     call_us: float = 60.0
-    part_us: float = 70.0
-    kernel_us: float = 40.0
-    copy_us: float = 40.0
+    part_us: float = 6.0
+    kernel_us: float = 6.0
+    copy_us: float = 4.0
     upload_us: float = 5.0
-    mark_us: float = 6.0
-    check_us: float = 60.0
+    mark_us: float = 2.0
+    check_us: float = 30.0
 
     def told(self) -> dict[str, float]:
         """For a file of results."""
