@@ -155,8 +155,10 @@ def test_more_gpus_compute_less_each_and_ask_more_of_the_host(sums: CompiledLoop
     found = [rows(sums, count, 1.0).even for count in (2, 4, 8, 16)]
     for few, many in pairwise(found):
         assert many.computes_ns[0] <= few.computes_ns[0] and many.python_ns > few.python_ns
-    assert found[1].total_ns < found[0].total_ns and found[2].total_ns < found[3].total_ns
-    assert found[3].total_ns == pytest.approx(found[3].python_ns), "the host is the limit in the end"
+    assert found[2].total_ns < found[1].total_ns < found[0].total_ns
+    few, many = (rows(sums, count, 1 / 8).even for count in (4, 16))
+    assert few.total_ns < many.total_ns
+    assert many.total_ns == pytest.approx(many.python_ns), "the host is the limit in the end"
 
 
 def test_few_threads_are_no_faster_on_many_gpus() -> None:
@@ -170,9 +172,9 @@ def test_few_threads_are_no_faster_on_many_gpus() -> None:
 
 
 def test_auto_leaves_a_small_loop_to_one_gpu_and_shares_a_large_one(sums: CompiledLoop) -> None:
-    assert rows(sums, 4, 1 / 8).served("auto").devices == 1
+    assert rows(sums, 4, 1 / 64).served("auto").devices == 1
     assert rows(sums, 4, 1.0).served("auto").devices == 4
-    assert rows(sums, 4, 1 / 8).served("split").devices == 4
+    assert rows(sums, 4, 1 / 64).served("split").devices == 4
 
 
 # ---- the parts of it -----------------------------------------------------------------------------------------------
