@@ -162,7 +162,7 @@ def test_explaining_changes_nothing_and_runs_nothing() -> None:
 
 def test_a_call_that_nobody_shares() -> None:
     a, _ = arrays()
-    with lw.options(devices=TWO):
+    with lw.options(devices=TWO, strict=True):
         total(a)
         found = total.explain(a)
     assert found.devices is not None

@@ -11,6 +11,7 @@
    with nothing but assignments inside: each thread does four rows, or a row in four planes. With sums inside: blocks of
    8 x 32. A third, outermost: one block for each of its iterations.
 5. Where calls tell that there are few sums, or few running sums, these are made of partial ones.
+6. A loop that is left where something is found is searched in chunks (`find`).
 """
 
 from __future__ import annotations
@@ -40,6 +41,7 @@ from loopwright.recipe.grid_tiles import BLOCKS, Bound, contraction, transposed
 from loopwright.recipe.grid_totals import totals
 from loopwright.recipe.interchange import depends
 from loopwright.recipe.loop_normalization import counted
+from loopwright.recipe.loop_search import searched
 from loopwright.recipe.order_of_keys import in_order_of_keys, in_order_that_is_asked_for
 from loopwright.recipe.partial_schedule import Chain, NotTaken, PartialSchedule, ReasonedStep
 from loopwright.recipe.privatisation import in_copies
@@ -102,6 +104,7 @@ def _recipe(
     if not kernel.overlap and not simple:
         # First of all, as these look at a kernel as a whole: what they make is for all others what the user wrote.
         counted(partial)
+        searched(partial)
         in_copies(partial)
         in_fronts(partial)
         in_order_of_keys(partial)

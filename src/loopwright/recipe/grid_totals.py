@@ -13,7 +13,7 @@ from loopwright.recipe.interchange import depends
 from loopwright.recipe.partial_schedule import Chain, PartialSchedule
 from loopwright.recipe.tunable import Tunable
 from loopwright.steps.bind import Bind
-from loopwright.steps.extent import trip_of
+from loopwright.steps.extent import extent_of, trip_of
 from loopwright.steps.reduce import Reduce
 from loopwright.steps.split import Split
 
@@ -32,6 +32,8 @@ ROWS = Tunable(
     (256, 512, 1024, 2048, 4096),
     "a block for each: as many as a large GPU runs at once, and few enough to be put together by one",
 )
+PIECE = 1 << 16
+"""Iterations of a part of a loop, the same number each time, that are worth a grid of their own."""
 LONG = 64
 """Iterations of an innermost loop that the threads of a block share: they then touch neighbouring elements."""
 
@@ -44,7 +46,8 @@ def totals(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Boun
         return []
     if loop is chain[-1]:
         sum_in_scalars(partial, loop)
-    if any(depends(loop, outer.name) for outer in chain[: chain.index(loop)]):
+    is_piece = (extent_of(loop) or 0) >= PIECE
+    if not is_piece and any(depends(loop, outer.name) for outer in chain[: chain.index(loop)]):
         most = partial.facts.gpu.threads
         why = f"'{user_name(loop.name)}' adds up part of a triangle each time: one block of {most} threads does"
         return [(Bind(loop.name, "thread.x", most), why)]

@@ -92,6 +92,7 @@ PHRASES: Mapping[str, Callable[[Words], str]] = {
     "redirect": lambda w: f"runs the iterations of {w[0]} in another order, similar ones side by side",
     "relayout": lambda w: _relayout(w),
     "scan": lambda w: f"computes the running results of {w[0]} in {w[1]} pieces",
+    "find": lambda w: f"looks for the iteration that leaves {w[0]} in chunks of {w[1]}, in any order",
     "unroll": lambda w: f"writes out {w[1] if len(w) > 1 else 'all'} iterations of {w[0]}",
     "unroll_and_jam": lambda w: f"does {w[1]} iterations of {w[0]} side by side",
     "reschedule": lambda w: "finds a new order of all iterations by integer programming",
@@ -105,7 +106,7 @@ PHRASES: Mapping[str, Callable[[Words], str]] = {
 SHORT: Mapping[str, str] = {
     "tile": "blocks", "split": "pieces", "pack": "packed copies", "stage": "staged tiles", "promote": "registers",
     "unroll_and_jam": "iterations side by side", "reschedule": "new order", "skew": "slanted", "balance": "balanced",
-    "scan": "running results", "reduce": "partial results", "fuse": "fused", "fission": "loops apart",
-    "reorder": "reordered", "redirect": "iterations sorted", "relayout": "other layout",
+    "scan": "running results", "find": "chunks searched", "reduce": "partial results", "fuse": "fused",
+    "fission": "loops apart", "reorder": "reordered", "redirect": "iterations sorted", "relayout": "other layout",
 }  # fmt: skip
 """What a variant is called by, for steps that say much of it."""

@@ -9,6 +9,7 @@ from loopwright.steps.complete import Complete
 from loopwright.steps.cut import Cut
 from loopwright.steps.demote import Demote
 from loopwright.steps.expand import Expand
+from loopwright.steps.find import Find
 from loopwright.steps.fission import Fission
 from loopwright.steps.fuse import Fuse
 from loopwright.steps.guard import Guard
@@ -39,7 +40,6 @@ from loopwright.steps.vectorize import Vectorize
 
 STEPS: tuple[type[Step], ...] = (
     Split, Tile, Align, Reorder, Fuse, Fission, Cut, Partition, Normalize, Reverse, Shift, Skew, Guard, Complete,
-    Overrun,
-    Separate, Specialize, Promote, Demote, Expand, Pack, Stage, Reduce, Scan, Redirect, Relayout, Unroll, UnrollAndJam,
-    Reschedule, Vectorize, Parallelize, Balance, Bind,
+    Overrun, Separate, Specialize, Promote, Demote, Expand, Pack, Stage, Reduce, Scan, Find, Redirect, Relayout,
+    Unroll, UnrollAndJam, Reschedule, Vectorize, Parallelize, Balance, Bind,
 )  # fmt: skip
