@@ -3,11 +3,13 @@ device."""
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import numpy as np
 import pytest
 
+import loopwright as lw
 from codegen.on_gpu import agree
 
 RANDOM = np.random.default_rng(5)
@@ -112,3 +114,74 @@ def run(kernel: Any, shape: tuple[int, int], strict: bool) -> Any:
     x = RANDOM.integers(-9, 9, shape).astype(float)
     label = RANDOM.integers(0, 4, shape[0])
     return agree(kernel, x, label, np.zeros((4, max(shape[1], 1))), np.zeros(4, np.int64), strict=strict)
+
+
+@lw.kernel
+def counts_of_rows(a, h):
+    for i in range(a.shape[0]):
+        for j in range(a.shape[1]):
+            h[i, a[i, j]] += 1
+
+
+@lw.kernel
+def sums_of_planes(a, x, h):
+    for k in range(a.shape[0]):
+        for i in range(a.shape[1]):
+            for j in range(a.shape[2]):
+                h[k, i, a[k, i, j]] += x[j]
+
+
+@lw.kernel
+def least_of_rows(a, x, h):
+    for i in range(a.shape[0]):
+        for j in range(a.shape[1]):
+            h[2 * i + 1, a[i, j]] = min(h[2 * i + 1, a[i, j]], x[i, j])
+
+
+@lw.kernel
+def two_targets_of_rows(a, h, g):
+    for i in range(a.shape[0]):
+        for j in range(a.shape[1]):
+            h[i, a[i, j]] += 1
+            g[a[i, j]] += 2
+
+
+@pytest.mark.parametrize("length", [0, 5, 4095, 4096, 33_000])
+@pytest.mark.parametrize("bins", [3, 256, 40_000])
+def test_rows_that_add_by_key(length: int, bins: int) -> None:
+    """Short ones, and long ones whose blocks have copies of one row, or of none where it is too large."""
+    random = np.random.default_rng(length + bins)
+    a = random.integers(0, min(bins, 300), (3, length))
+    h = random.integers(0, 9, (3, bins))
+    expected = h + np.stack([np.bincount(row, minlength=bins) for row in a])
+    with lw.options(device="emulated"):
+        counts_of_rows(a, h)
+    assert (h == expected).all()
+
+
+def test_rows_of_other_kinds() -> None:
+    random = np.random.default_rng(7)
+    planes = random.integers(0, 7, (2, 3, 5000))
+    x = random.integers(0, 5, 5000) * 1.0
+    a, least = planes[0], random.random((3, 5000))
+    for kernel, given in (
+        (sums_of_planes, (planes, x, np.zeros((2, 3, 7)))),
+        (least_of_rows, (a, least, np.full((7, 9), np.inf))),
+        (two_targets_of_rows, (a, np.zeros((3, 8), np.int32), np.zeros(9, np.int64))),
+    ):
+        mine, theirs = copy.deepcopy(given), copy.deepcopy(given)
+        with lw.options(device="emulated"):
+            kernel(*mine)
+        kernel.py_func(*theirs)
+        for one, other in zip(mine, theirs, strict=True):
+            assert (one == other).all()
+
+
+def test_blocks_share_long_rows_and_have_copies_of_them() -> None:
+    keys, counts = np.zeros((3, 5000), np.uint8), np.zeros((3, 256), np.int64)
+    found = agree(counts_of_rows.py_func, keys, counts)
+    told = [text for one in found.program.device.functions for text in one.lowered]
+    assert any("copies of a row of 'h' in shared memory" in text for text in told)
+    with lw.options(device="emulated"):
+        text = str(counts_of_rows.explain(keys, counts))
+    assert "bind i block.x; bind j.o block.y; bind j thread.x 512" in text

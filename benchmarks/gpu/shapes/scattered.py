@@ -13,6 +13,12 @@ def histogram(x, h):
         h[int(x[i] * h.shape[0])] += 1
 
 
+def row_histograms(x, h):
+    for i in range(x.shape[0]):
+        for j in range(x.shape[1]):
+            h[i, x[i, j]] += 1
+
+
 def weighted(key, w, h):
     for i in range(key.shape[0]):
         h[key[i]] += w[i]
@@ -448,6 +454,10 @@ CASES = (
     Case("histogram, 10^5 bins of floats", histogram, lambda r, n, m: (r.f4(n), zi(m)), (3000, 1000),
          (20_000_000, 100_000), lambda x, h: (np.bincount((x * len(h)).astype(int), minlength=len(h)),),
          lambda torch, x, h: torch.histc(x, len(h), 0, 1), restore=True),
+    Case("histograms of rows", row_histograms,
+         lambda r, n, m: (r.whole(256, n * m).astype(np.uint8).reshape(n, m), zi(n, 256)), (20, 5000), (2000, 200_000),
+         lambda x, h: (np.stack([np.bincount(row, minlength=256) for row in x]),),
+         lambda torch, x, h: h.scatter_add_(1, x.long(), torch.ones_like(x, dtype=h.dtype)), restore=True),
     Case("weighted histogram, 16 bins", weighted, lambda r, n, m: (r.whole(m, n), r.f4(n), z4(m)), (3000, 16),
          (10_000_000, 16), _counts, _index_add, restore=True),
     Case("weighted histogram, 10^5 bins", weighted, lambda r, n, m: (r.whole(m, n), r.f4(n), z4(m)), (3000, 1000),

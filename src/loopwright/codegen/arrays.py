@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from loopwright.codegen.c_text import MEMORY_TYPE
 from loopwright.codegen.names import Names
@@ -20,7 +20,8 @@ class ArrayText:
     `bytes`, else in elements, and unused for contiguous layouts, whose addresses follow from the sizes. `slot` is
     the position in lw_call, None for a local array. on_device: in text for a GPU, where the type of distances between
     elements is `lw_int`: 32 bits where these are enough. after: C text behind each place, which makes it one in that
-    copy of the array that is meant, where there are several."""
+    copy of the array that is meant, where there are several. settled: of a copy of one row (layout C), how many
+    leading indices say which, and count no more."""
 
     name: str
     element: Scalar
@@ -34,6 +35,7 @@ class ArrayText:
     aligned: bool = True
     on_device: bool = False
     after: str = ""
+    settled: int = 0
 
     @property
     def rank(self) -> int:
@@ -80,6 +82,9 @@ class ArrayText:
         """C text of how many elements the one with this index comes after the first. On a GPU only the distance to the
         row is cut to its type: what is added for the place in the row stays as it is, so that a compiler sees that
         neighbours are neighbours, and that a loop along the row goes from one to the next."""
+        if self.settled:
+            within = replace(self, sizes=self.sizes[self.settled :], settled=0)
+            return within.place_of(index[self.settled :])
         if not self.on_device:
             return self._flat(index) + self.after
         rows, place = self._rows(index)

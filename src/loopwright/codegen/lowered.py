@@ -54,13 +54,15 @@ class AtomicUpdates(LoweringDecision):
 class PrivatisedUpdates(LoweringDecision):
     """A nest that threads share, for which a block has copies of the array that they update, of so many bytes. element:
     the type of their elements; rounds: how many iterations each thread has; parts: how many iterations of the loop over
-    blocks one block may do with the same copies."""
+    blocks one block may do with the same copies. leading: the indices along the first axes that are the same in all
+    updates of the nest: the copies are of this row."""
 
     updates: AtomicUpdates
     element: Scalar
     size_bytes: int
     rounds: int
     parts: int
+    leading: tuple[Expr, ...] = ()
 
     @property
     def array(self) -> str:
@@ -74,7 +76,8 @@ class PrivatisedUpdates(LoweringDecision):
 
     @property
     def text(self) -> str:
-        return f"privatised updates: copies of '{self.array}' in shared memory, up to {self.most} elements"
+        of = f"'{self.array}'" if not self.leading else f"a row of '{self.array}'"
+        return f"privatised updates: copies of {of} in shared memory, up to {self.most} elements"
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,9 +26,10 @@ from loopwright.codegen.safepoints import operations_in, spend
 from loopwright.codegen.statements import write_body
 from loopwright.codegen.thread_reduction import number_in_block
 from loopwright.ir.code import AtomicOperation, SharedArray
-from loopwright.ir.nodes import Assign, Binary, Body, Cast, Const, Expr, For, Load, Store, Var
+from loopwright.ir.nodes import Assign, Binary, Body, Cast, Checked, Const, Expr, For, Load, Store, Var
+from loopwright.ir.queries import has, names_assigned, names_in
 from loopwright.ir.types import INT32, INT64, UINT64, Scalar
-from loopwright.ir.walk import own_expressions, statements, subexpressions
+from loopwright.ir.walk import expressions, own_expressions, statements, subexpressions
 from loopwright.steps.extent import extent_of
 from loopwright.steps.grids import shared_bytes
 from loopwright.steps.nest import step_of
@@ -97,9 +98,27 @@ def _privatised(
 ) -> PrivatisedUpdates:
     loop, array, iterations = band[0], given.arrays[found.array], prod(map(_iterations, band))
     each = _each(found, band[-1].body, array.element) if array.element in (INT64, UINT64) else None
+    row = _leading(band, found.array, given)
     if each is None or iterations * each > INT32.maximum:
-        return PrivatisedUpdates(loop.name, found, array.element, room, rounds, INT32.maximum)
-    return PrivatisedUpdates(loop.name, found, INT32, room, rounds, INT32.maximum // (iterations * each))
+        return PrivatisedUpdates(loop.name, found, array.element, room, rounds, INT32.maximum, row)
+    return PrivatisedUpdates(loop.name, found, INT32, room, rounds, INT32.maximum // (iterations * each), row)
+
+
+def _leading(band: Sequence[For], array: str, given: CodegenInput) -> tuple[Expr, ...]:
+    """The indices along the first axes that are the same in all accesses of a nest; at least one axis is left."""
+    body = band[-1].body
+    accesses: list[Load | Store] = [one for one in expressions(body, Load) if one.array == array]
+    accesses += [one for one in statements(body, Store) if one.array == array]
+    changing = {loop.name for loop in band} | names_assigned(body) | {one.name for one in statements(body, For)}
+    found: list[Expr] = []
+    for axis, expr in enumerate(accesses[0].index[:-1]):
+        bounds = [given.facts.bounds_of(one)[axis] for one in accesses]
+        is_inside = all(one.kind == "proven" and not one.may_be_negative for one in bounds)
+        same = all(one.index[axis] == expr for one in accesses)
+        if not (is_inside and same) or has(expr, Load, Checked) or names_in(expr) & changing:
+            break
+        found.append(expr)
+    return tuple(found)
 
 
 def _stored(body: Body) -> dict[str, None]:
@@ -150,7 +169,7 @@ def copied(
     shared.append(SharedArray(pointer, memory, copy.most))
     w.function.scoped.add(pointer)
     none = literal(identity(op, copy.element).value, copy.element)
-    count = f"(int)({count_of(copy.array, w)})"
+    count = f"(int)({count_of(copy, w)})"
     places = f"{count} << lw_shift" if lanes else count
     if lanes:
         w.line(f"int lw_shift = {lanes};")
@@ -162,7 +181,12 @@ def copied(
         w.line(f"{pointer}[lw_i] = {none};")
     w.barrier()
     after = " << lw_shift | lw_lane" if lanes else ""
-    w.arrays[copy.array] = replace(array, pointer=pointer, element=copy.element, after=after)
+    first = ""
+    if copy.leading:
+        first = w.fresh("lw_row", "int64_t")
+        index = (*(w.text(one) for one in copy.leading), *["0"] * (array.rank - len(copy.leading)))
+        w.line(f"const int64_t {first} = {replace(array, on_device=False).place_of(index)};")
+    w.arrays[copy.array] = replace(array, pointer=pointer, element=copy.element, after=after, settled=len(copy.leading))
     yield
     w.arrays[copy.array] = array
     w.barrier()
@@ -177,17 +201,19 @@ def copied(
         else:
             w.line(f"const {memory} lw_mine = {pointer}[lw_i];")
         mine = f"({array.memory_type})lw_mine"
-        w.only(f"lw_mine != {none}", AtomicOperation(ATOMIC[op], w.use(array.pointer), "lw_i", mine))
+        place = f"{first} + lw_i" if first else "lw_i"
+        w.only(f"lw_mine != {none}", AtomicOperation(ATOMIC[op], w.use(array.pointer), place, mine))
 
 
-def count_of(name: str, w: GpuWriter) -> str:
-    """C text of the number of an array's elements."""
-    return " * ".join(w.size(name, axis) for axis in range(w.arrays[name].rank)) or "1"
+def count_of(copy: PrivatisedUpdates, w: GpuWriter) -> str:
+    """C text of the number of elements that a copy has."""
+    axes = range(len(copy.leading), w.arrays[copy.array].rank)
+    return " * ".join(w.size(copy.array, axis) for axis in axes) or "1"
 
 
 def fits(copy: PrivatisedUpdates, w: GpuWriter) -> str:
     """C text: whether a block's copy has room for all elements."""
-    return f"{count_of(copy.array, w)} <= {copy.most}"
+    return f"{count_of(copy, w)} <= {copy.most}"
 
 
 # ---- updates ----------------------------------------------------------------------------------------------------

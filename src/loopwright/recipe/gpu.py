@@ -31,7 +31,7 @@ from loopwright.ir.walk import expressions, loops, own_expressions, statements, 
 from loopwright.recipe.coalescing import accesses_inside, along_x
 from loopwright.recipe.distribution import isolate
 from loopwright.recipe.grid_blocks import LINE, in_blocks, in_boxes
-from loopwright.recipe.grid_keys import by_key, parted_by_kind, rows_by_key
+from loopwright.recipe.grid_keys import by_key, parted_by_kind, rows_by_key, rows_of_keys
 from loopwright.recipe.grid_parts import few_sums
 from loopwright.recipe.grid_rows import rows_of_loops
 from loopwright.recipe.grid_scans import in_chunks, in_chunks_of_threads
@@ -548,6 +548,7 @@ ATTEMPTS = (
     in_chunks,
     in_chunks_of_threads,
     rows_by_key,
+    rows_of_keys,
     _contracted,
     _in_tiles,
     _row_by_row,

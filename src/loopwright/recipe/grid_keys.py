@@ -11,12 +11,13 @@ from loopwright.ir.nodes import For, Load, Store, Var, While
 from loopwright.ir.queries import contains, names_assigned
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import statements, subexpressions
-from loopwright.recipe.grid_rows import SHARING
+from loopwright.recipe.grid_rows import SHARING, length_of, version
 from loopwright.recipe.grid_sums import bound_inside
 from loopwright.recipe.grid_tiles import Bound
 from loopwright.recipe.partial_schedule import Chain, PartialSchedule, made
 from loopwright.recipe.tunable import Tunable
 from loopwright.steps.bind import Bind
+from loopwright.steps.extent import trip_of
 from loopwright.steps.fission import Fission
 from loopwright.steps.split import Split
 
@@ -80,6 +81,50 @@ def rows_by_key(partial: PartialSchedule, chain: Chain, free: list[For]) -> list
     around = [Bind(block, "block.x"), Bind(loop.name, "thread.y")]
     bound = bound_inside(partial, around, Bind(along[0].name, "thread.x", across), why)
     return [*bound, *((Bind(other.name, "thread.x", across), why) for other in along[1:])]
+
+
+LONG = 4096
+"""Iterations of a row that is added by key from which on it is shared by a block or several."""
+
+
+def rows_of_keys(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bound]:
+    """Rows of which each adds to elements that only data tells, as a histogram of each row does: where rows are long,
+    blocks share the iterations of one, with copies of what it adds to."""
+    outer, rest = list(chain[: len(free)]), chain[len(free) :]
+    if not 1 <= len(free) <= 2 or outer != free or not rest or any(len(loop.body) > 1 for loop in outer):
+        return []
+    loop, trip = rest[0], trip_of(rest[0])
+    if partial.verdict(loop) != "reduction" or contains(loop.body, For, While) or (trip is not None and trip < LONG):
+        return []
+    reductions = partial.present_facts().loops[loop.name].reductions
+    if not all(one.kind == "scatter" and _is_told_by_data(loop, one) for one in reductions):
+        return []
+    row, targets = user_name(outer[-1].name), " and ".join(f"'{user_name(one.target)}'" for one in reductions)
+    short = version(partial, outer[0].name, length_of([loop]), LONG) if trip is None else {}
+    if short is None:
+        return []
+    why = f"each '{row}' adds to elements of {targets} that only data tells: where it is long, blocks share it"
+    threads = partial.threads(KEYS)
+    (block,) = made(partial, Split(loop.name, threads * partial.number(KEYS_EACH)), why)
+    around = [
+        Bind(outer[-1].name, "block.x"),
+        Bind(block, "block.y"),
+        *(Bind(one.name, "block.z") for one in outer[:-1]),
+    ]
+    bound = bound_inside(partial, around, Bind(loop.name, "thread.x", threads), why)
+    return [*bound, *(_a_thread_each(partial, [short[one.name] for one in outer]) if short else [])]
+
+
+def _a_thread_each(partial: PartialSchedule, outer: list[str]) -> list[Bound]:
+    why = f"each '{user_name(outer[-1])}' is too short to be shared"
+    (block,) = made(partial, Split(outer[-1], SHORT_EACH), why)
+    around = [Bind(outer[0], "block.y")] if len(outer) > 1 else []
+    steps = [*around, Bind(block, "block.x"), Bind(outer[-1], "thread.x", SHORT_EACH)]
+    return [(step, why) for step in steps]
+
+
+SHORT_EACH = 32
+"""Short rows of a block, with a thread for each."""
 
 
 def _is_told_by_data(loop: For, reduction: Reduction) -> bool:
