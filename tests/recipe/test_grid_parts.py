@@ -151,3 +151,23 @@ def test_several_products_are_in_tiles_all_the_same() -> None:
     found = agree(two_products, *(whole(20, 20) for _ in range(4)), strict=False)
     steps = [str(decision.step) for decision in found.analysed.recipe.decisions]
     assert sum(step.startswith("stage") for step in steps) == 4
+
+
+def least_of_rows(a, v, w):
+    for i in range(a.shape[0]):
+        best = np.inf
+        where = -1
+        for j in range(a.shape[1]):
+            if a[i, j] < best:
+                best = a[i, j]
+                where = j
+        v[i] = best
+        w[i] = where
+
+
+def test_few_rows_of_which_the_least_element_is_looked_for() -> None:
+    """Before, one thread went through each row."""
+    a = whole(4, 300)
+    a[1, 17] = a[1, 40] = -99.0
+    steps = steps_of(least_of_rows, a, np.zeros(4), np.zeros(4, np.int64), strict=True)
+    assert "specialize a.0 >= 256 in i" in steps and "reduce j.1 8192" in steps

@@ -120,8 +120,9 @@ class Reduce(Step):
             trips = most(number(0), minus(loop.upper, loop.lower))
             merged = replace(merged, upper=least(number(self.lanes), trips))
         made = [Allocate(name, type_, (number(self.lanes),), None) for name, type_ in parts.arrays.items()]
-        before = (*made, *parts.before, replace(lanes, body=(*parts.first, inner, *parts.last)))
-        return finished(replace(kernel, body=_with_parts(kernel.body, original, parts.starts, before, merged)), kernel)
+        before: Body = (*made, replace(lanes, body=(*parts.first, inner, *parts.last)))
+        after: Body = (*parts.before, merged)
+        return finished(replace(kernel, body=_with_parts(kernel.body, original, parts.starts, before, after)), kernel)
 
     @classmethod
     def candidates(cls, kernel: Kernel) -> Iterable[Self]:
@@ -143,9 +144,9 @@ def not_in_parts(loop: For, found: LoopFacts, strict: bool) -> Rejection | None:
 
 @dataclass(frozen=True, slots=True)
 class PartialResults:
-    """A loop that adds up, in parts: arrays of partial results with their types; what comes before all parts; what each
-    begins and ends with, and the loop's body between these; what puts a part together with those before. starts: the
-    scalars that are updated."""
+    """A loop that adds up, in parts: arrays of partial results with their types; what each part begins and ends with,
+    and the loop's body between these; what comes `before` the first one is put together with what was there, and what
+    does that. starts: the scalars that are updated."""
 
     arrays: Mapping[str, Scalar]
     before: Body
@@ -188,7 +189,7 @@ def partial_results(
         renamed(with_places(loop, groups), own),
         tuple(Store(arrays[name], (lane,), Var(own[name], type_)) for name, type_ in types.items()),
         tuple(after),
-        frozenset(reduction.target for reduction, _ in found),
+        frozenset(types),
     )
 
 
@@ -257,7 +258,7 @@ def _in_scalars(loop: For, elements: Mapping[str, Store]) -> For:
     return replace(loop, body=rewrite_body(loop.body, write, read)) if names else loop
 
 
-def _with_parts(body: Body, loop: For, starts: frozenset[str], parts: Body, merged: For) -> Body:
+def _with_parts(body: Body, loop: For, starts: frozenset[str], parts: Body, merged: Body) -> Body:
     """The body with what finds partial results and what puts them together in place of a loop. Where results are set to
     constants right before it, that comes between the two, which can then be taken apart."""
     at = next((at for at, stmt in enumerate(body) if stmt is loop), None)
@@ -269,7 +270,7 @@ def _with_parts(body: Body, loop: For, starts: frozenset[str], parts: Body, merg
     first = at
     while first and _is_start(body[first - 1], starts):
         first -= 1
-    return (*body[:first], *parts, *body[first:at], merged, *body[at + 1 :])
+    return (*body[:first], *parts, *body[first:at], *merged, *body[at + 1 :])
 
 
 def _is_start(stmt: Stmt, names: frozenset[str]) -> bool:
