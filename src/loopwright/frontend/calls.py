@@ -20,7 +20,7 @@ from loopwright.frontend.asked import answer
 from loopwright.frontend.builtin_functions import BUILTINS, Handler
 from loopwright.frontend.characters import METHODS, method_of_text, text_of
 from loopwright.frontend.closures import given_lambda
-from loopwright.frontend.context import Context
+from loopwright.frontend.context import Context, Restart
 from loopwright.frontend.draws import draws
 from loopwright.frontend.elementwise import any_array, kept_array, map_elements
 from loopwright.frontend.generator_state import STATE
@@ -29,7 +29,7 @@ from loopwright.frontend.iteration import is_prange, range_value
 from loopwright.frontend.keyed import method_of_keyed
 from loopwright.frontend.list_methods import made_list, mapped, method_of_list, sort
 from loopwright.frontend.lists import new_list
-from loopwright.frontend.markers import ASKED, ELEMENTWISE, MAKES, NO_EFFECT
+from loopwright.frontend.markers import ASKED, ELEMENTWISE, MAKES, NAMES_THREADS, NO_EFFECT
 from loopwright.frontend.math_functions import MATH
 from loopwright.frontend.named_tuples import is_named_tuple, named_tuple
 from loopwright.frontend.numpy_functions import NUMPY, number_method, type_call
@@ -42,6 +42,7 @@ from loopwright.frontend.refusals import NUMPY as NUMPY_INSTEAD
 from loopwright.frontend.sequences import SEQUENCES
 from loopwright.frontend.table_methods import called_table, method_of_table
 from loopwright.frontend.tables import as_list, new_table
+from loopwright.frontend.tuple_items import tuple_of
 from loopwright.frontend.ufuncs import ufunc_of
 from loopwright.frontend.values import (
     ArrayLike,
@@ -128,9 +129,14 @@ def call(cx: Context, node: ast.Call) -> Value:
             return Fixed(None)
         if hasattr(callee.value, ASKED):
             return answer(cx, callee.value, node)
+        if hasattr(callee.value, NAMES_THREADS) and not cx.session.names_threads:
+            cx.session.names_threads = True
+            raise Restart
         maker = getattr(callee.value, MAKES, None)
         if maker is not None and not isinstance(callee.value, type):
             return new_list(cx, [], node) if maker is list else new_table(cx, True, node)
+        if callee.value is tuple and len(node.args) <= 1 and not node.keywords:
+            return tuple_of(cx, node.args[0]) if node.args else Items(())
         if callee.value is set or callee.value is dict or maker is dict:
             return called_table(cx, callee.value is not set, node)
         if (callee.value is list or maker is list) and not node.args:
