@@ -6,7 +6,7 @@ import ast
 import inspect
 from dataclasses import replace
 from types import FunctionType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -36,6 +36,7 @@ from loopwright.frontend.numpy_functions import NUMPY, number_method, type_call
 from loopwright.frontend.operands import kept, operands
 from loopwright.frontend.printing import print_call
 from loopwright.frontend.products import outer_of
+from loopwright.frontend.record_arrays import copied
 from loopwright.frontend.reductions import REDUCTIONS, from_the_front
 from loopwright.frontend.refusals import FUNCTIONS, refuse_expression
 from loopwright.frontend.refusals import NUMPY as NUMPY_INSTEAD
@@ -109,6 +110,8 @@ def call(cx: Context, node: ast.Call) -> Value:
             return method_of_table(cx, owner, _arguments(cx, node, name))
         if isinstance(owner, Items) and owner.names == STATE:
             return generators.draw(cx, owner, _arguments(cx, node, name))
+        if isinstance(owner, Records) and name == "copy" and owner.shape and not node.args and not node.keywords:
+            return copied(cx, owner, node)
         if isinstance(owner, Records) and name in _NUMBER_METHODS:
             return array_attribute(cx, owner, name, node.func)
         if isinstance(owner, Literal | Number) and name in _NUMBER_METHODS:
@@ -116,34 +119,40 @@ def call(cx: Context, node: ast.Call) -> Value:
         if isinstance(owner, Number) and not owner.weak and name in _METHODS_AS_OF_ONE:
             return method_of_array(cx, _of_one(owner), _arguments(cx, node, name))
     callee = cx.evaluate(node.func)
-    if isinstance(callee, Fixed):
-        if callee.value is zip and _is_returned(cx, node):
-            return Zipped(tuple(kept_array(cx, one, node) for one in operands(cx, node.args)))
-        if callee.value is map and id(node) in cx.comprehensions:
-            return mapped(cx, node)
-        _refuse_by_name(cx, callee.value, node)
-        if callee.value is print:
-            return print_call(cx, node)
-        if hasattr(callee.value, NO_EFFECT):
-            _arguments(cx, node, name)
-            return Fixed(None)
-        if hasattr(callee.value, ASKED):
-            return answer(cx, callee.value, node)
-        if hasattr(callee.value, NAMES_THREADS) and not cx.session.names_threads:
-            cx.session.names_threads = True
-            raise Restart
-        maker = getattr(callee.value, MAKES, None)
-        if maker is not None and not isinstance(callee.value, type):
-            return new_list(cx, [], node) if maker is list else new_table(cx, True, node)
-        if callee.value is tuple and len(node.args) <= 1 and not node.keywords:
-            return tuple_of(cx, node.args[0]) if node.args else Items(())
-        if callee.value is set or callee.value is dict or maker is dict:
-            return called_table(cx, callee.value is not set, node)
-        if (callee.value is list or maker is list) and not node.args:
-            return new_list(cx, [], node)
-        if callee.value is list or callee.value is sorted or maker is list:
-            return _list_or_sorted(cx, callee.value is sorted, node)
+    if isinstance(callee, Fixed) and (read := _read_here(cx, callee.value, node, name)) is not None:
+        return read
     return _apply(cx, callee, _arguments(cx, node, name))
+
+
+def _read_here(cx: Context, function: Any, node: ast.Call, name: str) -> Value | None:
+    """Calls of functions that look at the text of their arguments, or at nothing; None for all others."""
+    if function is zip and _is_returned(cx, node):
+        return Zipped(tuple(kept_array(cx, one, node) for one in operands(cx, node.args)))
+    if function is map and id(node) in cx.comprehensions:
+        return mapped(cx, node)
+    _refuse_by_name(cx, function, node)
+    if function is print:
+        return print_call(cx, node)
+    if hasattr(function, NO_EFFECT):
+        _arguments(cx, node, name)
+        return Fixed(None)
+    if hasattr(function, ASKED):
+        return answer(cx, function, node)
+    if hasattr(function, NAMES_THREADS) and not cx.session.names_threads:
+        cx.session.names_threads = True
+        raise Restart
+    maker = getattr(function, MAKES, None)
+    if maker is not None and not isinstance(function, type):
+        return new_list(cx, [], node) if maker is list else new_table(cx, True, node)
+    if function is tuple and len(node.args) <= 1 and not node.keywords:
+        return tuple_of(cx, node.args[0]) if node.args else Items(())
+    if function is set or function is dict or maker is dict:
+        return called_table(cx, function is not set, node)
+    if (function is list or maker is list) and not node.args:
+        return new_list(cx, [], node)
+    if function is list or function is sorted or maker is list:
+        return _list_or_sorted(cx, function is sorted, node)
+    return None
 
 
 def generator_call(cx: Context, node: ast.expr) -> object:

@@ -38,6 +38,7 @@ from loopwright.frontend.values import (
 )
 from loopwright.frontend.variables import array_if_present, grow, or_zero, presence
 from loopwright.frontend.views import as_size, as_view, clipped, in_range, size_of
+from loopwright.ir.made_records import name_of_records
 from loopwright.ir.nodes import (
     RESERVED,
     Allocate,
@@ -111,20 +112,12 @@ def _flatten(
     cx: Context, value: Value, node: ast.Return, flat: list[Value], packing: list[tuple[str, int]],
     written: ast.expr | None, place: tuple[int, ...] = (),
 ) -> None:  # fmt: skip
-    """The numbers and arrays of what is returned, and how it is made of them: `Kernel.packing`. `place`: of this value
-    in nested tuples."""
+    """The numbers and arrays of what is returned, and how it is made of them (`Kernel.packing`); place: in tuples."""
     maybe = None if written is None else array_if_present(cx, written)
     if maybe is not None:
         _flatten_maybe(cx, *maybe, node, flat, packing)
         return
-    found: tuple[Expr, Literal | Number | Items] | None = None if written is None else presence(cx, written)
-    if found is None and isinstance(value, Number) and isinstance(value.expr, Checked) and value.expr.kind == "none":
-        found = value.expr.condition, or_zero(value.expr.condition, value)
-    if found is not None and place not in cx.session.maybe_results:
-        cx.session.maybe_results.add(place)
-        cx.session.types.grown = True
-    if found is None and place in cx.session.maybe_results and isinstance(value, Literal | Number | Items):
-        found = Const(True, BOOL), value
+    found = _presence(cx, value, written, place)
     if found is not None:
         flag, number = found
         _flatten(cx, number, node, flat, packing, None, (*place, -1))
@@ -133,11 +126,10 @@ def _flatten(
         return
     match value:
         case Items(items=items):
-            parts = (
-                written.elts if isinstance(written, ast.Tuple | ast.List) and len(written.elts) == len(items) else None
-            )
+            is_written_out = isinstance(written, ast.Tuple | ast.List) and len(written.elts) == len(items)
+            parts = written.elts if is_written_out else [None] * len(items)  # type: ignore[union-attr]
             for k, item in enumerate(items):
-                _flatten(cx, item, node, flat, packing, None if parts is None else parts[k], (*place, k))
+                _flatten(cx, item, node, flat, packing, parts[k], (*place, k))
             packing.append(("tuple", len(items)))
             if value.kind is not None:
                 packing.append((known_name(cx, value.kind, node), 0))
@@ -155,10 +147,13 @@ def _flatten(
             for what in ("keys", "values") if value.is_dict else ("keys",):
                 _flatten(cx, as_list(cx, replace(value, shows=what), node), node, flat, packing, None)
             packing.append(("dict" if value.is_dict else "set", 0))
-        case Array(index=()) if value.name in cx.allocations and not _is_known(cx, value) and _is_open(cx, value):
-            _flatten_open(cx, value, node, flat, packing)
-            return
+        case Records(dtype=dtype, index=()) if dtype is not None:
+            _flatten(cx, Items(tuple(_own(cx, plane, node) for plane in value.planes)), node, flat, packing, None)
+            packing.append((name_of_records(dtype), 0))
         case Array(index=()) if value.name in cx.allocations and not _is_known(cx, value):
+            if _is_open(cx, value):
+                _flatten_open(cx, value, node, flat, packing)
+                return
             _flatten_cut(cx, value, node, flat, packing)
         case View() | Array() if _is_part(cx, value):
             _flatten_part(cx, value, node, flat, packing)
@@ -167,6 +162,21 @@ def _flatten(
             flat.append(value)
     if isinstance(value, Array) and value.element.is_complex and value.name in cx.allocations:
         packing.append(("complex", 1))
+
+
+def _presence(
+    cx: Context, value: Value, written: ast.expr | None, place: tuple[int, ...]
+) -> tuple[Expr, Literal | Number | Items] | None:
+    """Whether a value that is None at times is there, and the value as if it were; None for all others."""
+    found: tuple[Expr, Literal | Number | Items] | None = None if written is None else presence(cx, written)
+    if found is None and isinstance(value, Number) and isinstance(value.expr, Checked) and value.expr.kind == "none":
+        found = value.expr.condition, or_zero(value.expr.condition, value)
+    if found is not None and place not in cx.session.maybe_results:
+        cx.session.maybe_results.add(place)
+        cx.session.types.grown = True
+    if found is None and place in cx.session.maybe_results and isinstance(value, Literal | Number | Items):
+        found = Const(True, BOOL), value
+    return found
 
 
 def _flatten_maybe(

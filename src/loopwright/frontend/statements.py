@@ -34,6 +34,7 @@ from loopwright.frontend.manipulation import reshaped
 from loopwright.frontend.masked import update_chosen, update_where
 from loopwright.frontend.operands import fresh, keep, kept, operands
 from loopwright.frontend.raising import assert_statement, raise_statement
+from loopwright.frontend.record_arrays import assign_records, has_parts
 from loopwright.frontend.refusals import ELEMENTWISE, refuse_statement
 from loopwright.frontend.results import return_from_kernel
 from loopwright.frontend.rows import refuse_shared
@@ -43,6 +44,7 @@ from loopwright.frontend.values import (
     Array,
     ArrayLike,
     Elementwise,
+    Fixed,
     Items,
     Keyed,
     ListValue,
@@ -239,6 +241,9 @@ def assign_to(cx: Context, target: ast.expr, value: Value, value_node: ast.expr)
                 assign_elements(cx, part, value, target, value_node)
                 return
             place = _field_place(cx, target, base)
+            if isinstance(place, View) or place.shape:
+                _store_field(cx, place, value, target, value_node)
+                return
             arrays.store(cx, place, _stored_number(cx, place, value, target, value_node), target, value_node)
         case _:
             raise cx.error(target, "this cannot be assigned to here", remedy="name every part of the tuple")
@@ -298,7 +303,14 @@ def _store_item(cx: Context, target: ast.Subscript, value: Value, value_node: as
     if isinstance(base, Records) and len(base.shape) == len(indices) and is_plain(indices):
         _store_record(cx, base, indices, value, target, value_node)
         return
+    if isinstance(base, Records) and has_parts(indices):
+        value = kept(cx, value, start, value_node)
+        assign_records(cx, base, indices, places_of(target, indices), value, target, value_node)
+        return
     place = _place(cx, target, base, indices)
+    if isinstance(place, View) or place.shape:
+        _store_field(cx, place, kept(cx, value, start, value_node), target, value_node)
+        return
     value = _first(cx, kept(cx, value, start, value_node), place, value_node)
     arrays.store(cx, place, _stored_number(cx, place, value, target, value_node), target, value_node)
 
@@ -312,11 +324,16 @@ def _store_record(
     assert isinstance(place, Records)
     for to, of in arrays.fields_to_copy(cx, place, value, target):
         if to.shape:
-            assign_elements(cx, as_view(to), of, target, value_node)
+            assign_elements(cx, as_view(to) if isinstance(to, Array) else to, of, target, value_node)
         else:
-            number = arrays.element(cx, of, cx.at(value_node))
-            assert isinstance(number, Number)
+            number = arrays.element(cx, of, cx.at(value_node)) if isinstance(of, Array) else of
+            assert isinstance(to, Array) and isinstance(number, Number)
             arrays.store(cx, to, number, target, value_node)
+
+
+def _store_field(cx: Context, place: Array | View, value: Value, target: ast.expr, value_node: ast.expr) -> None:
+    """`records["x"] = value`, for all records at once."""
+    assign_part(cx, place, [Fixed(...)], [target], value, target, value_node)
 
 
 def _first(cx: Context, value: Value, place: Array, node: ast.expr) -> Value:
@@ -336,7 +353,7 @@ def _is_part(base: Value, indices: list[Value]) -> bool:
     return isinstance(base, View | Elementwise)
 
 
-def _place(cx: Context, target: ast.Subscript, base: Value, indices: list[Value]) -> Array:
+def _place(cx: Context, target: ast.Subscript, base: Value, indices: list[Value]) -> Array | View:
     """The element that a subscript names, as a view with an index for every axis."""
     nodes = places_of(target, indices)
     match base:
@@ -374,7 +391,7 @@ def _part_of_complex(cx: Context, target: ast.Attribute, base: Value) -> View | 
     return as_view(part) if isinstance(part, Array) else part
 
 
-def _field_place(cx: Context, target: ast.Attribute, base: Value) -> Array:
+def _field_place(cx: Context, target: ast.Attribute, base: Value) -> Array | View:
     if not isinstance(base, Records):
         raise cx.error(target, f"an attribute of {describe(base)} cannot be assigned",
                        remedy="write into the elements of an array")  # fmt: skip
@@ -443,8 +460,8 @@ def _augmented(cx: Context, node: ast.AugAssign) -> None:
         if (part := _part_of_complex(cx, target, base)) is not None:
             return _augmented_part(cx, part, op, node)
         place = _field_place(cx, target, base)
-    if place.shape:
-        _stored_number(cx, place, Literal(0), target, node.value)
+    if isinstance(place, View) or place.shape:
+        return _augmented_part(cx, as_view(place) if isinstance(place, Array) else place, op, node)
     start = len(cx.body)
     values: list[Value] = [place, arrays.element(cx, _same_place(place), cx.at(target))]
     value = cx.evaluate(node.value)

@@ -211,14 +211,17 @@ class Zipped:
 @dataclass(frozen=True, slots=True)
 class Records:
     """An array of records given as argument `position`, or the view of one that its first `index`es leave. planes: its
-    fields, where each is an argument by itself."""
+    fields, where each is an array by itself. is_whole: these are all there is of a record. dtype: of an array that the
+    kernel makes."""
 
     name: str
     position: int
     fields: tuple[Field, ...]
     sizes: tuple[Literal | Number, ...]
     index: tuple[Expr, ...] = ()
-    planes: tuple[Array, ...] = ()
+    planes: tuple[Array | View, ...] = ()
+    is_whole: bool = False
+    dtype: np.dtype[np.void] | None = None
 
     @property
     def shape(self) -> tuple[Literal | Number, ...]:
