@@ -22,7 +22,8 @@ def bound_of(cx: Context, size: Expr) -> Expr | None:
         case Var(name=name):
             return None if name not in cx.bounds else bound_of(cx, cx.bounds[name])
         case Binary(op="min", left=left, right=right):
-            return bound_of(cx, left) or bound_of(cx, right)
+            found = [one for one in (bound_of(cx, left), bound_of(cx, right)) if one is not None]
+            return min(found, key=lambda one: len(list(subexpressions(one))), default=None)
         case Binary(op="add" | "max" | "mul" as op, left=left, right=right):
             a, b = bound_of(cx, left), bound_of(cx, right)
             natural = op != "mul" or (never_negative(cx, left) and never_negative(cx, right))
@@ -30,6 +31,9 @@ def bound_of(cx: Context, size: Expr) -> Expr | None:
         case Binary(op="sub", left=left, right=right) if never_negative(cx, right):
             return bound_of(cx, left)
         case Binary(op="floordiv", left=left, right=Const(value=value)) if int(value) > 0:
+            if isinstance(left, Binary) and left.op == "add" and isinstance(added := left.right, Const):
+                if 0 <= int(added.value) < int(value):  # (n + 1) // 2 is no more than n
+                    left = left.left
             most = bound_of(cx, left)
             return None if most is None else Binary("max", most, Const(0, INT64))
         case _:

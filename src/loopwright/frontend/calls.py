@@ -21,6 +21,7 @@ from loopwright.frontend.builtin_functions import BUILTINS, Handler
 from loopwright.frontend.characters import METHODS, method_of_text, text_of
 from loopwright.frontend.closures import given_lambda
 from loopwright.frontend.context import Context, Restart
+from loopwright.frontend.creation import as_array
 from loopwright.frontend.draws import draws
 from loopwright.frontend.elementwise import any_array, kept_array, map_elements
 from loopwright.frontend.generator_state import STATE
@@ -308,7 +309,7 @@ def _call_fixed(cx: Context, function: object, call: Arguments) -> Value:
         return further(cx, call)
     written = _written_out(function, call)
     if written is not None:
-        return inline_function(cx, written, from_the_front(cx, written, call))
+        return inline_function(cx, written, from_the_front(cx, written, _with_arrays(cx, written, call)))
     if isinstance(function, np.ufunc):
         return ufunc_of(cx, function, call)
     if is_named_tuple(function):
@@ -369,6 +370,28 @@ def _written_out(function: object, call: Arguments) -> FunctionType | None:
         given = call.values[place : place + 1] or (() if named is None else (named,))
         return second if any_array(*given) or any(isinstance(one, Items | ListValue) for one in given) else first  # type: ignore[return-value]
     return known  # type: ignore[return-value]
+
+
+_ARRAYS = frozenset({"a", "b", "v", "m", "x", "y", "xp", "fp", "a1", "a2", "ar", "ar1", "ar2", "weights"})
+"""Parameters of such functions that are arrays; others may be shapes and axes."""
+
+
+def _with_arrays(cx: Context, written: FunctionType, call: Arguments) -> Arguments:
+    """The call with arrays made of tuples and lists of numbers: `np.cross((0, 0, 1), v)`."""
+    if not _is_of(written, "loopwright"):
+        return call
+    names = written.__code__.co_varnames[: written.__code__.co_argcount]
+    values = [
+        as_array(cx, value, call.place(k), f"np.{call.name}()") if name in _ARRAYS and _is_of_numbers(value) else value
+        for k, (name, value) in enumerate(zip(names, call.values, strict=False))
+    ]
+    return replace(call, values=(*values, *call.values[len(values) :]))
+
+
+def _is_of_numbers(value: Value) -> bool:
+    """Whether this is a tuple or a list of numbers, or of such."""
+    items = value.items if isinstance(value, Items) else ()
+    return bool(items) and all(isinstance(one, Literal | Number) or _is_of_numbers(one) for one in items)
 
 
 _OF_ELEMENTS = frozenset(
