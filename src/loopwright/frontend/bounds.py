@@ -31,13 +31,19 @@ def bound_of(cx: Context, size: Expr) -> Expr | None:
         case Binary(op="sub", left=left, right=right) if never_negative(cx, right):
             return bound_of(cx, left)
         case Binary(op="floordiv", left=left, right=Const(value=value)) if int(value) > 0:
-            if isinstance(left, Binary) and left.op == "add" and isinstance(added := left.right, Const):
-                if 0 <= int(added.value) < int(value):  # (n + 1) // 2 is no more than n
-                    left = left.left
-            most = bound_of(cx, left)
+            most = bound_of(cx, _rounded_up(left, int(value)))
             return None if most is None else Binary("max", most, Const(0, INT64))
         case _:
             return None
+
+
+def _rounded_up(size: Expr, by: int) -> Expr:
+    """n of n + 1 that is divided by 2: that is no more than n, unless it is negative."""
+    match size:
+        case Binary(op="add", left=left, right=Const(value=added)) if 0 <= int(added) < by:
+            return left
+        case _:
+            return size
 
 
 def known_at_call(cx: Context, size: Expr) -> Expr | None:

@@ -140,10 +140,8 @@ def _flatten(
         case Keyed(keys=keys, items=items):
             _flatten(cx, Items(items), node, flat, packing, None, place)
             packing.append((name_of_keyed(keys), 0))
-        case Fixed(value=frozenset()):
-            packing += [("tuple", 0), ("set", 0)]
-        case Fixed(value=str() as text):
-            packing += [("tuple", 0), (name_of_text(text), 0)]
+        case Fixed(value=str() | frozenset() as known):
+            packing += [("tuple", 0), (name_of_text(known) if isinstance(known, str) else "set", 0)]
         case Array(index=()) if value.name in cx.allocations and not _is_known(cx, value):
             if _is_open(cx, value):
                 _flatten_open(cx, value, node, flat, packing)
