@@ -46,7 +46,8 @@ def of_tuples(v):
     axis = np.cross((0, 0, 1.0), v[:3])
     return (
         axis, np.cross([1, 2, 3], (3, 2, 1)), np.interp(0.5, (0, 1), (2.0, 4.0)), np.diff((1, 4, 9)),
-        np.median((3, 1, 2)), np.convolve((1, 2), v), np.sort([3, 1, 2]), np.allclose((1.0, 2.0), (1.0, 2.0)), np.roll((1, 2, 3), 1),
+        np.median((3, 1, 2)), np.convolve((1, 2), v), np.sort([3, 1, 2]),
+        np.allclose((1.0, 2.0), (1.0, 2.0)), np.roll((1, 2, 3), 1),
         np.trace(v[:0].reshape(0, 0)),
     )  # fmt: skip
 

@@ -129,3 +129,13 @@ def test_small_floats_are_added_up_in_64_bits():
 ])  # fmt: skip
 def test_refused(text, message):
     assert message in refusal(define(f"def f(m, n):\n    return {text}\n"), np.zeros((2, 2)), 1)
+
+
+def weighted(a, w):
+    return np.average(a, weights=w)
+
+
+def test_weights_that_add_up_to_nothing():
+    for weights in (np.ones(3), np.zeros(3), np.array([1.0, -1.0, 0.0])):
+        same(weighted, np.arange(3.0), weights)
+    same(weighted, np.arange(3), np.array([2, -1, -1]))

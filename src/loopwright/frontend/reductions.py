@@ -33,7 +33,21 @@ from loopwright.frontend.values import (
     is_none,
 )
 from loopwright.frontend.views import ZERO, as_view, clipped, element_at, place_of, size_of, steady
-from loopwright.ir.nodes import Assign, Binary, Call, Cast, Compare, Const, Expr, If, Logical, Select, Store, Var
+from loopwright.ir.nodes import (
+    Assign,
+    Binary,
+    Call,
+    Cast,
+    Checked,
+    Compare,
+    Const,
+    Expr,
+    If,
+    Logical,
+    Select,
+    Store,
+    Var,
+)
 from loopwright.ir.types import BOOL, COMPLEX128, FLOAT64, INT64, UINT64, Scalar
 
 Element = Callable[[Context, Sequence[Expr]], Literal | Number]
@@ -457,7 +471,13 @@ def _average(cx: Context, call: Arguments) -> Value:
     total = reduced(cx, SUM, map_elements(cx, multiply, (array, weight), call.node), axes, False, call.node, kind)
     count = reduced(cx, SUM, weight, axes, False, call.node, kind)
     assert isinstance(total, Number) and isinstance(count, Number)
-    return Number(Binary("truediv", total.expr, count.expr), weak=False)
+    if kind.is_complex:
+        return Number(Binary("truediv", total.expr, count.expr), weak=False)
+    at, zero = cx.at(call.node), literal(cx, 0.0, kind, call.node)
+    weights_of_all = cx.once(count.expr, at)
+    nothing = "ZeroDivisionError: Weights sum to zero, can't be normalized"
+    tested = Checked(weights_of_all, Compare("ne", weights_of_all, zero), "raised", nothing, at=at)
+    return Number(Binary("truediv", total.expr, tested), weak=False)
 
 
 def _ignoring_nan(how: Folding) -> Callable[[Context, Arguments], Value]:

@@ -26,11 +26,13 @@ from loopwright.frontend.expressions import index_of, indexed, places_of
 from loopwright.frontend.infer import Key
 from loopwright.frontend.inline import return_from_helper, yield_statement
 from loopwright.frontend.iteration import comprehension, weak_items
+from loopwright.frontend.keyed import is_filled_by_text, item_of, note_keyed, set_key
 from loopwright.frontend.lazy import condition_of
 from loopwright.frontend.list_methods import comprehension_list, delete_item
 from loopwright.frontend.lists import assign_item, extend, index_list, is_changed, is_searched, new_list, of_array
 from loopwright.frontend.loops import for_loop, jump, while_loop
 from loopwright.frontend.manipulation import reshaped
+from loopwright.frontend.markers import MAKES
 from loopwright.frontend.masked import update_chosen, update_where
 from loopwright.frontend.operands import fresh, keep, kept, operands
 from loopwright.frontend.raising import assert_statement, raise_statement
@@ -177,6 +179,8 @@ def _list_of(cx: Context, targets: list[ast.expr], node: ast.expr) -> Value | No
         return _lists_of(cx, targets[0].elts, node.elts)
     if len(targets) != 1 or not isinstance(targets[0], ast.Name):
         return None
+    if _begins_empty(cx, node) and is_filled_by_text(cx.frame.tree, targets[0].id):
+        return Keyed((), ())
     match node:
         case ast.List(elts=parts) if is_changed(cx.frame.tree, targets[0].id):
             return new_list(cx, operands(cx, parts), node)
@@ -198,6 +202,19 @@ def _list_of(cx: Context, targets: list[ast.expr], node: ast.expr) -> Value | No
             return of_array(cx, array, weak_items(cx, node), (*cx.frame.path, "list", id(node)))
         case _:
             return None
+
+
+def _begins_empty(cx: Context, node: ast.expr) -> bool:
+    """`{}`, `dict()`, `typed.Dict.empty(...)`."""
+    if isinstance(node, ast.Dict):
+        return not node.keys
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name | ast.Attribute) or node.args:
+        return False
+    if isinstance(node.func, ast.Attribute) and not isinstance(cx.evaluate(node.func.value), Fixed):
+        return False
+    callee = cx.evaluate(node.func)
+    made = callee.value if isinstance(callee, Fixed) else None
+    return (made is dict and not node.keywords) or getattr(made, MAKES, None) is dict
 
 
 def _lists_of(cx: Context, targets: list[ast.expr], nodes: list[ast.expr]) -> Items | None:
@@ -228,6 +245,8 @@ def assign_to(cx: Context, target: ast.expr, value: Value, value_node: ast.expr)
     match target:
         case ast.Name():
             assign_web(cx, cx.frame.webs.stores[id(target)], value, target, value_node)
+            if isinstance(value, Keyed):
+                note_keyed(cx, cx.frame.webs.stores[id(target)], value, value_node)
         case ast.Tuple(elts=parts) | ast.List(elts=parts):
             _unpack(cx, target, parts, value, value_node)
         case ast.Subscript():
@@ -288,8 +307,8 @@ def _store_item(cx: Context, target: ast.Subscript, value: Value, value_node: as
         set_item(cx, base, index_of(indices), kept(cx, value, start, value_node), target)
         return
     if isinstance(base, Keyed):
-        raise cx.error(target, "a dict with texts as keys does not change here", "which keys it has must be known",
-                       "make it of all its items at once: {'x': a, 'y': b}")  # fmt: skip
+        set_key(cx, target, base, index_of(indices), kept(cx, value, start, value_node), value_node)
+        return
     if isinstance(base, ListValue) and len(indices) == 1:
         if isinstance(target.value, ast.Name):
             refuse_shared(cx, target.value.id, value, value_node, target, base)
@@ -439,7 +458,7 @@ def _augmented(cx: Context, node: ast.AugAssign) -> None:
         return None
     if isinstance(target, ast.Subscript):
         base, indices = indexed(cx, target)
-        if isinstance(base, TableValue | ListValue):
+        if isinstance(base, TableValue | ListValue | Keyed):
             _augmented_item(cx, node, op, base, index_of(indices), target)
             return None
         if _is_part(base, indices):
@@ -471,6 +490,18 @@ def _augmented(cx: Context, node: ast.AugAssign) -> None:
     return arrays.store(cx, place, new, target, node)
 
 
+def _augmented_key(
+    cx: Context, node: ast.AugAssign, op: BinaryOp, base: Keyed, index: Value, target: ast.Subscript
+) -> None:
+    """`d["x"] += v`."""
+    before = item_of(cx, base, index, target)
+    if isinstance(before, Array | View) and before.shape:
+        _augmented_part(cx, as_view(before) if isinstance(before, Array) else before, op, node)
+        return
+    before = freeze(cx, before, cx.at(target))
+    set_key(cx, target, base, index, binary(cx, op, before, cx.evaluate(node.value), node), node.value)
+
+
 def _augmented_part(cx: Context, part: View, op: BinaryOp, node: ast.AugAssign) -> None:
     new = binary(cx, op, part, cx.evaluate(node.value), node)
     assign_elements(cx, part, _same_kind(cx, part, new, node), node.target, node)
@@ -488,9 +519,13 @@ def _grow(cx: Context, old: TableValue | ListValue, op: BinaryOp, value: Value, 
 
 
 def _augmented_item(
-    cx: Context, node: ast.AugAssign, op: BinaryOp, base: TableValue | ListValue, index: Value, target: ast.Subscript
-) -> None:
+    cx: Context, node: ast.AugAssign, op: BinaryOp, base: TableValue | ListValue | Keyed, index: Value,
+    target: ast.Subscript,
+) -> None:  # fmt: skip
     """`list[index] += v`, `dict[key] += v`."""
+    if isinstance(base, Keyed):
+        _augmented_key(cx, node, op, base, index, target)
+        return
     index = freeze(cx, index, cx.at(target))
     if isinstance(base, TableValue):
         before = freeze(cx, get_item(cx, base, index, target), cx.at(target))
