@@ -27,6 +27,7 @@ from loopwright.frontend.elementwise import any_array, kept_array, map_elements
 from loopwright.frontend.generator_state import STATE
 from loopwright.frontend.inline import Each, inline_closure, inline_function
 from loopwright.frontend.iteration import is_prange, range_value
+from loopwright.frontend.iterators import next_of
 from loopwright.frontend.keyed import method_of_keyed
 from loopwright.frontend.list_methods import made_list, mapped, method_of_list, sort
 from loopwright.frontend.lists import new_list
@@ -132,6 +133,8 @@ def _read_here(cx: Context, function: Any, node: ast.Call, name: str) -> Value |
     if function is map and id(node) in cx.comprehensions:
         return mapped(cx, node)
     _refuse_by_name(cx, function, node)
+    if function is next:
+        return next_of(cx, node)
     if function is print:
         return print_call(cx, node)
     if hasattr(function, NO_EFFECT):

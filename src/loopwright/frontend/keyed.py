@@ -99,8 +99,11 @@ def _is_shared(cx: Context, name: str) -> bool:
     """Whether something else than the name may stand for its dict."""
     for node in own_nodes(cx.frame.tree):
         match node:
-            case ast.FunctionDef() | ast.Lambda() if node is not cx.frame.tree:
-                return True
+            case ast.FunctionDef() | ast.Lambda():
+                if any(_is_name(part, name) for part in ast.walk(node)):
+                    return True
+            case ast.Assign(targets=[ast.Subscript()], value=ast.Call() | ast.BinOp()):  # what holds numbers
+                pass
             case ast.Assign(value=value) | ast.AnnAssign(value=ast.expr() as value) | ast.NamedExpr(value=value):
                 parts = [value, *(one for part in ast.walk(value) for one in _inside(part))]
                 if any(_is_name(part, name) for part in parts):

@@ -26,6 +26,7 @@ from loopwright.frontend.expressions import index_of, indexed, places_of
 from loopwright.frontend.infer import Key
 from loopwright.frontend.inline import return_from_helper, yield_statement
 from loopwright.frontend.iteration import comprehension, weak_items
+from loopwright.frontend.iterators import iterator_of
 from loopwright.frontend.keyed import is_filled_by_text, item_of, note_keyed, set_key
 from loopwright.frontend.lazy import condition_of
 from loopwright.frontend.list_methods import comprehension_list, delete_item
@@ -179,6 +180,8 @@ def _list_of(cx: Context, targets: list[ast.expr], node: ast.expr) -> Value | No
         return _lists_of(cx, targets[0].elts, node.elts)
     if len(targets) != 1 or not isinstance(targets[0], ast.Name):
         return None
+    if (iterator := iterator_of(cx, targets[0].id, node)) is not None:
+        return iterator
     if _begins_empty(cx, node) and is_filled_by_text(cx.frame.tree, targets[0].id):
         return Keyed((), ())
     match node:
