@@ -23,6 +23,7 @@ from loopwright.frontend.context import Context, Restart, web_key
 from loopwright.frontend.convert import as_index, as_number
 from loopwright.frontend.elementwise import assign_elements, binary, materialised
 from loopwright.frontend.expressions import index_of, indexed, places_of
+from loopwright.frontend.hidden import NeededError
 from loopwright.frontend.infer import Key
 from loopwright.frontend.inline import return_from_helper, yield_statement
 from loopwright.frontend.iteration import comprehension, weak_items
@@ -84,6 +85,8 @@ def execute(cx: Context, statements: list[ast.stmt]) -> None:
                 _if(cx, node, rest)
                 return
             _statement(cx, node)
+        except NeededError:  # the function is read again with what it needs, whatever else is found
+            raise
         except KernelError as failure:
             cx.session.failure = cx.session.failure or failure
         finally:
