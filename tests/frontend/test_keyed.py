@@ -128,3 +128,28 @@ def test_changes_that_other_names_would_show_are_refused(body):
 def test_only_numbers_change_in_loops():
     function = define("def f(x):\n    d = {'k': x}\n    for i in range(2):\n        d['k'] = x * 2\n    return d\n")
     assert "what loops and branches put into this dict is a number" in refusal(function, np.ones(2))
+
+
+def power(kind, x):
+    powers = {"linear": 1, "quadratic": 2}
+    if kind not in powers:
+        return None
+    return x ** powers[kind]
+
+
+def left_out(x):
+    known = {"a": 1}
+    for i in range(len(x)):
+        if "b" not in known:
+            if x[i] > 1:
+                continue
+            x[i] = 7
+            continue
+        x[i] = known["b"]
+    return x.sum()
+
+
+def test_what_a_known_condition_leaves_out_is_not_read():
+    for kind in ("linear", "quadratic", "none"):
+        same(power, kind, np.arange(3.0))
+    same(left_out, np.arange(4.0))

@@ -84,7 +84,11 @@ def execute(cx: Context, statements: list[ast.stmt]) -> None:
                 cx.frame.tail = True
                 _if(cx, node, rest)
                 return
-            _statement(cx, node)
+            if isinstance(node, ast.If):
+                if _if(cx, node, []):
+                    return
+            else:
+                _statement(cx, node)
         except NeededError:  # the function is read again with what it needs, whatever else is found
             raise
         except KernelError as failure:
@@ -110,8 +114,6 @@ def _statement(cx: Context, node: ast.stmt) -> None:
             pass
         case ast.AugAssign():
             _augmented(cx, node)
-        case ast.If():
-            _if(cx, node, [])
         case ast.For():
             for_loop(cx, node)
         case ast.While():
@@ -571,8 +573,9 @@ def _same_place(place: Value) -> Array:
 # ---- control --------------------------------------------------------------------------------------------------
 
 
-def _if(cx: Context, node: ast.If, rest: list[ast.stmt]) -> None:
-    """An `if`; `rest` is what follows it, for the branches that do not return."""
+def _if(cx: Context, node: ast.If, rest: list[ast.stmt]) -> bool:
+    """An `if`; `rest` is what follows it, for the branches that do not return. Gives whether it is known now that
+    nothing after it is reached."""
     falls = cx.frame.webs.falls.get(id(node), (True, True))
     first = [*node.body, *(rest if falls[0] else [])]
     second = [*node.orelse, *(rest if falls[1] else [])]
@@ -580,9 +583,10 @@ def _if(cx: Context, node: ast.If, rest: list[ast.stmt]) -> None:
     condition = decided if isinstance(decided, bool) else condition_of(cx, node.test)
     if isinstance(condition, bool):
         cx.execute(first if condition else second)
-        return
+        return not falls[0 if condition else 1]
     with cx.inner_body() as then:
         cx.execute(first)
     with cx.inner_body() as otherwise:
         cx.execute(second)
     cx.emit(If(condition, tuple(then), tuple(otherwise), at=cx.at(node.test)))
+    return False
