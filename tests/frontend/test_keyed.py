@@ -153,3 +153,29 @@ def test_what_a_known_condition_leaves_out_is_not_read():
     for kind in ("linear", "quadratic", "none"):
         same(power, kind, np.arange(3.0))
     same(left_out, np.arange(4.0))
+
+
+def helper_of_a_mode(mode, x):
+    powers = {"one": 1, "two": 2}
+    if mode not in powers:
+        raise ValueError("no such mode")
+    return x * powers[mode]
+
+
+def sum_of_modes(x):
+    return helper_of_a_mode("one", x).sum() + helper_of_a_mode("two", x)[0]
+
+
+def smaller(n):
+    if n > 2:
+        raise ValueError("too large")
+    return n + 1
+
+
+def always_raises(x):
+    return smaller(3) + x[0]
+
+
+def test_helpers_that_a_known_condition_ends():
+    same(sum_of_modes, np.arange(3.0) + 1)
+    same(always_raises, np.arange(3.0))

@@ -583,7 +583,8 @@ def _if(cx: Context, node: ast.If, rest: list[ast.stmt]) -> bool:
     condition = decided if isinstance(decided, bool) else condition_of(cx, node.test)
     if isinstance(condition, bool):
         cx.execute(first if condition else second)
-        return not falls[0 if condition else 1]
+        # A helper that always raises still needs a value for what its call is part of: the rest of it gives one.
+        return not falls[0 if condition else 1] and (not cx.frame.is_inlined or cx.frame.result is not None)
     with cx.inner_body() as then:
         cx.execute(first)
     with cx.inner_body() as otherwise:
