@@ -20,7 +20,7 @@ AT_IMPORT = {
     "deferred": set(),
     "devices": {"base", "cpu", "launcher"},
     "errors": set(),
-    "frontend": {"capture", "markers", "outside", "parse", "scopes", "watched", "whole", "written"},
+    "frontend": {"capture", "markers", "outside", "parse", "rewritten", "scopes", "watched", "whole", "written"},
     "ir": {"captured", "location", "plan", "program", "signature", "types", "variant"},
     "kernel": set(),
     "memory": {"arrays", "device_array", "dlpack", "in_pieces", "on_device", "overlap", "records", "tokens"},

@@ -20,6 +20,7 @@ from loopwright.config import CURRENT, PROCESS, current
 from loopwright.kernel import KernelWithOptions
 from loopwright.numba import float32, float64, guvectorize, int64, jit, njit, prange, types, vectorize
 from loopwright.numba.absent import ABSENT
+from loopwright.numba.cpython.unsafe.tuple import tuple_setitem
 from loopwright.numba.options import ALWAYS, MEANT, SAID, own_options
 from loopwright.numba.types import CallSignature, signatures_of
 
@@ -339,6 +340,37 @@ def in_parts(a: np.ndarray, threads: int = -1) -> tuple[float, int]:
         threads = nb.config.NUMBA_NUM_THREADS
     nb.set_num_threads(threads)
     return a.sum(), threads
+
+
+def by_thread(x: np.ndarray, work: np.ndarray, out: np.ndarray) -> np.ndarray:
+    counts = np.zeros((2, 8), np.int64)
+    for i in nb.prange(len(x)):
+        t = nb.get_thread_id()
+        counts[t, x[i]] += 1
+        for k in range(work.shape[1]):
+            work[t, (k * 7) % work.shape[1]] = x[i] * k
+        for k in range(work.shape[1]):
+            out[i] += work[t, (k * 3) % work.shape[1]] * k
+    return counts.sum(axis=0)
+
+
+def test_work_arrays_of_threads_are_one_and_loops_stay_in_order_where_they_must() -> None:
+    x = np.arange(4000) % 8
+    found, wanted = np.zeros(4000), np.zeros(4000)
+    counts = nb.njit(parallel=True)(by_thread)(x, np.zeros((2, 50)), found)
+    np.testing.assert_array_equal(counts, by_thread(x, np.zeros((2, 50)), wanted))
+    np.testing.assert_array_equal(found, wanted)
+
+
+def test_names_that_give_back_what_they_are_given() -> None:
+    @nb.njit
+    def mixed(items: tuple[np.ndarray, ...], flag: object, place: int) -> tuple[float, tuple[int, ...]]:
+        total = 0.0
+        for item in nb.literal_unroll(items):
+            total += item[0]
+        return total if nb.literally(flag) is None else -total, tuple_setitem(items[0].shape, place, 7)
+
+    assert mixed((np.ones((2, 3)).T[0], np.ones(3, np.int32)), None, 0) == (2.0, (7,))
 
 
 def test_settings_inside_a_kernel() -> None:

@@ -7,6 +7,7 @@ see it, in tests/golden/errors.
 from __future__ import annotations
 
 import builtins
+import importlib
 import linecache
 import math
 import sys
@@ -293,6 +294,8 @@ def name_of_class(kind: type) -> str:
 def class_named(name: str) -> type | None:
     """The class of this name, in a module that is loaded; None where there is none. A name alone is one of Python's."""
     module, _, path = name.rpartition(":")
+    if module.startswith("loopwright.") and module not in sys.modules:  # what results are made with, loaded when needed
+        importlib.import_module(module)
     found: object = sys.modules.get(module) if module else builtins
     found = reduce(lambda owner, part: getattr(owner, part, None), path.split("."), found)
     return found if isinstance(found, type) else None

@@ -21,7 +21,8 @@ import numpy as np
 
 from loopwright.config import Tools
 from loopwright.deferred import deferred
-from loopwright.devices.base import Returns, returns_of
+from loopwright.devices.base import CLASSES, NAMED, Returns, number_of_class, returns_of
+from loopwright.errors import name_of_class
 from loopwright.frontend.capture import Source
 from loopwright.frontend.outside import Outside, UnknownError, Way, text_of
 from loopwright.ir.captured import CapturedConstant
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
 else:
     text = deferred("loopwright.ir.text")
 
-FORMAT = "5"  # of the entries: raise it when what they hold changes
+FORMAT = "6"  # of the entries: raise it when what they hold changes
 ENTRY = "remembered.json"
 
 
@@ -188,7 +189,7 @@ def _content(ready: Ready) -> dict[str, Any] | None:
     content = {
         "program": program,
         "sites": [[one.kind, one.array, one.axis, one.at and _listed(one.at)] for one in ready.program.sites],
-        "returns": [ready.returns.shape, ready.returns.values],
+        "returns": [ready.returns.shape, [_portable(code, number) for code, number in ready.returns.values]],
         "results": results,
         "fingerprint": ready.fingerprint,
     }
@@ -196,6 +197,15 @@ def _content(ready: Ready) -> dict[str, Any] | None:
         return content if _ready(json.loads(json.dumps(content)), ready.constants) == ready else None
     except (ValueError, LookupError, TypeError):
         return None
+
+
+def _portable(code: int, number: int) -> tuple[int, int | str]:
+    """A part of what is returned; a class by its name, since another process gives it another number."""
+    return code, name_of_class(CLASSES[number]) if code == NAMED else number
+
+
+def _here(code: int, number: int | str) -> tuple[int, int]:
+    return code, number if isinstance(number, int) else number_of_class(number)
 
 
 def _listed(at: Location) -> list[str | int]:
@@ -211,7 +221,7 @@ def _ready(content: dict[str, Any], constants: tuple[CapturedConstant, ...]) -> 
     shape, values = content["returns"]
     return Ready(
         Program(sites=sites, **program),
-        Returns(shape, _tuples(values)),
+        Returns(shape, tuple(_here(code, number) for code, number in values)),
         None if content["results"] is None else text.parse_kernel(content["results"]),
         constants,
         str(content["fingerprint"]),

@@ -109,7 +109,8 @@ text of a dict        def f(a):
                           return x[1]
 changed text dict     def f(a):
                           x = {"one": 2}
-                          x["two"] = 3
+                          for i in range(3):
+                              x["two"] = i
 method of texts       def f(a):
                           x = {"one": 2}
                           x.pop("one")
@@ -297,9 +298,9 @@ min of a matrix       def f(m):
 sorted                def f(m):
                           return sorted(m)
 enumerate             def f(a):
-                          x = enumerate(a)
+                          return enumerate(a)
 zip                   def f(a):
-                          x = zip(a, a)
+                          return zip(a, a)
 isinstance            def f(a):
                           return isinstance(a, np.zeros)
 round digits          def f(a):
@@ -405,12 +406,12 @@ recursion, arrays     def f(a):
 """
 
 RETURNS = """
-text in a tuple       def f(a):
-                          return 1, (a, "x")
+type in a tuple       def f(a):
+                          return 1, (a, int)
 a view of records     def f(p):
                           return p["x"][1:]
-a string              def f(a):
-                          return "x"
+a type                def f(a):
+                          return np.float64
 a function            def f(a):
                           return math
 more forms than 16    def f(a, n):

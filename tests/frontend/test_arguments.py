@@ -23,7 +23,6 @@ WRONG = {
     "np.sqrt(1.0, out=a)": "sqrt() has no keyword 'out' here",
     "math.sqrt(a)": "sqrt() takes numbers here",
     "len(3)": "len() takes an array or a tuple here",
-    "tuple(a)": "tuple() of anything but a tuple",
     "a[0].astype()": "astype() takes 1 argument here, and is given 0",
     "(1.5).item()": "Python's numbers have no such method",
     "float('x')": "could not convert string to float",

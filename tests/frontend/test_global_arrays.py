@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import loopwright as lw
+from loopwright.frontend import lower as lowering
 
 WEIGHTS = np.array([0.25, 0.5, 0.25])
 TABLE = np.arange(12.0).reshape(4, 3)
@@ -121,3 +122,25 @@ def test_the_arrays_of_a_function_and_its_helpers_are_asked_for_at_once() -> Non
 def test_explain_and_sizes() -> None:
     kernel = lw.kernel(smoothed)
     assert "WEIGHTS" in str(kernel.explain(np.arange(6.0)))
+
+
+def total_of_fixed(a: Any) -> Any:
+    total = 0
+    for i in range(len(FIXED)):
+        total = total + FIXED[i] * a[i]
+    return total
+
+
+def test_what_is_needed_is_asked_for_in_the_first_round(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The function is read again with its arrays before the types of a first reading are settled."""
+    rounds: list[int] = []
+    real = lowering._round
+
+    def counted(session: Any) -> Any:
+        rounds.append(len(session.source.parameters))
+        return real(session)
+
+    monkeypatch.setattr(lowering, "_round", counted)
+    with lw.options(device="interpreter"):
+        assert lw.kernel(total_of_fixed)(np.ones(2)) == 7.0
+    assert rounds.count(1) == 1 and rounds.count(2) > 1

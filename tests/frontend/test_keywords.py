@@ -14,7 +14,6 @@ A = np.array([4.0, 1.0, 3.0, 2.0])
 
 REFUSED = [
     "min(a, key=lambda v: -v)",
-    "max(a, default=3.0)",
     'np.reshape(a.reshape(2, 2), 4, order="F")',
     'a.reshape(2, 2).reshape(4, order="F")',
     'a.reshape(2, 2).ravel(order="F").copy()',
@@ -23,10 +22,13 @@ REFUSED = [
     "np.std(a, dtype=np.float32)",
     "np.argmax(a, keepdims=True)",
     "np.sum(a, where=a > 2)",
-    "np.max(a, initial=100.0)",
+    "np.any(a, initial=1)",
     "np.dot(a, 2.0, out=a)",
 ]
 FOLLOWED = [
+    "max(a, default=3.0)",
+    "np.max(a, initial=100.0)",
+    "np.round(a, decimals=1, out=a)",
     "np.mean(a, dtype=np.float32)",
     "a.mean(dtype=np.float64)",
     "np.ptp(a, keepdims=True)",

@@ -36,6 +36,20 @@ def test_operands_of_one_type_keep_it(expression):
             same(function, kind(x), kind(y))
 
 
+def tuples_of_calls(x, k):
+    low, high = (x.min(), x.max()) if k else (0.0, 0.5)
+    row, (total, one) = (x * 2, (x.sum(), 1.0)) if k > 1 else (x, (0.0, 2.0))
+    quotient, rest = divmod(int(x.sum()), k) if k else (int(x.sum()), 0)
+    return float(low), float(high), row + 1, float(total), one, quotient, rest
+
+
+def test_conditional_expressions_choose_tuples_that_calls_make():
+    for k in range(3):
+        same(tuples_of_calls, np.arange(3.0) + 1, k)
+    same(tuples_of_calls, np.zeros(0), 0)
+    same(tuples_of_calls, np.zeros(0), 1)
+
+
 def test_an_operand_that_does_not_fit_the_type_of_both():
     function = define("def f(a, x):\n    return x or a[0]\n")
     same_value(function, np.ones(1, np.int8), 5)

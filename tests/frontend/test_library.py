@@ -42,6 +42,20 @@ def test_of_matrices(text):
     same(function, np.arange(9.0).reshape(3, 3), np.array([4.0, 8.0, 12.0]))
 
 
+def of_tuples(v):
+    axis = np.cross((0, 0, 1.0), v[:3])
+    return (
+        axis, np.cross([1, 2, 3], (3, 2, 1)), np.interp(0.5, (0, 1), (2.0, 4.0)), np.diff((1, 4, 9)),
+        np.median((3, 1, 2)), np.convolve((1, 2), v), np.sort([3, 1, 2]),
+        np.allclose((1.0, 2.0), (1.0, 2.0)), np.roll((1, 2, 3), 1),
+        np.trace(v[:0].reshape(0, 0)),
+    )  # fmt: skip
+
+
+def test_tuples_and_lists_are_arrays():
+    same(of_tuples, np.arange(3.0) + 1)
+
+
 def test_systems_of_equations():
     function = define("def f(a, b):\n    return np.linalg.solve(a, b), np.linalg.inv(a)\n")
     rng = np.random.default_rng(3)

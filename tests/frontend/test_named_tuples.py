@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import namedtuple
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -17,6 +18,40 @@ class Particle(NamedTuple):
 
     place: float
     speed: float = 2.0
+
+
+@dataclass
+class Line:
+    slope: float
+    rest: np.ndarray
+    ok: bool = True
+
+
+@dataclass
+class Checked:
+    slope: float
+
+    def __post_init__(self):
+        self.slope = abs(self.slope)
+
+
+def line(x):
+    if len(x) < 2:
+        return Line(np.float64(0.0), np.zeros(len(x)))
+    first = Line(x.sum(), rest=x - x.mean(), ok=False)
+    return Line(first.slope * 2, first.rest, len(x) > 2)
+
+
+def checked(x):
+    return Checked(x)
+
+
+def test_dataclasses_are_made_and_returned():
+    for n in range(4):
+        found, wanted = lw.kernel(line)(np.arange(float(n))), line(np.arange(float(n)))
+        assert (found.slope, found.ok, type(found)) == (wanted.slope, wanted.ok, Line)
+        assert np.array_equal(found.rest, wanted.rest)
+    assert "'Checked' is outside the language" in refusal(checked, -1.0)
 
 
 Span = namedtuple("Span", "low high")

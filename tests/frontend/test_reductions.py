@@ -85,6 +85,32 @@ def test_three_axes():
     same(function, np.arange(24.0).reshape(2, 3, 4))
 
 
+def with_initial(a):
+    return a.max(initial=1), a.sum(initial=2), np.min(a, initial=3, axis=0), np.prod(a, initial=2), a[:0].max(initial=0)
+
+
+@pytest.mark.parametrize("kind", [np.float64, np.float32, np.int8, np.uint16])
+def test_reductions_begin_with_what_they_are_told(kind):
+    same(with_initial, np.arange(5).astype(kind))
+    same(with_initial, np.zeros(0, kind))
+    same(with_initial, np.arange(6).astype(kind).reshape(2, 3))
+
+
+def of_nothing(a, k):
+    nothing = a[:0]
+    if k == 1:
+        return nothing.max()
+    if k == 2:
+        return np.argmin(nothing) + 0.0
+    return a[:2].min()
+
+
+def test_an_extreme_of_nothing_is_an_error_where_it_runs():
+    for k in range(3):
+        same(of_nothing, np.arange(3.0), k)
+    same(define("def f():\n    return np.max(np.zeros(0))\n"))
+
+
 def test_small_floats_are_added_up_in_64_bits():
     function = define("def f(a):\n    return a.sum(), a.mean()\n")
     values = np.full(1000, 0.1, np.float32)
@@ -97,8 +123,19 @@ def test_small_floats_are_added_up_in_64_bits():
     ("np.sum(m, axis=2)", "axis 2 is out of bounds for an array of 2 axes"),
     ("np.sum(m, axis=n)", "an axis must be known at compile time"),
     ("np.sum(m, axis=(0, 0))", "an axis is named twice"),
-    ("np.max(np.zeros(0))", "zero-size array to reduction operation"),
+    ("np.any(m, initial=1)", "no keyword 'initial'"),
+    ("(m > 0).sum(initial=0.5)", "of integers begins with an integer"),
     ("sum(m)", "sum() takes an array of one axis"),
 ])  # fmt: skip
 def test_refused(text, message):
     assert message in refusal(define(f"def f(m, n):\n    return {text}\n"), np.zeros((2, 2)), 1)
+
+
+def weighted(a, w):
+    return np.average(a, weights=w)
+
+
+def test_weights_that_add_up_to_nothing():
+    for weights in (np.ones(3), np.zeros(3), np.array([1.0, -1.0, 0.0])):
+        same(weighted, np.arange(3.0), weights)
+    same(weighted, np.arange(3), np.array([2, -1, -1]))

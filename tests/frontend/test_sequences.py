@@ -11,6 +11,7 @@ CALLS = [
     "sum((1, n, 2.5))", "sum(a)", "sum(a, 1.0)", "sum((), 3)", "min((n, 2))", "max(a)", "min(a[1:])", "max([n, 4])",
     "any((False, n > 2))", "all((True, n > 2))", "any(a > 2)", "all(a >= 0)", "any(())", "all(())", "max(n, 2, 1)",
     "sum([k for k in range(n)])",
+    "max(a, default=9.0)", "min((n, 2), default=1)", "max((), default=n)", "max((k for k in range(n)), default=-1)",
     "max(k * 0.5 for k in range(n))", "sum(x for x in a)", "min(k for k in (3, 4))",
 ]  # fmt: skip
 
@@ -22,7 +23,7 @@ def test_of_sequences(text):
         same(function, np.array([0.5, 3.0, 2.0]), n)
 
 
-@pytest.mark.parametrize("text", ["max(a)", "min(a)", "any(a > 1)", "all(a > 1)"])
+@pytest.mark.parametrize("text", ["max(a)", "min(a)", "any(a > 1)", "all(a > 1)", "max(a, default=np.float64(2))"])
 def test_of_nothing(text):
     same(define(f"def f(a):\n    return {text}\n"), np.zeros(0))
 

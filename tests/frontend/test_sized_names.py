@@ -214,6 +214,20 @@ def test_of_any_size():
         same(until_one, np.arange(1.0 * size))
 
 
+def halved(x):
+    seen = []
+    y = x.copy()
+    while len(y) > 1:
+        seen.append(y.max())
+        y = (y[: len(y) // 2 * 2 : 2] + y[1::2]) / 2
+    return seen, y
+
+
+def test_what_is_halved_grows_no_room():
+    for n in (0, 1, 5, 16):
+        same(halved, np.arange(float(n)))
+
+
 def test_too_large():
     function = define("def f(n):\n    x = np.zeros(1)\n    if n[0] > 1:\n        x = np.zeros(n[0])\n    return x\n")
     with pytest.raises(MemoryError):

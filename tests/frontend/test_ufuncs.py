@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import loopwright as lw
 from frontend.judge import define, refusal, same
 
 TEXTS = [
@@ -49,3 +50,18 @@ def test_a_choice_that_is_not_taken_is_read_anyway():
 ])  # fmt: skip
 def test_refused(text, message):
     assert message in refusal(define(f"def f(a, n):\n    return {text}\n"), np.zeros(3), 2)
+
+
+def rounded_into(x, y, z):
+    np.around(x, 1, y)
+    np.round(x, out=z)
+    np.round(x, 1, out=x)
+    return np.round(x, decimals=0).sum()
+
+
+def test_rounding_into_an_array():
+    same(rounded_into, np.arange(4.0) * 1.37, np.zeros(4), np.zeros(4))
+    fixed = np.zeros(4)
+    fixed.flags.writeable = False
+    with pytest.raises(lw.ArgumentValueError, match="read-only"):
+        lw.kernel(rounded_into)(np.ones(4), fixed, np.zeros(4))

@@ -84,7 +84,10 @@ def test_arrays_are_unpacked():
     same(unpacked, np.arange(3.0), np.arange(6.0).reshape(3, 2))
     same(unpacked, np.arange(4.0), np.arange(6.0).reshape(3, 2))
     same(unpacked, np.arange(2.0), np.arange(6.0).reshape(3, 2))
-    assert "2 values cannot be unpacked into 3" in refusal(define("def f():\n    x, y, z = np.zeros(2)\n"))
+    same(unpacked, np.arange(3.0), np.arange(2.0).reshape(1, 2))
+    same(unpacked, np.arange(1.0), np.arange(6.0).reshape(3, 2))
+    same(unpacked, np.arange(3.0), np.arange(3.0).reshape(3, 1))
+    assert "0 values cannot be unpacked into 3" in refusal(define("def f():\n    x, y, z = np.zeros(0)\n"))
 
 
 def shifted(a, b):

@@ -15,7 +15,9 @@ from loopwright.numba.absent import ABSENT, instead_of
 
 _COMPILES = ("njit", "jit", "vectorize", "guvectorize")
 _MOVED = {"numba.core.types": "numba.types", "numba.core.errors": "numba.errors", "numba.core": "numba"}
-_HERE = ("numba", "numba.types", "numba.typed", "numba.errors", "numba.extending")
+_HERE = (
+    "numba", "numba.types", "numba.typed", "numba.errors", "numba.extending", "numba.cpython.unsafe.tuple"
+)  # fmt: skip
 _Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 

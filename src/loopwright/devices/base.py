@@ -69,7 +69,7 @@ def returns_of(kernel: Kernel) -> Returns:
         codes = {"tuple": TUPLE, "none": NOTHING, "cut": CUT, "maybe": MAYBE, "list": LIST, "zip": ZIP, "set": SET,
                  "dict": DICT, "complex": COMPLEX, "view": VIEW}  # fmt: skip
         return Returns(3, tuple(
-            values[n] if kind == "value" else (NAMED, _number_of_class(kind)) if ":" in kind else (codes[kind], n)
+            values[n] if kind == "value" else (NAMED, number_of_class(kind)) if ":" in kind else (codes[kind], n)
             for kind, n in kernel.packing
         ))  # fmt: skip
     return Returns(2 if kernel.returns_tuple else 1, tuple(values))
@@ -79,9 +79,11 @@ CLASSES: list[type] = []
 """Those of named tuples and dataclasses that calls return; the launcher looks here, too."""
 
 
-def _number_of_class(name: str) -> int:
+def number_of_class(name: str) -> int:
+    """Where a class stands in CLASSES, in this process. Raises LookupError where there is no such class."""
     kind = class_named(name)
-    assert kind is not None, f"{name} is gone"
+    if kind is None:
+        raise LookupError(f"{name} is gone")
     if kind not in CLASSES:
         CLASSES.append(kind)
     return CLASSES.index(kind)

@@ -12,7 +12,8 @@ from loopwright.frontend.builtin_functions import Handler
 from loopwright.frontend.context import Context
 from loopwright.frontend.convert import as_index, as_number, convert
 from loopwright.frontend.numpy_functions import scalar_of_dtype
-from loopwright.frontend.values import Array, ArrayLike, Fixed, Items, Literal, Number, Value, describe
+from loopwright.frontend.record_arrays import new_records
+from loopwright.frontend.values import Array, ArrayLike, Fixed, Items, Literal, Number, Records, Value, describe
 from loopwright.frontend.views import shape_of
 from loopwright.ir.nodes import Allocate, Const, Expr, For, Store, Var
 from loopwright.ir.types import FLOAT64, INT64, Scalar
@@ -26,11 +27,19 @@ def _new(name: str, fill: float | None) -> Handler:
         shape = call.get(0, "shape")
         if shape is None:
             raise cx.error(call.node, f"np.{name}() needs a shape")
+        if (records := _of_records(call.get(1, "dtype"))) is not None:
+            return new_records(cx, records, _sizes(cx, shape, call), fill, call.node)
         element = _dtype(cx, call, 1, FLOAT64)
         value = None if fill is None else Literal(fill)
         return _allocate(cx, call, _sizes(cx, shape, call), element, value)
 
     return handler
+
+
+def _of_records(dtype: Value | None) -> np.dtype[np.void] | None:
+    """The dtype of arrays of records that an argument names."""
+    found = dtype.value if isinstance(dtype, Fixed) else None
+    return found if isinstance(found, np.dtype) and found.names else None
 
 
 def _full(cx: Context, call: Arguments) -> Value:
@@ -48,6 +57,9 @@ def _like(name: str, fill: float | None) -> Handler:
 
     def handler(cx: Context, call: Arguments) -> Value:
         call.expect(cx, 1, 2, ("dtype", "order"))
+        given = call.values[0]
+        if isinstance(given, Records) and given.shape and given.dtype is not None and call.get(1, "dtype") is None:
+            return new_records(cx, given.dtype, given.shape, fill, call.node)
         model = _model(cx, call)
         value = None if fill is None else Literal(fill)
         return _allocate(cx, call, _sizes(cx, _shape(cx, model), call), _dtype(cx, call, 1, model.element), value)

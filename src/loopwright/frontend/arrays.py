@@ -26,7 +26,7 @@ from loopwright.frontend.values import (
     View,
     describe,
 )
-from loopwright.frontend.views import clipped, element_at, in_range, shape_of
+from loopwright.frontend.views import clipped, element_at, in_range, place_of, rows_of, shape_of
 from loopwright.frontend.views import size_of as expr_of
 from loopwright.ir.nodes import (
     Allocate,
@@ -114,7 +114,7 @@ def _index_records(
 
 def place_in_records(
     cx: Context, base: Records, indices: Sequence[Value], nodes: Sequence[ast.expr], at: ast.expr
-) -> Array | Records:
+) -> Array | View | Records:
     """`records[indices]`: a field where the index is a string, else the records or the record at these indices."""
     if len(indices) == 1 and isinstance(indices[0], Fixed) and isinstance(indices[0].value, str):
         return field_array(cx, base, indices[0].value, at)
@@ -125,11 +125,11 @@ def place_in_records(
     return replace(base, index=base.index + added)
 
 
-def field_array(cx: Context, records: Records, name: str, at: ast.expr) -> Array:
+def field_array(cx: Context, records: Records, name: str, at: ast.expr) -> Array | View:
     """`records["name"]`, as a view."""
     for field, plane in zip(records.fields, records.planes, strict=False):
         if field.name == name:
-            return replace(plane, index=records.index)
+            return replace(plane, index=records.index) if isinstance(plane, Array) else _row(cx, plane, records, at)
     for field in () if records.planes else records.fields:
         if field.name == name:
             parameter = field_parameter(cx, records, field)
@@ -139,22 +139,38 @@ def field_array(cx: Context, records: Records, name: str, at: ast.expr) -> Array
     raise cx.error(at, f"'{records.name}' has no field {name!r} that can be used", f"there are {names or 'none'}")
 
 
-def fields_to_copy(cx: Context, target: Records, value: Value, at: ast.expr) -> list[tuple[Array, Array]]:
-    """Of `target[...] = value` for one record the fields of both, in pairs. Raises KernelError where these are not all
+def _row(cx: Context, plane: View, records: Records, at: ast.expr) -> Array | View:
+    """What the indices of records leave of a field that is part of an array."""
+    found = plane
+    for index in records.index:
+        place = in_range(cx, index, found.shape[0], at)
+        if len(found.shape) == 1:
+            return replace(plane.array, index=place_of(found, [place]))
+        row = rows_of(cx, found, place, at)
+        assert isinstance(row, View)
+        found = row
+    return found
+
+
+def fields_to_copy(cx: Context, target: Records, value: Value, at: ast.expr) -> list[tuple[Array | View, Array | View]]:
+    """Of `target[...] = value` for records the fields of both, in pairs. Raises KernelError where these are not all
     that a record consists of, or not the same on both sides."""
-    if not isinstance(value, Records) or value.shape:
+    if not isinstance(value, Records) or len(value.shape) > len(target.shape):
         raise cx.error(at, "a whole record cannot be assigned", f"this is {describe(value)}, and no record",
                        "assign its fields one by one")  # fmt: skip
     kinds = [[(field.name, field.element, [size for size, _ in field.tail]) for field in one.fields]
              for one in (target, value)]  # fmt: skip
-    if kinds[0] != kinds[1] or not all(_is_complete(cx, one) for one in (target, value)):
+    if kinds[0] != kinds[1] or not all(is_complete(cx, one) for one in (target, value)):
         raise cx.error(at, "a whole record cannot be assigned", "the fields of the two differ, or some cannot be used",
                        "assign its fields one by one")  # fmt: skip
     names = [field.name for field in target.fields]
     return [(field_array(cx, target, name, at), field_array(cx, value, name, at)) for name in names]
 
 
-def _is_complete(cx: Context, records: Records) -> bool:
+def is_complete(cx: Context, records: Records) -> bool:
+    """Whether all that a record consists of can be used."""
+    if records.is_whole:
+        return True
     argument = cx.session.signature.arguments[records.position] if records.position >= 0 else None
     return isinstance(argument, ArrayArgument) and not argument.partial
 
@@ -356,8 +372,11 @@ def array_attribute(cx: Context, base: ArrayLike | Records, name: str, node: ast
         case _:
             pass
     if isinstance(base, Records):
+        if name == "dtype" and base.dtype is not None:
+            return Fixed(base.dtype)
         if name in {field.name for field in base.fields}:
-            return element(cx, field_array(cx, base, name, node), cx.at(node))
+            found = field_array(cx, base, name, node)
+            return element(cx, found, cx.at(node)) if isinstance(found, Array) else found
     elif name == "dtype":
         return Fixed(base.element.dtype)
     elif name == "itemsize":

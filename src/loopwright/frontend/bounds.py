@@ -22,7 +22,8 @@ def bound_of(cx: Context, size: Expr) -> Expr | None:
         case Var(name=name):
             return None if name not in cx.bounds else bound_of(cx, cx.bounds[name])
         case Binary(op="min", left=left, right=right):
-            return bound_of(cx, left) or bound_of(cx, right)
+            found = [one for one in (bound_of(cx, left), bound_of(cx, right)) if one is not None]
+            return min(found, key=lambda one: len(list(subexpressions(one))), default=None)
         case Binary(op="add" | "max" | "mul" as op, left=left, right=right):
             a, b = bound_of(cx, left), bound_of(cx, right)
             natural = op != "mul" or (never_negative(cx, left) and never_negative(cx, right))
@@ -30,10 +31,19 @@ def bound_of(cx: Context, size: Expr) -> Expr | None:
         case Binary(op="sub", left=left, right=right) if never_negative(cx, right):
             return bound_of(cx, left)
         case Binary(op="floordiv", left=left, right=Const(value=value)) if int(value) > 0:
-            most = bound_of(cx, left)
+            most = bound_of(cx, _rounded_up(left, int(value)))
             return None if most is None else Binary("max", most, Const(0, INT64))
         case _:
             return None
+
+
+def _rounded_up(size: Expr, by: int) -> Expr:
+    """n of n + 1 that is divided by 2: that is no more than n, unless it is negative."""
+    match size:
+        case Binary(op="add", left=left, right=Const(value=added)) if 0 <= int(added) < by:
+            return left
+        case _:
+            return size
 
 
 def known_at_call(cx: Context, size: Expr) -> Expr | None:

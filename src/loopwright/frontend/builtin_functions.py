@@ -173,14 +173,7 @@ def _len(cx: Context, call: Arguments) -> Value:
             raise cx.error(call.node, "len() takes an array or a tuple here")
 
 
-def _tuple(cx: Context, call: Arguments) -> Value:
-    call.expect(cx, 1)
-    if isinstance(call.values[0], Items):
-        return call.values[0]
-    raise cx.error(call.node, "tuple() of anything but a tuple is outside the language", remedy="write (x, y)")
-
-
 BUILTINS: dict[object, Handler] = {
     abs: _abs, int: _int, float: _float, bool: _bool, divmod: _divmod,
-    pow: _pow, len: _len, ord: code_of, chr: character_of, type: _type, tuple: _tuple, isinstance: _isinstance,
+    pow: _pow, len: _len, ord: code_of, chr: character_of, type: _type, isinstance: _isinstance,
 }  # fmt: skip

@@ -6,7 +6,7 @@ import ast
 import inspect
 from dataclasses import replace
 from types import FunctionType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,28 +20,32 @@ from loopwright.frontend.asked import answer
 from loopwright.frontend.builtin_functions import BUILTINS, Handler
 from loopwright.frontend.characters import METHODS, method_of_text, text_of
 from loopwright.frontend.closures import given_lambda
-from loopwright.frontend.context import Context
+from loopwright.frontend.context import Context, Restart
+from loopwright.frontend.creation import as_array
 from loopwright.frontend.draws import draws
 from loopwright.frontend.elementwise import any_array, kept_array, map_elements
 from loopwright.frontend.generator_state import STATE
 from loopwright.frontend.inline import Each, inline_closure, inline_function
 from loopwright.frontend.iteration import is_prange, range_value
+from loopwright.frontend.iterators import next_of
 from loopwright.frontend.keyed import method_of_keyed
 from loopwright.frontend.list_methods import made_list, mapped, method_of_list, sort
 from loopwright.frontend.lists import new_list
-from loopwright.frontend.markers import ASKED, ELEMENTWISE, MAKES, NO_EFFECT
+from loopwright.frontend.markers import ASKED, ELEMENTWISE, MAKES, NAMES_THREADS, NO_EFFECT
 from loopwright.frontend.math_functions import MATH
 from loopwright.frontend.named_tuples import is_named_tuple, named_tuple
 from loopwright.frontend.numpy_functions import NUMPY, number_method, type_call
 from loopwright.frontend.operands import kept, operands
 from loopwright.frontend.printing import print_call
 from loopwright.frontend.products import outer_of
+from loopwright.frontend.record_arrays import copied
 from loopwright.frontend.reductions import REDUCTIONS, from_the_front
 from loopwright.frontend.refusals import FUNCTIONS, refuse_expression
 from loopwright.frontend.refusals import NUMPY as NUMPY_INSTEAD
 from loopwright.frontend.sequences import SEQUENCES
 from loopwright.frontend.table_methods import called_table, method_of_table
 from loopwright.frontend.tables import as_list, new_table
+from loopwright.frontend.tuple_items import tuple_of
 from loopwright.frontend.ufuncs import ufunc_of
 from loopwright.frontend.values import (
     ArrayLike,
@@ -108,6 +112,8 @@ def call(cx: Context, node: ast.Call) -> Value:
             return method_of_table(cx, owner, _arguments(cx, node, name))
         if isinstance(owner, Items) and owner.names == STATE:
             return generators.draw(cx, owner, _arguments(cx, node, name))
+        if isinstance(owner, Records) and name == "copy" and owner.shape and not node.args and not node.keywords:
+            return copied(cx, owner, node)
         if isinstance(owner, Records) and name in _NUMBER_METHODS:
             return array_attribute(cx, owner, name, node.func)
         if isinstance(owner, Literal | Number) and name in _NUMBER_METHODS:
@@ -115,29 +121,42 @@ def call(cx: Context, node: ast.Call) -> Value:
         if isinstance(owner, Number) and not owner.weak and name in _METHODS_AS_OF_ONE:
             return method_of_array(cx, _of_one(owner), _arguments(cx, node, name))
     callee = cx.evaluate(node.func)
-    if isinstance(callee, Fixed):
-        if callee.value is zip and _is_returned(cx, node):
-            return Zipped(tuple(kept_array(cx, one, node) for one in operands(cx, node.args)))
-        if callee.value is map and id(node) in cx.comprehensions:
-            return mapped(cx, node)
-        _refuse_by_name(cx, callee.value, node)
-        if callee.value is print:
-            return print_call(cx, node)
-        if hasattr(callee.value, NO_EFFECT):
-            _arguments(cx, node, name)
-            return Fixed(None)
-        if hasattr(callee.value, ASKED):
-            return answer(cx, callee.value, node)
-        maker = getattr(callee.value, MAKES, None)
-        if maker is not None and not isinstance(callee.value, type):
-            return new_list(cx, [], node) if maker is list else new_table(cx, True, node)
-        if callee.value is set or callee.value is dict or maker is dict:
-            return called_table(cx, callee.value is not set, node)
-        if (callee.value is list or maker is list) and not node.args:
-            return new_list(cx, [], node)
-        if callee.value is list or callee.value is sorted or maker is list:
-            return _list_or_sorted(cx, callee.value is sorted, node)
+    if isinstance(callee, Fixed) and (read := _read_here(cx, callee.value, node, name)) is not None:
+        return read
     return _apply(cx, callee, _arguments(cx, node, name))
+
+
+def _read_here(cx: Context, function: Any, node: ast.Call, name: str) -> Value | None:
+    """Calls of functions that look at the text of their arguments, or at nothing; None for all others."""
+    if function is zip and _is_returned(cx, node):
+        return Zipped(tuple(kept_array(cx, one, node) for one in operands(cx, node.args)))
+    if function is map and id(node) in cx.comprehensions:
+        return mapped(cx, node)
+    _refuse_by_name(cx, function, node)
+    if function is next:
+        return next_of(cx, node)
+    if function is print:
+        return print_call(cx, node)
+    if hasattr(function, NO_EFFECT):
+        _arguments(cx, node, name)
+        return Fixed(None)
+    if hasattr(function, ASKED):
+        return answer(cx, function, node)
+    if hasattr(function, NAMES_THREADS) and not cx.session.names_threads:
+        cx.session.names_threads = True
+        raise Restart
+    maker = getattr(function, MAKES, None)
+    if maker is not None and not isinstance(function, type):
+        return new_list(cx, [], node) if maker is list else new_table(cx, True, node)
+    if function is tuple and len(node.args) <= 1 and not node.keywords:
+        return tuple_of(cx, node.args[0]) if node.args else Items(())
+    if function is set or function is dict or maker is dict:
+        return called_table(cx, function is not set, node)
+    if (function is list or maker is list) and not node.args:
+        return new_list(cx, [], node)
+    if function is list or function is sorted or maker is list:
+        return _list_or_sorted(cx, function is sorted, node)
+    return None
 
 
 def generator_call(cx: Context, node: ast.expr) -> object:
@@ -293,7 +312,7 @@ def _call_fixed(cx: Context, function: object, call: Arguments) -> Value:
         return further(cx, call)
     written = _written_out(function, call)
     if written is not None:
-        return inline_function(cx, written, from_the_front(cx, written, call))
+        return inline_function(cx, written, from_the_front(cx, written, _with_arrays(cx, written, call)))
     if isinstance(function, np.ufunc):
         return ufunc_of(cx, function, call)
     if is_named_tuple(function):
@@ -354,6 +373,28 @@ def _written_out(function: object, call: Arguments) -> FunctionType | None:
         given = call.values[place : place + 1] or (() if named is None else (named,))
         return second if any_array(*given) or any(isinstance(one, Items | ListValue) for one in given) else first  # type: ignore[return-value]
     return known  # type: ignore[return-value]
+
+
+_ARRAYS = frozenset({"a", "b", "v", "m", "x", "y", "xp", "fp", "a1", "a2", "ar", "ar1", "ar2", "weights"})
+"""Parameters of such functions that are arrays; others may be shapes and axes."""
+
+
+def _with_arrays(cx: Context, written: FunctionType, call: Arguments) -> Arguments:
+    """The call with arrays made of tuples and lists of numbers: `np.cross((0, 0, 1), v)`."""
+    if not _is_of(written, "loopwright"):
+        return call
+    names = written.__code__.co_varnames[: written.__code__.co_argcount]
+    values = [
+        as_array(cx, value, call.place(k), f"np.{call.name}()") if name in _ARRAYS and _is_of_numbers(value) else value
+        for k, (name, value) in enumerate(zip(names, call.values, strict=False))
+    ]
+    return replace(call, values=(*values, *call.values[len(values) :]))
+
+
+def _is_of_numbers(value: Value) -> bool:
+    """Whether this is a tuple or a list of numbers, or of such."""
+    items = value.items if isinstance(value, Items) else ()
+    return bool(items) and all(isinstance(one, Literal | Number) or _is_of_numbers(one) for one in items)
 
 
 _OF_ELEMENTS = frozenset(

@@ -83,6 +83,7 @@ class Session:
     nodes: dict[int, ast.AST] = field(default_factory=dict)  # what is read instead of a node, by its id
     recursive: dict[ast.FunctionDef, set[str]] = field(default_factory=dict)  # what calls itself: parts that it passes
     rooms: dict[Key, list[tuple[Expr, ...]] | None] = field(default_factory=dict)  # names of several sizes: the largest
+    names_threads: bool = False  # it asks which thread runs an iteration: `prange` is `range`
     several_arrays: set[Key] = field(default_factory=set)  # calls whose returns give several of the caller
 
     def restart(self) -> None:
@@ -171,6 +172,8 @@ class Context:
     lists: dict[Key, ListValue] = field(default_factory=dict)  # with their arrays
     hash_tables: dict[Key, TableValue] = field(default_factory=dict)  # sets and dicts with their arrays
     row_arrays: set[str] = field(default_factory=set)  # memory of lists and arrays that are in lists
+    keyed_in: dict[tuple[int, int], tuple[int, ...]] = field(default_factory=dict)
+    """Names of dicts with texts as keys, by frame and variable, and the scopes that they begin in."""
     given_tables: set[Key] = field(default_factory=set)  # dicts of the caller's: they are only read
     list_variables: dict[Key, ListValue] = field(default_factory=dict)  # names for several lists: their own
     bounds: dict[str, Expr] = field(default_factory=dict)  # int64 scalars and what they cannot be above

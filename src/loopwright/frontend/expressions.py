@@ -27,6 +27,7 @@ from loopwright.frontend.manipulation import reshaped, transpose
 from loopwright.frontend.numpy_functions import limit
 from loopwright.frontend.operands import kept, operands
 from loopwright.frontend.products import product_of
+from loopwright.frontend.record_arrays import has_parts, part_of_records
 from loopwright.frontend.refusals import refuse_expression
 from loopwright.frontend.table_methods import dict_literal, set_literal, set_operation, table_comprehension
 from loopwright.frontend.tables import get_item
@@ -243,6 +244,8 @@ def _subscript(cx: Context, node: ast.Subscript) -> Value:
         return grids.grid(cx, base.value, indices, node)
     if isinstance(base, ListValue) and len(indices) == 1:
         return index_list(cx, base, indices[0], node)
+    if isinstance(base, Records) and has_parts(indices):
+        return part_of_records(cx, base, indices, places_of(node, indices), node)
     if isinstance(base, ArrayLike) and not (isinstance(base, Array) and is_plain(indices)):
         return part_of(cx, base, indices, places_of(node, indices), node)
     return arrays.index_value(cx, base, indices, places_of(node, indices), node)

@@ -22,6 +22,7 @@ from loopwright.frontend.operands import operands
 from loopwright.frontend.promote import common
 from loopwright.frontend.reductions import accumulator
 from loopwright.frontend.renaming import trips
+from loopwright.frontend.scopes import own_nodes
 from loopwright.frontend.tables import elements
 from loopwright.frontend.values import (
     Array,
@@ -29,6 +30,7 @@ from loopwright.frontend.values import (
     Elementwise,
     Fixed,
     Items,
+    IteratorValue,
     Keyed,
     ListValue,
     Literal,
@@ -112,6 +114,8 @@ def _of_value(cx: Context, value: Value, node: ast.expr) -> Sequence:
         return _of_range(cx, value, node)
     if isinstance(value, Zipped):
         return _in_step(cx, [_of_value(cx, part, node) for part in value.parts])
+    if isinstance(value, IteratorValue):
+        return _rest_of(cx, value, node)
     if isinstance(value, ListValue):
         return Sequence(size_of_list(cx, value), lambda cx, k: items_at(cx, value, k, node))
     text = text_of(value)
@@ -123,6 +127,23 @@ def _of_value(cx: Context, value: Value, node: ast.expr) -> Sequence:
         return Sequence(Literal(len(found.items)), lambda cx, k: _item(cx, found, k, node), found.items)
     raise cx.error(node, f"a loop cannot go over {describe(value)}", "it goes over ranges, arrays and tuples",
                    "write: for i in range(n)")  # fmt: skip
+
+
+def _rest_of(cx: Context, value: IteratorValue, node: ast.expr) -> Sequence:
+    """What is left of an iterator. Where something asks it again, each item counts."""
+    begin = cx.temporary(Var(value.position, INT64), cx.at(node))
+    loads = [one for one in own_nodes(cx.frame.tree)
+             if isinstance(one, ast.Name) and isinstance(node, ast.Name) and one.id == node.id]  # fmt: skip
+    is_last = bool(loads) and loads[-1] is node and value.made_in == (cx.frame.number, *cx.frame.loops)
+    inner: Sequence = value.sequence
+
+    def item(cx: Context, k: Expr) -> Value:
+        place = add(k, begin)
+        if not is_last:
+            cx.emit(Assign(value.position, add(place, ONE), at=cx.at(node)))
+        return inner.item(cx, place)
+
+    return Sequence(as_size(subtract(size_of(inner.size), begin)), item)
 
 
 _MOST_LETTERS = 8  # of a text of which each character is a constant where a loop goes over it

@@ -6,12 +6,13 @@ Where the later operand needs statements of its own, it becomes the inside of an
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from loopwright.frontend import operators
 from loopwright.frontend.context import Context, NotYet
 from loopwright.frontend.convert import as_number, in_type, negated, truth
+from loopwright.frontend.infer import Key
 from loopwright.frontend.promote import NumberType
 from loopwright.frontend.values import Fixed, Items, Literal, Number, Value, describe
 from loopwright.frontend.variables import store_variable, taken
@@ -160,11 +161,13 @@ def _choose(cx: Context, condition: Expr, first: LazyOperand, second: LazyOperan
             raise cx.error(node, "a conditional expression chooses tuples of one class",
                            remedy="write an 'if' statement, with a name for each")  # fmt: skip
         if first.body or second.body:
-            raise cx.error(node, "a tuple made by calls cannot be chosen here", remedy="write an 'if' statement")
+            chosen = _written(cx, (x, first.body), (y, second.body), (*cx.frame.path, "chosen", id(node)), node)
+            cx.emit(If(condition, tuple(first.body), tuple(second.body), at=cx.at(node)))
+            return chosen()
         condition = cx.once(condition, cx.at(node))
         pairs = zip(x.items, y.items, strict=True)
-        chosen = (_choose(cx, condition, LazyOperand(a, []), LazyOperand(b, []), node) for a, b in pairs)
-        return replace(x, items=tuple(chosen))
+        each = (_choose(cx, condition, LazyOperand(a, []), LazyOperand(b, []), node) for a, b in pairs)
+        return replace(x, items=tuple(each))
     if is_array(x) and is_array(y):
         return _chosen_array(cx, condition, first, second, node)
     for value in (x, y):
@@ -178,6 +181,29 @@ def _choose(cx: Context, condition: Expr, first: LazyOperand, second: LazyOperan
     with cx.resumed(second.body):
         right = in_type(cx, b, kind, node.orelse)
     return _select(cx, condition, kind, (left, first.body), (right, second.body), node)
+
+
+def _written(
+    cx: Context, first: tuple[Value, list[Stmt]], second: tuple[Value, list[Stmt]], key: Key, node: ast.IfExp
+) -> Callable[[], Value]:
+    """Have the statements that make each of two values write it into variables, and say how these are read after the
+    `if` that the statements go into."""
+    (x, first_body), (y, second_body) = first, second
+    if isinstance(x, Items) and isinstance(y, Items) and len(x.items) == len(y.items) and x.kind is y.kind:
+        pairs = enumerate(zip(x.items, y.items, strict=True))
+        parts = [_written(cx, (a, first_body), (b, second_body), (*key, k), node) for k, (a, b) in pairs]
+        return lambda: replace(x, items=tuple(part() for part in parts))
+    if is_array(x) and is_array(y):
+        for value, body, place in ((x, first_body, node.body), (y, second_body, node.orelse)):
+            with cx.resumed(body):
+                store_variable(cx, key, "chosen", value, node, place)
+        return lambda: taken(cx, key, node, "chosen")
+    a, b = (as_number(cx, one, node, "a conditional expression chooses numbers, arrays and tuples") for one in (x, y))
+    kind, name = operators.common_type(cx, [a, b], node), cx.temporary_name()
+    for number, body, place in ((a, first_body, node.body), (b, second_body, node.orelse)):
+        with cx.resumed(body):
+            cx.emit(Assign(name, in_type(cx, number, kind, place), at=cx.at(node)))
+    return lambda: Number(Var(name, kind.type), kind.weak)
 
 
 def _chosen_array(cx: Context, condition: Expr, first: LazyOperand, second: LazyOperand, node: ast.IfExp) -> Value:

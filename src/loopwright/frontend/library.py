@@ -208,7 +208,7 @@ def _rank(a: Any) -> Any:
 
 
 def _trace(a: Any) -> Any:
-    total = a[:0, 0].sum()
+    total = a[:0, :0].sum()
     for i in range(min(a.shape[0], a.shape[1])):
         total += a[i, i]
     return total

@@ -54,6 +54,7 @@ def _for_loop(cx: Context, node: ast.For) -> None:
         loop_over(cx, node)
         return
     call, is_parallel = _range_of(cx, node.iter)
+    is_parallel &= not cx.session.names_threads
     lower, upper, step = _bounds(cx, call)
     web = cx.frame.webs.stores[id(node.target)]
     renaming = None if is_parallel else renaming_of(cx, node)

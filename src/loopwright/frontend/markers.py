@@ -9,6 +9,7 @@ ELEMENTWISE = "__loopwright_elementwise__"  # of a class whose objects are calle
 MAKES = "__loopwright_makes__"  # of another name for `list` or `dict`
 NO_EFFECT = "__loopwright_no_effect__"
 ASKED = "__loopwright_asked__"
+NAMES_THREADS = "__loopwright_names_threads__"
 Helper = TypeVar("Helper", bound=Callable[..., Any])
 
 
@@ -67,6 +68,13 @@ def has_no_effect(helper: Helper) -> Helper:
 def asked_at_each_call(helper: Helper) -> Helper:
     """Mark a function that says an int, which each call of a kernel that calls it finds out anew."""
     setattr(helper, ASKED, True)
+    return helper
+
+
+def names_threads(helper: Helper) -> Helper:
+    """Mark a function that says which thread runs an iteration: in a kernel that calls it, `prange` promises nothing,
+    since it promised that for numbers that differ."""
+    setattr(helper, NAMES_THREADS, True)
     return helper
 
 

@@ -1,4 +1,4 @@
-"""Named tuples that the code makes: `Point(x, y)`."""
+"""Named tuples and dataclasses that the code makes: `Point(x, y)`."""
 
 from __future__ import annotations
 
@@ -13,15 +13,28 @@ from loopwright.frontend.values import Items, Value, from_object
 
 
 def is_named_tuple(kind: object) -> TypeGuard[type]:
-    """Whether this is a class that `NamedTuple` or `namedtuple` made; one that is derived from it may do anything."""
-    return isinstance(kind, type) and kind.__bases__ == (tuple,) and hasattr(kind, "_fields")
+    """Whether this is a class that `NamedTuple` or `namedtuple` made, or a dataclass whose objects hold what they are
+    given; one that is derived from it may do anything."""
+    if not isinstance(kind, type):
+        return False
+    return (kind.__bases__ == (tuple,) and hasattr(kind, "_fields")) or _is_plain_dataclass(kind)
+
+
+def _is_plain_dataclass(kind: type) -> bool:
+    parameters = vars(kind).get("__dataclass_params__")
+    if parameters is None or not parameters.init or kind.__bases__ != (object,):
+        return False
+    if any(hasattr(kind, name) for name in ("__post_init__", "__getattr__")) or "__new__" in vars(kind):
+        return False
+    of_each = dataclasses.fields(kind)
+    return all(one.init and not one.kw_only and one.default_factory is dataclasses.MISSING for one in of_each)
 
 
 def named_tuple(cx: Context, kind: type, call: Arguments) -> Items:
     """The tuple that a call of such a class makes. Raises KernelError for fields that are missing or unknown."""
     names = fields_of(kind)
     call.expect(cx, 0, len(names), names)
-    defaults: dict[str, object] = kind._field_defaults  # type: ignore[attr-defined]
+    defaults = _defaults(kind)
     given = {**dict(zip(names, call.values, strict=False)), **call.named}
     items: list[Value] = []
     for name in names:
@@ -29,6 +42,13 @@ def named_tuple(cx: Context, kind: type, call: Arguments) -> Items:
             raise cx.error(call.node, f"'{call.name}' needs a value for '{name}'")
         items.append(given[name] if name in given else from_object(defaults[name]))
     return Items(tuple(items), names, kind=kind)
+
+
+def _defaults(kind: type) -> dict[str, object]:
+    if dataclasses.is_dataclass(kind):
+        return {one.name: one.default for one in dataclasses.fields(kind) if one.default is not dataclasses.MISSING}
+    found: dict[str, object] = kind._field_defaults  # type: ignore[attr-defined]
+    return found
 
 
 def fields_of(kind: type) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from loopwright.frontend import operators, promote
 from loopwright.frontend.arguments import Arguments
 from loopwright.frontend.complex_pairs import parts_of, repeatable
 from loopwright.frontend.context import Context
-from loopwright.frontend.convert import convert, literal
+from loopwright.frontend.convert import as_number, convert, literal
 from loopwright.frontend.creation import as_array, common_element
 from loopwright.frontend.elementwise import as_bool, check, map_elements, materialised, nest, new_array, require_same
 from loopwright.frontend.numpy_functions import scalar_of_dtype
@@ -33,7 +33,21 @@ from loopwright.frontend.values import (
     is_none,
 )
 from loopwright.frontend.views import ZERO, as_view, clipped, element_at, place_of, size_of, steady
-from loopwright.ir.nodes import Assign, Binary, Call, Cast, Compare, Const, Expr, If, Logical, Select, Store, Var
+from loopwright.ir.nodes import (
+    Assign,
+    Binary,
+    Call,
+    Cast,
+    Checked,
+    Compare,
+    Const,
+    Expr,
+    If,
+    Logical,
+    Select,
+    Store,
+    Var,
+)
 from loopwright.ir.types import BOOL, COMPLEX128, FLOAT64, INT64, UINT64, Scalar
 
 Element = Callable[[Context, Sequence[Expr]], Literal | Number]
@@ -105,22 +119,19 @@ COUNT = Folding(lambda kind: 0, lambda cx, old, new: Binary("add", old, Cast(new
 
 def reduced(
     cx: Context, how: Folding, array: ArrayLike, axes: Sequence[int], keepdims: bool, node: ast.AST,
-    element: Scalar | None = None,
+    element: Scalar | None = None, initial: Value | None = None,
 ) -> Value:  # fmt: skip
-    """The reduction along some axes: a number where these are all of them, else an array."""
+    """The reduction along some axes: a number where these are all of them, else an array. initial: the value of no
+    elements, instead of the usual one."""
     array = steady(cx, array, node)
-    if how.needs_element:
+    if how.needs_element and initial is None:
         _refuse_order(cx, array, node)
         for axis in axes:
-            size = clipped(cx, array.shape[axis])
-            if size == Literal(0):
-                raise cx.error(node, "zero-size array to reduction operation", "NumPy raises ValueError")
-            if not isinstance(size, Literal):
-                check(cx, Compare("gt", size_of(size), ZERO), "empty", node)
+            _require_elements(cx, array, axis, node)
     kept = [axis for axis in range(len(array.shape)) if axis not in axes]
     result = element or how.result(array.element)
     if not kept and not keepdims:
-        return Number(_converted(_along(cx, how, array, axes, {}, node, element), result), weak=False)
+        return Number(_converted(_along(cx, how, array, axes, {}, node, element, initial), result), weak=False)
     shape = tuple(
         Literal(1) if axis in axes else array.shape[axis]
         for axis in range(len(array.shape)) if keepdims or axis not in axes
@@ -130,11 +141,20 @@ def reduced(
     def body(index: list[Expr]) -> None:
         places = [axis for axis in range(len(array.shape)) if keepdims or axis not in axes]
         outer = {axis: index[k] for k, axis in enumerate(places) if axis not in axes}
-        total = _along(cx, how, array, axes, outer, node, element)
+        total = _along(cx, how, array, axes, outer, node, element, initial)
         cx.emit(Store(target.array.name, place_of(target, index), _converted(total, result), at=cx.at(node)))
 
     nest(cx, shape, body, node)
     return target.array
+
+
+def _require_elements(cx: Context, array: ArrayLike, axis: int, node: ast.AST) -> None:
+    """End the call where an axis has no elements: code that never runs may name such an array."""
+    size = clipped(cx, array.shape[axis])
+    if size == Literal(0):
+        check(cx, Const(False, BOOL), "empty", node)
+    elif not isinstance(size, Literal):
+        check(cx, Compare("gt", size_of(size), ZERO), "empty", node)
 
 
 def _refuse_order(cx: Context, array: ArrayLike, node: ast.AST) -> None:
@@ -157,12 +177,14 @@ def accumulator(cx: Context, hint: str, begin: Expr, node: ast.AST) -> Var:
 
 def _along(
     cx: Context, how: Folding, array: ArrayLike, axes: Sequence[int], outer: dict[int, Expr], node: ast.AST,
-    element: Scalar | None,
+    element: Scalar | None, initial: Value | None,
 ) -> Expr:  # fmt: skip
     """The loops along the axes, for one index of the others."""
     kind = how.working(element or array.element)
-    begin = how.begin(kind)
-    first = Const(float(begin) if how.result(kind).is_float else begin, how.result(kind) if how is COUNT else kind)
+    begin, counted = how.begin(kind), how.result(kind) if how is COUNT else kind
+    first: Expr = Const(float(begin) if how.result(kind).is_float else begin, counted)
+    if initial is not None:
+        first = convert(cx, as_number(cx, initial, node), kind, node)
     total = accumulator(cx, "total", first, node)
 
     def body(index: list[Expr]) -> None:
@@ -220,17 +242,33 @@ def flag_of(cx: Context, value: Value | None, node: ast.AST) -> bool:
 
 def _call(how: Folding) -> Callable[[Context, Arguments], Value]:
     def handler(cx: Context, call: Arguments) -> Value:
-        call.expect(cx, 1, 3, ("axis", "dtype", "keepdims"))
+        call.expect(cx, 1, 3, ("axis", "dtype", "keepdims", "initial"))
         value = call.values[0]
         array = _operand(cx, call)
+        initial = _initial(cx, how, call)
         if array is None:
             return _of_number(cx, how, value, call)
         dtype = call.named.get("dtype") or (call.values[2] if len(call.values) > 2 else None)
         element = None if dtype is None or is_none(dtype) else scalar_of_dtype(cx, dtype, call.node)
         axes = axes_of(cx, call.get(1, "axis"), len(array.shape), call.node)
-        return reduced(cx, how, array, axes, flag_of(cx, call.named.get("keepdims"), call.node), call.node, element)
+        keepdims = flag_of(cx, call.named.get("keepdims"), call.node)
+        return reduced(cx, how, array, axes, keepdims, call.node, element, initial)
 
     return handler
+
+
+def _initial(cx: Context, how: Folding, call: Arguments) -> Value | None:
+    """What a reduction begins with, where it is told."""
+    given = call.named.get("initial")
+    if given is None or is_none(given):
+        return None
+    if how not in (SUM, PRODUCT, MAXIMUM, MINIMUM) or not isinstance(call.values[0], ArrayLike):
+        raise cx.error(call.node, f"{call.name}() has no keyword 'initial' here")
+    number = as_number(cx, given, call.node, "'initial' is a number")
+    if number.number_type.type.is_float and not (call.values[0].element.is_float or call.values[0].element.is_complex):
+        raise cx.error(call.node, f"{call.name}() of integers begins with an integer",
+                       "NumPy drops the fraction of 'initial'", "use int(x)")  # fmt: skip
+    return number if isinstance(number, Literal) else Number(cx.once(number.expr, cx.at(call.node)), number.weak)
 
 
 def _operand(cx: Context, call: Arguments) -> ArrayLike | None:
@@ -349,9 +387,7 @@ def _place_of_extreme(is_max: bool) -> Callable[[Context, Arguments], Value]:
         rank = len(array.shape)
         axes = axes_of(cx, axis, rank, call.node)
         for one in axes:
-            size = clipped(cx, array.shape[one])
-            if not isinstance(size, Literal):
-                check(cx, Compare("gt", size_of(size), ZERO), "empty", call.node)
+            _require_elements(cx, array, one, call.node)
         kept = [k for k in range(rank) if k not in axes]
         if not kept:
             return Number(_best_place(cx, is_max, array, axes, {}, call.node), weak=False)
@@ -435,7 +471,13 @@ def _average(cx: Context, call: Arguments) -> Value:
     total = reduced(cx, SUM, map_elements(cx, multiply, (array, weight), call.node), axes, False, call.node, kind)
     count = reduced(cx, SUM, weight, axes, False, call.node, kind)
     assert isinstance(total, Number) and isinstance(count, Number)
-    return Number(Binary("truediv", total.expr, count.expr), weak=False)
+    if kind.is_complex:
+        return Number(Binary("truediv", total.expr, count.expr), weak=False)
+    at, zero = cx.at(call.node), literal(cx, 0.0, kind, call.node)
+    weights_of_all = cx.once(count.expr, at)
+    nothing = "ZeroDivisionError: Weights sum to zero, can't be normalized"
+    tested = Checked(weights_of_all, Compare("ne", weights_of_all, zero), "raised", nothing, at=at)
+    return Number(Binary("truediv", total.expr, tested), weak=False)
 
 
 def _ignoring_nan(how: Folding) -> Callable[[Context, Arguments], Value]:

@@ -13,19 +13,19 @@ from loopwright.frontend.bounds import bound_of, known_at_call
 from loopwright.frontend.complex_pairs import parts_of
 from loopwright.frontend.context import Context, NotYet, ReturnForm
 from loopwright.frontend.convert import convert, in_type
-from loopwright.frontend.creation import snapshot
-from loopwright.frontend.elementwise import assign_elements, check, materialised, new_array
+from loopwright.frontend.elementwise import assign_elements, check, new_array
 from loopwright.frontend.infer import ArrayKind
 from loopwright.frontend.lists import elements_of
 from loopwright.frontend.named_tuples import known_name
+from loopwright.frontend.returned_values import own_values, presence_of, returned
 from loopwright.frontend.rows import laid_out
 from loopwright.frontend.tables import as_list
 from loopwright.frontend.values import (
     Along,
     Array,
-    Elementwise,
     Fixed,
     Items,
+    Keyed,
     ListValue,
     Literal,
     Mixed,
@@ -36,8 +36,9 @@ from loopwright.frontend.values import (
     View,
     describe,
 )
-from loopwright.frontend.variables import array_if_present, grow, or_zero, presence
+from loopwright.frontend.variables import array_if_present, grow
 from loopwright.frontend.views import as_size, as_view, clipped, in_range, size_of
+from loopwright.ir.made_values import name_of_keyed, name_of_records, name_of_text
 from loopwright.ir.nodes import (
     RESERVED,
     Allocate,
@@ -68,7 +69,7 @@ Returned = tuple[ReturnedScalar | ReturnedArray, ...]
 
 def return_from_kernel(cx: Context, node: ast.Return) -> None:
     """`return`, `return x`, `return x, y` of the kernel itself."""
-    value: Value = Fixed(None) if node.value is None else _evaluated(cx, node.value)
+    value: Value = Fixed(None) if node.value is None else returned(cx, node.value)
     if cx.session.forms is not None:
         _return_in_its_form(cx, value, node)
         return
@@ -81,7 +82,7 @@ def return_from_kernel(cx: Context, node: ast.Return) -> None:
         return
     flat: list[Value] = []
     packing: list[tuple[str, int]] = []
-    _flatten(cx, _own(cx, value, node), node, flat, packing, node.value)
+    _flatten(cx, own_values(cx, value, node), node, flat, packing, node.value)
     if cx.session.maybe_returns:
         packing += [("value", len(flat)), ("maybe", 0)]
         flat.append(Literal(True))
@@ -94,37 +95,16 @@ def return_from_kernel(cx: Context, node: ast.Return) -> None:
     cx.emit(Return(tuple(expr for expr in values if expr is not None), at=cx.at(node)))
 
 
-def _evaluated(cx: Context, node: ast.expr) -> Value:
-    """What is returned; of names of arrays that are None at times, the array as if there were one."""
-    maybe = array_if_present(cx, node)
-    if maybe is not None:
-        return maybe[1]
-    if isinstance(node, ast.Tuple) and any(array_if_present(cx, one) is not None for one in node.elts):
-        if not all(isinstance(one, ast.Name | ast.Constant) for one in node.elts):
-            raise cx.error(node, "one of several results is an array that may be None",
-                           remedy="give the other ones names, and return these")  # fmt: skip
-        return Items(tuple(_evaluated(cx, one) for one in node.elts))
-    return cx.evaluate(node)
-
-
 def _flatten(
     cx: Context, value: Value, node: ast.Return, flat: list[Value], packing: list[tuple[str, int]],
     written: ast.expr | None, place: tuple[int, ...] = (),
 ) -> None:  # fmt: skip
-    """The numbers and arrays of what is returned, and how it is made of them: `Kernel.packing`. `place`: of this value
-    in nested tuples."""
+    """The numbers and arrays of what is returned, and how it is made of them (`Kernel.packing`); place: in tuples."""
     maybe = None if written is None else array_if_present(cx, written)
     if maybe is not None:
         _flatten_maybe(cx, *maybe, node, flat, packing)
         return
-    found: tuple[Expr, Literal | Number | Items] | None = None if written is None else presence(cx, written)
-    if found is None and isinstance(value, Number) and isinstance(value.expr, Checked) and value.expr.kind == "none":
-        found = value.expr.condition, or_zero(value.expr.condition, value)
-    if found is not None and place not in cx.session.maybe_results:
-        cx.session.maybe_results.add(place)
-        cx.session.types.grown = True
-    if found is None and place in cx.session.maybe_results and isinstance(value, Literal | Number | Items):
-        found = Const(True, BOOL), value
+    found = presence_of(cx, value, written, place)
     if found is not None:
         flag, number = found
         _flatten(cx, number, node, flat, packing, None, (*place, -1))
@@ -133,11 +113,10 @@ def _flatten(
         return
     match value:
         case Items(items=items):
-            parts = (
-                written.elts if isinstance(written, ast.Tuple | ast.List) and len(written.elts) == len(items) else None
-            )
+            is_written_out = isinstance(written, ast.Tuple | ast.List) and len(written.elts) == len(items)
+            parts = written.elts if is_written_out else [None] * len(items)  # type: ignore[union-attr]
             for k, item in enumerate(items):
-                _flatten(cx, item, node, flat, packing, None if parts is None else parts[k], (*place, k))
+                _flatten(cx, item, node, flat, packing, parts[k], (*place, k))
             packing.append(("tuple", len(items)))
             if value.kind is not None:
                 packing.append((known_name(cx, value.kind, node), 0))
@@ -155,10 +134,18 @@ def _flatten(
             for what in ("keys", "values") if value.is_dict else ("keys",):
                 _flatten(cx, as_list(cx, replace(value, shows=what), node), node, flat, packing, None)
             packing.append(("dict" if value.is_dict else "set", 0))
-        case Array(index=()) if value.name in cx.allocations and not _is_known(cx, value) and _is_open(cx, value):
-            _flatten_open(cx, value, node, flat, packing)
-            return
+        case Records(dtype=dtype, index=()) if dtype is not None:
+            _flatten(cx, Items(tuple(own_values(cx, plane, node) for plane in value.planes)), node, flat, packing, None)
+            packing.append((name_of_records(dtype), 0))
+        case Keyed(keys=keys, items=items):
+            _flatten(cx, Items(items), node, flat, packing, None, place)
+            packing.append((name_of_keyed(keys), 0))
+        case Fixed(value=str() | frozenset() as known):
+            packing += [("tuple", 0), (name_of_text(known) if isinstance(known, str) else "set", 0)]
         case Array(index=()) if value.name in cx.allocations and not _is_known(cx, value):
+            if _is_open(cx, value):
+                _flatten_open(cx, value, node, flat, packing)
+                return
             _flatten_cut(cx, value, node, flat, packing)
         case View() | Array() if _is_part(cx, value):
             _flatten_part(cx, value, node, flat, packing)
@@ -407,7 +394,7 @@ def _return_in_its_form(cx: Context, value: Value, node: ast.Return | None) -> N
     if node is None or (isinstance(value, Fixed) and value.value is None):
         packing.append(("none", 0))
     else:
-        _flatten(cx, _own(cx, value, node), node, flat, packing, node.value)
+        _flatten(cx, own_values(cx, value, node), node, flat, packing, node.value)
     own = flat[first:]
     if len(own) > _MOST_IN_FORM:
         raise cx.error(node or cx.frame.tree, f"a return of {len(own)} values among others is outside the language")
@@ -455,24 +442,6 @@ def _return_none(cx: Context, node: ast.Return | None) -> None:
     for kind in kinds:
         values.append(_zero_of(kind))
     cx.emit(Return(tuple(values), at=None if node is None else cx.at(node)))
-
-
-def _own(cx: Context, value: Value, node: ast.Return) -> Value:
-    """What is returned, with arrays of their own for expressions and parts of local arrays: nobody else has these."""
-    place = node.value or node
-    match value:
-        case Items(items=items):
-            return replace(value, items=tuple(_own(cx, item, node) for item in items))
-        case Elementwise():
-            return materialised(cx, value, place)
-        case View() if value.array.name in cx.allocations:
-            return materialised(cx, value, place)
-        case View(places=places) if any(isinstance(one, Mixed) for one in places):  # an argument in another shape
-            return snapshot(cx, value, materialised(cx, value, place))
-        case Array(index=index) if index and value.shape and value.name in cx.allocations:
-            return materialised(cx, value, place)
-        case _:
-            return value
 
 
 def _agree(

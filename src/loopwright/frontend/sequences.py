@@ -8,15 +8,15 @@ from dataclasses import replace
 from loopwright.frontend import promote
 from loopwright.frontend.arguments import Arguments
 from loopwright.frontend.context import Context
-from loopwright.frontend.convert import truth
+from loopwright.frontend.convert import as_number, in_type, truth
 from loopwright.frontend.elementwise import binary
 from loopwright.frontend.lists import as_elements
-from loopwright.frontend.operators import extreme
+from loopwright.frontend.operators import common_type, extreme
 from loopwright.frontend.reductions import ALL, ANY, MAXIMUM, MINIMUM, SUM, reduced
 from loopwright.frontend.values import ArrayLike, Items, ListValue, Literal, Number, Value, View, describe
-from loopwright.frontend.views import is_array
-from loopwright.ir.nodes import Binary, Const
-from loopwright.ir.types import BOOL, Scalar
+from loopwright.frontend.views import clipped, is_array, size_of
+from loopwright.ir.nodes import Assign, Binary, Compare, Const, If, Var
+from loopwright.ir.types import BOOL, INT64, Scalar
 
 
 def _sum(cx: Context, call: Arguments) -> Value:
@@ -85,7 +85,9 @@ def _max(cx: Context, call: Arguments) -> Value:
 
 
 def _extreme(cx: Context, call: Arguments, is_min: bool) -> Value:
-    call.expect(cx, 1, max(1, len(call.values)))
+    call.expect(cx, 1, max(1, len(call.values)), ("default",))
+    if "default" in call.named:
+        return _or_default(cx, call, is_min)
     if len(call.values) == 1 and isinstance(call.values[0], ListValue):
         call = replace(call, values=(as_elements(cx, call.values[0], call.node, weak=True),))
     if len(call.values) == 1 and is_array(call.values[0]) and len(call.values[0].shape) == 1:
@@ -97,6 +99,28 @@ def _extreme(cx: Context, call: Arguments, is_min: bool) -> Value:
         raise cx.error(call.node, f"{call.name}() takes numbers, an array of one axis, a list or a tuple here",
                        f"this is {describe(call.values[0])}", f"write: np.{call.name}(a)")  # fmt: skip
     return extreme(cx, "min" if is_min else "max", call.numbers(cx), call.node)
+
+
+def _or_default(cx: Context, call: Arguments, is_min: bool) -> Value:
+    """`max(x, default=0)`: the default where there are no items. Raises KernelError where the items are no numbers."""
+    values, node = call.values, call.node
+    if isinstance(values[0], ListValue):
+        values = (as_elements(cx, values[0], node, weak=True),)
+    plain = Arguments(node, call.name, values, {})
+    value, default = values[0], as_number(cx, call.named["default"], node, "the default is a number here")
+    if isinstance(value, Items) and len(values) == 1:
+        return _extreme(cx, plain, is_min) if value.items else default
+    if len(values) > 1 or not is_array(value) or len(value.shape) != 1:
+        raise cx.error(node, f"{call.name}() with a default takes an array of one axis, a list or a tuple here")
+    with cx.inner_body() as then:
+        found = as_number(cx, _extreme(cx, plain, is_min), node)
+    kind, name, at = common_type(cx, [found, default], node), cx.temporary_name(), cx.at(node)
+    with cx.resumed(then):
+        cx.emit(Assign(name, in_type(cx, found, kind, node), at=at))
+    otherwise = Assign(name, in_type(cx, default, kind, node), at=at)
+    some = Compare("gt", size_of(clipped(cx, value.shape[0])), Const(0, INT64))
+    cx.emit(If(some, tuple(then), (otherwise,), at=at))
+    return Number(Var(name, kind.type), kind.weak)
 
 
 SEQUENCES: dict[object, Callable[[Context, Arguments], Value]] = {

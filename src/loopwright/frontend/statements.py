@@ -23,17 +23,22 @@ from loopwright.frontend.context import Context, Restart, web_key
 from loopwright.frontend.convert import as_index, as_number
 from loopwright.frontend.elementwise import assign_elements, binary, materialised
 from loopwright.frontend.expressions import index_of, indexed, places_of
+from loopwright.frontend.hidden import NeededError
 from loopwright.frontend.infer import Key
 from loopwright.frontend.inline import return_from_helper, yield_statement
 from loopwright.frontend.iteration import comprehension, weak_items
+from loopwright.frontend.iterators import iterator_of
+from loopwright.frontend.keyed import is_filled_by_text, item_of, note_keyed, set_key
 from loopwright.frontend.lazy import condition_of
 from loopwright.frontend.list_methods import comprehension_list, delete_item
 from loopwright.frontend.lists import assign_item, extend, index_list, is_changed, is_searched, new_list, of_array
 from loopwright.frontend.loops import for_loop, jump, while_loop
 from loopwright.frontend.manipulation import reshaped
+from loopwright.frontend.markers import MAKES
 from loopwright.frontend.masked import update_chosen, update_where
 from loopwright.frontend.operands import fresh, keep, kept, operands
 from loopwright.frontend.raising import assert_statement, raise_statement
+from loopwright.frontend.record_arrays import assign_records, has_parts
 from loopwright.frontend.refusals import ELEMENTWISE, refuse_statement
 from loopwright.frontend.results import return_from_kernel
 from loopwright.frontend.rows import refuse_shared
@@ -43,6 +48,7 @@ from loopwright.frontend.values import (
     Array,
     ArrayLike,
     Elementwise,
+    Fixed,
     Items,
     Keyed,
     ListValue,
@@ -78,7 +84,13 @@ def execute(cx: Context, statements: list[ast.stmt]) -> None:
                 cx.frame.tail = True
                 _if(cx, node, rest)
                 return
-            _statement(cx, node)
+            if isinstance(node, ast.If):
+                if _if(cx, node, []):
+                    return
+            else:
+                _statement(cx, node)
+        except NeededError:  # the function is read again with what it needs, whatever else is found
+            raise
         except KernelError as failure:
             cx.session.failure = cx.session.failure or failure
         finally:
@@ -102,8 +114,6 @@ def _statement(cx: Context, node: ast.stmt) -> None:
             pass
         case ast.AugAssign():
             _augmented(cx, node)
-        case ast.If():
-            _if(cx, node, [])
         case ast.For():
             for_loop(cx, node)
         case ast.While():
@@ -175,6 +185,10 @@ def _list_of(cx: Context, targets: list[ast.expr], node: ast.expr) -> Value | No
         return _lists_of(cx, targets[0].elts, node.elts)
     if len(targets) != 1 or not isinstance(targets[0], ast.Name):
         return None
+    if (iterator := iterator_of(cx, targets[0].id, node)) is not None:
+        return iterator
+    if _begins_empty(cx, node) and is_filled_by_text(cx.frame.tree, targets[0].id):
+        return Keyed((), ())
     match node:
         case ast.List(elts=parts) if is_changed(cx.frame.tree, targets[0].id):
             return new_list(cx, operands(cx, parts), node)
@@ -196,6 +210,19 @@ def _list_of(cx: Context, targets: list[ast.expr], node: ast.expr) -> Value | No
             return of_array(cx, array, weak_items(cx, node), (*cx.frame.path, "list", id(node)))
         case _:
             return None
+
+
+def _begins_empty(cx: Context, node: ast.expr) -> bool:
+    """`{}`, `dict()`, `typed.Dict.empty(...)`."""
+    if isinstance(node, ast.Dict):
+        return not node.keys
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name | ast.Attribute) or node.args:
+        return False
+    if isinstance(node.func, ast.Attribute) and not isinstance(cx.evaluate(node.func.value), Fixed):
+        return False
+    callee = cx.evaluate(node.func)
+    made = callee.value if isinstance(callee, Fixed) else None
+    return (made is dict and not node.keywords) or getattr(made, MAKES, None) is dict
 
 
 def _lists_of(cx: Context, targets: list[ast.expr], nodes: list[ast.expr]) -> Items | None:
@@ -226,6 +253,8 @@ def assign_to(cx: Context, target: ast.expr, value: Value, value_node: ast.expr)
     match target:
         case ast.Name():
             assign_web(cx, cx.frame.webs.stores[id(target)], value, target, value_node)
+            if isinstance(value, Keyed):
+                note_keyed(cx, cx.frame.webs.stores[id(target)], value, value_node)
         case ast.Tuple(elts=parts) | ast.List(elts=parts):
             _unpack(cx, target, parts, value, value_node)
         case ast.Subscript():
@@ -239,6 +268,9 @@ def assign_to(cx: Context, target: ast.expr, value: Value, value_node: ast.expr)
                 assign_elements(cx, part, value, target, value_node)
                 return
             place = _field_place(cx, target, base)
+            if isinstance(place, View) or place.shape:
+                _store_field(cx, place, value, target, value_node)
+                return
             arrays.store(cx, place, _stored_number(cx, place, value, target, value_node), target, value_node)
         case _:
             raise cx.error(target, "this cannot be assigned to here", remedy="name every part of the tuple")
@@ -283,8 +315,8 @@ def _store_item(cx: Context, target: ast.Subscript, value: Value, value_node: as
         set_item(cx, base, index_of(indices), kept(cx, value, start, value_node), target)
         return
     if isinstance(base, Keyed):
-        raise cx.error(target, "a dict with texts as keys does not change here", "which keys it has must be known",
-                       "make it of all its items at once: {'x': a, 'y': b}")  # fmt: skip
+        set_key(cx, target, base, index_of(indices), kept(cx, value, start, value_node), value_node)
+        return
     if isinstance(base, ListValue) and len(indices) == 1:
         if isinstance(target.value, ast.Name):
             refuse_shared(cx, target.value.id, value, value_node, target, base)
@@ -298,7 +330,14 @@ def _store_item(cx: Context, target: ast.Subscript, value: Value, value_node: as
     if isinstance(base, Records) and len(base.shape) == len(indices) and is_plain(indices):
         _store_record(cx, base, indices, value, target, value_node)
         return
+    if isinstance(base, Records) and has_parts(indices):
+        value = kept(cx, value, start, value_node)
+        assign_records(cx, base, indices, places_of(target, indices), value, target, value_node)
+        return
     place = _place(cx, target, base, indices)
+    if isinstance(place, View) or place.shape:
+        _store_field(cx, place, kept(cx, value, start, value_node), target, value_node)
+        return
     value = _first(cx, kept(cx, value, start, value_node), place, value_node)
     arrays.store(cx, place, _stored_number(cx, place, value, target, value_node), target, value_node)
 
@@ -312,11 +351,16 @@ def _store_record(
     assert isinstance(place, Records)
     for to, of in arrays.fields_to_copy(cx, place, value, target):
         if to.shape:
-            assign_elements(cx, as_view(to), of, target, value_node)
+            assign_elements(cx, as_view(to) if isinstance(to, Array) else to, of, target, value_node)
         else:
-            number = arrays.element(cx, of, cx.at(value_node))
-            assert isinstance(number, Number)
+            number = arrays.element(cx, of, cx.at(value_node)) if isinstance(of, Array) else of
+            assert isinstance(to, Array) and isinstance(number, Number)
             arrays.store(cx, to, number, target, value_node)
+
+
+def _store_field(cx: Context, place: Array | View, value: Value, target: ast.expr, value_node: ast.expr) -> None:
+    """`records["x"] = value`, for all records at once."""
+    assign_part(cx, place, [Fixed(...)], [target], value, target, value_node)
 
 
 def _first(cx: Context, value: Value, place: Array, node: ast.expr) -> Value:
@@ -336,7 +380,7 @@ def _is_part(base: Value, indices: list[Value]) -> bool:
     return isinstance(base, View | Elementwise)
 
 
-def _place(cx: Context, target: ast.Subscript, base: Value, indices: list[Value]) -> Array:
+def _place(cx: Context, target: ast.Subscript, base: Value, indices: list[Value]) -> Array | View:
     """The element that a subscript names, as a view with an index for every axis."""
     nodes = places_of(target, indices)
     match base:
@@ -374,7 +418,7 @@ def _part_of_complex(cx: Context, target: ast.Attribute, base: Value) -> View | 
     return as_view(part) if isinstance(part, Array) else part
 
 
-def _field_place(cx: Context, target: ast.Attribute, base: Value) -> Array:
+def _field_place(cx: Context, target: ast.Attribute, base: Value) -> Array | View:
     if not isinstance(base, Records):
         raise cx.error(target, f"an attribute of {describe(base)} cannot be assigned",
                        remedy="write into the elements of an array")  # fmt: skip
@@ -422,7 +466,7 @@ def _augmented(cx: Context, node: ast.AugAssign) -> None:
         return None
     if isinstance(target, ast.Subscript):
         base, indices = indexed(cx, target)
-        if isinstance(base, TableValue | ListValue):
+        if isinstance(base, TableValue | ListValue | Keyed):
             _augmented_item(cx, node, op, base, index_of(indices), target)
             return None
         if _is_part(base, indices):
@@ -443,8 +487,8 @@ def _augmented(cx: Context, node: ast.AugAssign) -> None:
         if (part := _part_of_complex(cx, target, base)) is not None:
             return _augmented_part(cx, part, op, node)
         place = _field_place(cx, target, base)
-    if place.shape:
-        _stored_number(cx, place, Literal(0), target, node.value)
+    if isinstance(place, View) or place.shape:
+        return _augmented_part(cx, as_view(place) if isinstance(place, Array) else place, op, node)
     start = len(cx.body)
     values: list[Value] = [place, arrays.element(cx, _same_place(place), cx.at(target))]
     value = cx.evaluate(node.value)
@@ -452,6 +496,18 @@ def _augmented(cx: Context, node: ast.AugAssign) -> None:
     place, read = _same_place(values[0]), values[1]
     new = operators.binary_operation(cx, op, read, value, node)
     return arrays.store(cx, place, new, target, node)
+
+
+def _augmented_key(
+    cx: Context, node: ast.AugAssign, op: BinaryOp, base: Keyed, index: Value, target: ast.Subscript
+) -> None:
+    """`d["x"] += v`."""
+    before = item_of(cx, base, index, target)
+    if isinstance(before, Array | View) and before.shape:
+        _augmented_part(cx, as_view(before) if isinstance(before, Array) else before, op, node)
+        return
+    before = freeze(cx, before, cx.at(target))
+    set_key(cx, target, base, index, binary(cx, op, before, cx.evaluate(node.value), node), node.value)
 
 
 def _augmented_part(cx: Context, part: View, op: BinaryOp, node: ast.AugAssign) -> None:
@@ -471,9 +527,13 @@ def _grow(cx: Context, old: TableValue | ListValue, op: BinaryOp, value: Value, 
 
 
 def _augmented_item(
-    cx: Context, node: ast.AugAssign, op: BinaryOp, base: TableValue | ListValue, index: Value, target: ast.Subscript
-) -> None:
+    cx: Context, node: ast.AugAssign, op: BinaryOp, base: TableValue | ListValue | Keyed, index: Value,
+    target: ast.Subscript,
+) -> None:  # fmt: skip
     """`list[index] += v`, `dict[key] += v`."""
+    if isinstance(base, Keyed):
+        _augmented_key(cx, node, op, base, index, target)
+        return
     index = freeze(cx, index, cx.at(target))
     if isinstance(base, TableValue):
         before = freeze(cx, get_item(cx, base, index, target), cx.at(target))
@@ -513,8 +573,9 @@ def _same_place(place: Value) -> Array:
 # ---- control --------------------------------------------------------------------------------------------------
 
 
-def _if(cx: Context, node: ast.If, rest: list[ast.stmt]) -> None:
-    """An `if`; `rest` is what follows it, for the branches that do not return."""
+def _if(cx: Context, node: ast.If, rest: list[ast.stmt]) -> bool:
+    """An `if`; `rest` is what follows it, for the branches that do not return. Gives whether it is known now that
+    nothing after it is reached."""
     falls = cx.frame.webs.falls.get(id(node), (True, True))
     first = [*node.body, *(rest if falls[0] else [])]
     second = [*node.orelse, *(rest if falls[1] else [])]
@@ -522,9 +583,11 @@ def _if(cx: Context, node: ast.If, rest: list[ast.stmt]) -> None:
     condition = decided if isinstance(decided, bool) else condition_of(cx, node.test)
     if isinstance(condition, bool):
         cx.execute(first if condition else second)
-        return
+        # A helper that always raises still needs a value for what its call is part of: the rest of it gives one.
+        return not falls[0 if condition else 1] and (not cx.frame.is_inlined or cx.frame.result is not None)
     with cx.inner_body() as then:
         cx.execute(first)
     with cx.inner_body() as otherwise:
         cx.execute(second)
     cx.emit(If(condition, tuple(then), tuple(otherwise), at=cx.at(node.test)))
+    return False

@@ -66,7 +66,10 @@ def _read_anyway(cx: Context, number: Literal | Number, node: ast.AST) -> Litera
 
 def round_elements(cx: Context, call: Arguments) -> Value:
     """`np.round(a, decimals=0)`, as NumPy computes it: scaled, rounded to even, and scaled back."""
-    call.expect(cx, 1, 2, ("decimals",))
+    call.expect(cx, 1, 3, ("decimals", "out"))
+    if (out := call.get(2, "out")) is not None:
+        rest = {name: value for name, value in call.named.items() if name != "out"}
+        return _into(cx, out, round_elements(cx, replace(call, values=call.values[:2], named=rest)), call)
     decimals = call.get(1, "decimals") or Literal(0)
     value = call.values[0]
     rint = replace(call, name="rint", named={})

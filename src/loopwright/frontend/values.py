@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 from typing import Literal as Choice
 
 import numpy as np
@@ -208,17 +209,30 @@ class Zipped:
     parts: tuple[Value, ...]
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class IteratorValue:
+    """An iterator that has a name: what it goes over (a `Sequence` of iteration.py), and the variable that says how
+    much of that is over. made_in: the frame and the loops around its assignment."""
+
+    sequence: Any
+    position: str
+    made_in: tuple[object, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class Records:
     """An array of records given as argument `position`, or the view of one that its first `index`es leave. planes: its
-    fields, where each is an argument by itself."""
+    fields, where each is an array by itself. is_whole: these are all there is of a record. dtype: of an array that the
+    kernel makes."""
 
     name: str
     position: int
     fields: tuple[Field, ...]
     sizes: tuple[Literal | Number, ...]
     index: tuple[Expr, ...] = ()
-    planes: tuple[Array, ...] = ()
+    planes: tuple[Array | View, ...] = ()
+    is_whole: bool = False
+    dtype: np.dtype[np.void] | None = None
 
     @property
     def shape(self) -> tuple[Literal | Number, ...]:
@@ -273,7 +287,7 @@ class Closure:
 
 Value = (
     Literal | Number | Array | View | Elementwise | ListValue | TableValue
-    | SliceIndex | RangeValue | Zipped | Records | Items | Keyed | Fixed | Character | Closure
+    | SliceIndex | RangeValue | Zipped | IteratorValue | Records | Items | Keyed | Fixed | Character | Closure
 )  # fmt: skip
 ArrayLike = Array | View | Elementwise
 
@@ -315,6 +329,8 @@ def describe(value: Value) -> str:
             return "a range"
         case Zipped():
             return "a zip"
+        case IteratorValue():
+            return "an iterator"
         case ListValue():
             return "a list"
         case TableValue(is_dict=is_dict):

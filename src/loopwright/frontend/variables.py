@@ -29,6 +29,7 @@ from loopwright.frontend.values import (
     Elementwise,
     Fixed,
     Items,
+    IteratorValue,
     Keyed,
     ListValue,
     Literal,
@@ -205,7 +206,7 @@ def _bound(cx: Context, key: Key, name: str, value: Value, node: ast.AST, value_
             return value
         case Array() | View() | Records():
             return freeze(cx, value, cx.at(value_node))
-        case SliceIndex() | Elementwise() | ListValue() | TableValue() | Zipped():
+        case SliceIndex() | Elementwise() | ListValue() | TableValue() | Zipped() | IteratorValue():
             return value
         case RangeValue(bounds=bounds):
             start, stop, step = (

@@ -40,7 +40,7 @@ from loopwright.ir.nodes import (
     Unary,
     Var,
 )
-from loopwright.ir.types import INT64
+from loopwright.ir.types import BOOL, INT64
 from loopwright.ir.walk import subexpressions
 
 Size = Literal | Number
@@ -566,12 +566,13 @@ def rows_of(cx: Context, array: ArrayLike, index: Expr, node: ast.AST) -> Value:
 
 
 def items_of(cx: Context, array: ArrayLike, count: int, node: ast.AST) -> Items:
-    """`x, y, z = array`. A size that is another one is an error now, or of the run."""
+    """`x, y, z = array`. A size that is another one is an error of the run: code that never runs may say so."""
     size = array.shape[0]
-    if isinstance(size, Literal):
-        if size.value != count:
-            raise cx.error(node, f"{size.value} values cannot be unpacked into {count} names")
-    else:
-        same = Compare("eq", size_of(size), Const(count, INT64))
+    known = int(size.value) if isinstance(size, Literal) else None
+    if known is not None and known < 1:
+        raise cx.error(node, f"{known} values cannot be unpacked into {count} names")
+    if known != count:
+        same = Compare("eq", size_of(size), Const(count, INT64)) if known is None else Const(False, BOOL)
         cx.temporary(Checked(Const(0, INT64), same, "unpack", at=cx.at(node)), cx.at(node))
-    return Items(tuple(rows_of(cx, array, Const(k, INT64), node) for k in range(count)))
+    last = count - 1 if known is None else known - 1
+    return Items(tuple(rows_of(cx, array, Const(min(k, last), INT64), node) for k in range(count)))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+from functools import cached_property
 from types import BuiltinFunctionType, FunctionType
 
 import numpy as np
@@ -37,6 +38,7 @@ class DefReader:
         inner = [node for node in all_nodes(tree) if isinstance(node, ast.FunctionDef) and node is not tree]
         self.nested = {node.name: node for node in inner}
         self.locals = locals_of(tree)
+        self.items_of = _dicts(tree)
 
     def written(self) -> frozenset[str]:
         """The parameters that may be written."""
@@ -56,7 +58,7 @@ class DefReader:
             if isinstance(node, ast.Assign) and _is_whole(node.value):
                 arrays += self.aliases(node)
         shown = _used_as_arrays(self.tree)
-        arrays += [pair for pair in aliases if pair[0] in shown]
+        arrays += [pair for pair in aliases if pair[0] in shown or pair[0] in self.item_names]
         while grown := {old for new, old in arrays if new in updated and old not in updated}:
             updated |= grown
         while grown := {old for new, old in aliases if new in written and old not in written}:
@@ -66,8 +68,12 @@ class DefReader:
     def writes(self, node: ast.AST) -> tuple[set[str], set[str]]:
         """The names through which one node writes elements; and those of `x += v`, which does so of an array."""
         match node:
+            case ast.Subscript(ctx=ast.Store()) if self.item(node):
+                return set(), set()
             case ast.Subscript(ctx=ast.Store()) | ast.Attribute(ctx=ast.Store()):
                 return self.roots(node), set()
+            case ast.AugAssign(target=target) if item := self.item(target):
+                return set(), {item}
             case ast.AugAssign(target=ast.Name(id=name)):
                 return set(), {name}
             case ast.Call():
@@ -88,15 +94,37 @@ class DefReader:
                 return []
 
     def pairs(self, target: ast.expr, value: ast.expr) -> list[tuple[str, str]]:
+        if item := self.item(target):
+            return [(item, old) for old in self.roots(value)]
+        if isinstance(target, ast.Name) and isinstance(value, ast.Dict) and target.id in self.items_of:
+            found = zip(value.keys, value.values, strict=True)
+            return [(_item(target.id, key), old) for key, one in found for old in self.roots(one)]
         if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):
             return [pair for t, v in zip(target.elts, value.elts, strict=True) for pair in self.pairs(t, v)]
         return [(new, old) for new in _names(target) for old in self.roots(value)]
+
+    def item(self, node: ast.AST) -> str:
+        """The name for `d["x"]` where d is a dict of this function; '' for all else."""
+        match node:
+            case ast.Subscript(value=ast.Name(id=name), slice=ast.Constant(value=str()) as key) if (
+                name in self.items_of
+            ):
+                return _item(name, key)
+            case _:
+                return ""
+
+    @cached_property
+    def item_names(self) -> frozenset[str]:
+        """All of these names."""
+        return frozenset().union(*self.items_of.values())
 
     def roots(self, expression: ast.expr) -> set[str]:
         """The names whose array the value may be, or may be a view of."""
         match expression:
             case ast.Name(id=name):
-                return {name}
+                return {name, *self.items_of.get(name, ())}
+            case ast.Subscript() if item := self.item(expression):
+                return {item}
             case ast.Attribute(attr="shape" | "size" | "ndim" | "dtype"):
                 return set()
             case ast.Attribute() if isinstance(self.resolve(expression), type):  # np.int8
@@ -106,7 +134,7 @@ class DefReader:
                 | ast.Starred(value=inner)
             ):  # fmt: skip
                 return self.roots(inner)
-            case ast.Tuple(elts=parts) | ast.List(elts=parts):
+            case ast.Tuple(elts=parts) | ast.List(elts=parts) | ast.Dict(values=parts):
                 return set().union(*map(self.roots, parts), set())
             case ast.IfExp(body=first, orelse=second):
                 return self.roots(first) | self.roots(second)
@@ -197,6 +225,8 @@ class DefReader:
                 written |= self.roots(keyword.value)
         if isinstance(callee, np.ufunc) and len(call.args) > callee.nin:
             written |= set().union(*map(self.roots, call.args[callee.nin :]))
+        if callee in (np.round, np.around) and len(call.args) > 2:
+            written |= self.roots(call.args[2])
         name = getattr(callee, "__name__", "")
         shuffles = name == "shuffle" and not isinstance(callee, FunctionType)
         adds = name == "at" and isinstance(getattr(callee, "__self__", None), np.ufunc)
@@ -272,6 +302,32 @@ _OWN = frozenset({
     "cumsum", "dot", "tolist", "item",
 })  # fmt: skip
 """Methods that give something of its own."""
+
+
+def _item(name: str, key: ast.expr | None) -> str:
+    return f"{name}[{ast.unparse(key) if key is not None else '**'}]"
+
+
+def _dicts(tree: ast.FunctionDef) -> dict[str, frozenset[str]]:
+    """The names of dicts that a function makes, and names for the items that its text tells, `d['x']`."""
+    found: dict[str, set[str]] = {}
+    for node in all_nodes(tree):
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Dict(keys=keys)):
+                found.setdefault(name, set()).update(_item(name, key) for key in keys)
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call(func=ast.Name(id="dict"))):
+                found.setdefault(name, set())
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call(func=ast.Attribute(attr="empty"), args=[])):
+                found.setdefault(name, set())
+            case _:
+                pass
+    for node in all_nodes(tree) if found else ():
+        match node:
+            case ast.Subscript(value=ast.Name(id=name), slice=ast.Constant(value=str()) as key) if name in found:
+                found[name].add(_item(name, key))
+            case _:
+                pass
+    return {name: frozenset(items) for name, items in found.items()}
 
 
 def _used_as_arrays(tree: ast.FunctionDef) -> set[str]:

@@ -14,7 +14,15 @@ from loopwright.numba import errors, extending, typed, types
 from loopwright.numba.absent import instead_of
 from loopwright.numba.decorate import jit, njit
 from loopwright.numba.guvectorized import guvectorize
-from loopwright.numba.settings import config, get_num_threads, set_num_threads, threading_layer
+from loopwright.numba.settings import (
+    config,
+    get_num_threads,
+    get_thread_id,
+    literal_unroll,
+    literally,
+    set_num_threads,
+    threading_layer,
+)
 from loopwright.numba.types import (
     b1,
     bool_,
@@ -69,8 +77,7 @@ from loopwright.numba.vectorized import vectorize
 
 
 def __getattr__(name: str) -> NoReturn:
-    """Of a name that means nothing here. `from loopwright.numba import cuda` would lose the sentence of an
-    AttributeError: it asks for the name from inside importlib, and is told by an ImportError."""
+    """Of a name that means nothing here. An import loses what an AttributeError says: it is told by an ImportError."""
     asks = sys._getframe(1).f_globals.get("__name__")
     raise (ImportError if asks == "importlib._bootstrap" and name != "__path__" else AttributeError)(instead_of(name))
 
@@ -94,6 +101,7 @@ __all__ = [
     "float64",
     "float_",
     "get_num_threads",
+    "get_thread_id",
     "guvectorize",
     "i1",
     "i2",
@@ -107,6 +115,8 @@ __all__ = [
     "intc",
     "intp",
     "jit",
+    "literal_unroll",
+    "literally",
     "long_",
     "longlong",
     "njit",

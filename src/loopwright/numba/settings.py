@@ -7,7 +7,7 @@ from typing import Any
 
 from loopwright.config import DEFAULT, current, set_options
 from loopwright.errors import warn_once
-from loopwright.frontend.markers import asked_at_each_call, has_no_effect
+from loopwright.frontend.markers import asked_at_each_call, has_no_effect, names_threads
 from loopwright.numba.absent import instead_of
 
 _FIXED = {"NUMBA_NUM_THREADS": DEFAULT.threads, "NUMBA_DEFAULT_NUM_THREADS": DEFAULT.threads, "THREADING_LAYER": "omp"}
@@ -49,6 +49,22 @@ def set_num_threads(count: int) -> None:
     if not 1 <= count <= DEFAULT.threads:
         raise ValueError(f"{count} threads: there are 1 to {DEFAULT.threads} (LOOPWRIGHT_THREADS)")
     set_options(threads=count)
+
+
+@names_threads
+def get_thread_id() -> int:
+    """0: what iterations add up by thread is added up in one place, and the threads are told apart behind it."""
+    return 0
+
+
+def literal_unroll(items: Any) -> Any:
+    """The same tuple: a loop over it needs nothing around it."""
+    return items
+
+
+def literally(value: Any) -> Any:
+    """The same value: a string, None or a tuple of numbers given to a kernel is a constant already."""
+    return value
 
 
 def threading_layer() -> str:

@@ -1,0 +1,55 @@
+"""Iterators that have a name: `places = np.ndindex(a.shape)`, `next(places)`, and loops over what is left of one."""
+
+from __future__ import annotations
+
+import ast
+
+import numpy as np
+
+from loopwright.frontend.context import Context
+from loopwright.frontend.iteration import sequence_of
+from loopwright.frontend.values import Fixed, IteratorValue, Value, describe
+from loopwright.frontend.views import ZERO, add, size_of
+from loopwright.ir.nodes import Assign, Checked, Compare, Const, Var
+from loopwright.ir.types import INT64
+
+_MAKERS = (np.ndindex, np.ndenumerate, enumerate, zip, reversed, iter)
+
+
+def iterator_of(cx: Context, name: str, node: ast.expr) -> IteratorValue | None:
+    """The iterator that a name is given; None for anything else."""
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name | ast.Attribute):
+        return None
+    if isinstance(node.func, ast.Attribute) and not isinstance(cx.evaluate(node.func.value), Fixed):
+        return None  # a method
+    callee = cx.evaluate(node.func)
+    made = callee.value if isinstance(callee, Fixed) else None
+    if not any(made is one for one in _MAKERS):
+        return None
+    if made is iter and (len(node.args) != 1 or node.keywords):
+        raise cx.error(node, "iter() takes one sequence here")
+    sequence = sequence_of(cx, node.args[0] if made is iter else node)
+    if sequence.after is not None:
+        raise cx.error(node, "a set or a dict has no iterator with a name here", remedy="write a loop over it")
+    position = cx.new_name(f"{cx.frame.prefix}{name}.position")
+    cx.emit(Assign(position, ZERO, at=cx.at(node)))
+    return IteratorValue(sequence, position, (cx.frame.number, *cx.frame.loops))
+
+
+def next_of(cx: Context, node: ast.Call) -> Value:
+    """`next(iterator)`."""
+    if len(node.args) != 1 or node.keywords:
+        raise cx.error(node, "next() takes an iterator here", remedy="test whether there is one more before")
+    given = cx.evaluate(node.args[0])
+    if not isinstance(given, IteratorValue):
+        raise cx.error(node, f"next() of {describe(given)} is outside the language",
+                       "it takes an iterator that has a name", "it = iter(x)")  # fmt: skip
+    at = cx.at(node)
+    place = cx.temporary(Var(given.position, INT64), at)
+    cx.natural.add(place.name)
+    inside = Compare("lt", place, size_of(given.sequence.size))
+    tested = cx.temporary(Checked(place, inside, "raised", "StopIteration", at=at), at)
+    cx.natural.add(tested.name)
+    cx.emit(Assign(given.position, add(place, Const(1, INT64)), at=at))
+    item: Value = given.sequence.item(cx, tested)
+    return item

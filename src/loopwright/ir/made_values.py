@@ -1,0 +1,75 @@
+"""What a call returns besides numbers, arrays and lists: arrays of records, dicts with texts as keys, texts.
+
+Each is made by a class that is named in `Kernel.packing`, and whose name says all that is known before the call: the
+fields of records, the keys of a dict, a text. What is called gives the thing.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+import numpy as np
+
+
+def name_of_records(dtype: np.dtype[Any]) -> str:
+    """The name of the class that makes an array of these records of an array for each field."""
+    return _name("Records", np.lib.format.dtype_to_descr(dtype))
+
+
+def name_of_keyed(keys: tuple[str, ...]) -> str:
+    """The name of the class that makes a dict of its values."""
+    return _name("Keyed", keys)
+
+
+def name_of_text(text: str) -> str:
+    """The name of the class that gives a text."""
+    return _name("Text", text)
+
+
+def _name(kind: str, known: object) -> str:
+    return f"{__name__}:{kind}_{repr(known).encode().hex()}"
+
+
+def __getattr__(name: str) -> type:
+    kind, _, known = name.partition("_")
+    if kind not in _KINDS:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = ast.literal_eval(bytes.fromhex(known).decode())
+    globals()[name] = made = type(name, (_KINDS[kind],), {"known": value})
+    return made
+
+
+class _Records:
+    """An array of records, from an array for each field."""
+
+    known: Any
+
+    def __new__(cls, *planes: Any) -> Any:
+        dtype: Any = np.lib.format.descr_to_dtype(cls.known)
+        tail = len(dtype[dtype.names[0]].shape)
+        records = np.empty(planes[0].shape[: planes[0].ndim - tail], dtype)
+        for name, plane in zip(dtype.names, planes, strict=True):
+            records[name] = plane
+        return records
+
+
+class _Keyed:
+    """A dict, from its values."""
+
+    known: tuple[str, ...]
+
+    def __new__(cls, *values: Any) -> dict[str, Any]:  # type: ignore[misc]
+        return dict(zip(cls.known, values, strict=True))
+
+
+class _Text:
+    """A text."""
+
+    known: str
+
+    def __new__(cls) -> str:  # type: ignore[misc]
+        return cls.known
+
+
+_KINDS: dict[str, type] = {"Records": _Records, "Keyed": _Keyed, "Text": _Text}

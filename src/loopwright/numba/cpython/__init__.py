@@ -1,0 +1,1 @@
+"""`numba.cpython`: what programs import of it."""

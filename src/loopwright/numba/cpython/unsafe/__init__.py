@@ -1,0 +1,1 @@
+"""`numba.cpython.unsafe`: what programs import of it."""

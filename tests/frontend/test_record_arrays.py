@@ -1,0 +1,123 @@
+"""Parts of arrays of records, and arrays of records that a kernel makes, against CPython."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import loopwright as lw
+from frontend.judge import define, refusal, same
+
+HIT = np.dtype([("time", "i8"), ("area", "f8"), ("wave", "f4", (3,)), ("ok", "?")])
+PADDED = np.dtype({"names": ["a", "b"], "formats": ["i4", "f8"], "offsets": [0, 8], "itemsize": 24})
+
+
+def hits(n):
+    random, made = np.random.default_rng(n), np.zeros(n, HIT)
+    made["time"], made["area"] = np.arange(n) * 3 % 7, random.random(n)
+    made["wave"], made["ok"] = random.random((n, 3)), made["time"] > 2
+    return made
+
+
+def parts(r, k):
+    total = np.float64(0.0)
+    for p in r[k:]:
+        total += p["area"] * p["wave"][1]
+    for p in r[::-2]:
+        total += p["time"]
+    good = r[r["ok"]]
+    return total, len(good), good["area"].sum(), r[1:-1]["wave"][:, 0].max(initial=0), good["wave"].shape, r[k:].size
+
+
+def fields_as_wholes(r):
+    r["area"] = 1.5
+    r["time"] += 2
+    r["wave"][:, 1] = r["area"]
+    r["ok"] = r["time"] > 4
+    r[:2]["area"] = 7
+    r[1:]["area"][0] = 9
+
+
+def chosen(r, places):
+    some = r[places]
+    some["area"] *= 2
+    return some["area"], r["area"].sum(), some[-1]["time"], some[0]["wave"][2]
+
+
+def assigned(r, out):
+    out[1:3] = r[:2]
+    out[0] = r[-1]
+    out[3:] = r[0]
+    own = r.copy()
+    own["area"] = 0
+    return own["area"].sum(), r["area"].sum(), len(own)
+
+
+def test_parts():
+    for r, k in ((hits(7), 2), (hits(0), 2), (hits(1), -1), (hits(14)[::-2], -3)):
+        same(parts, r, k)
+    for n in (5, 1, 0, 2):
+        same(fields_as_wholes, hits(n))
+    same(chosen, hits(5), np.array([4, 0, -1]))
+    same(chosen, hits(5), np.array([5]))
+    same(assigned, hits(4), hits(5))
+    same(assigned, hits(2), hits(4))
+
+
+def filled(out, k):
+    out[k]["time"] = 5
+    out["area"][k] += 1
+    return out
+
+
+def made(n):
+    out = np.zeros(n, dtype=HIT)
+    for i in range(n):
+        out[i]["time"] = i
+        out["area"][i] = i * 0.5
+        out[i]["wave"][2] = i
+        out["ok"][i] = i % 2
+    other = np.zeros_like(out)
+    other[:1] = out[:1]
+    return out, filled(other, 0), out.dtype == other.dtype, out.shape
+
+
+def kept(r):
+    out = np.empty(len(r) * 2, dtype=HIT)
+    k = 0
+    for p in r:
+        if p["area"] > 0.3:
+            out[k] = p
+            k += 1
+    return out[:k]
+
+
+def padded(n):
+    out = np.ones((n, 2), PADDED)
+    out["a"][0] = 3
+    return out, out["b"].sum()
+
+
+def test_arrays_of_records_are_made_and_returned():
+    for n in (1, 4):
+        same(made, n)
+        same(padded, n)
+    for n in (0, 6):
+        same(kept, hits(n))
+
+
+def test_a_new_process_makes_the_same_of_the_results(tmp_path):
+    with lw.options(cache=tmp_path):
+        for _ in range(2):
+            found, wanted = lw.kernel(kept)(hits(6)), kept(hits(6))
+            assert found.dtype == HIT and all(np.array_equal(found[name], wanted[name]) for name in HIT.names)
+
+
+@pytest.mark.parametrize(("text", "message"), [
+    ("r[1:] = o[1:]", "the fields of the two differ"),
+    ("r[1:] = 0", "a whole record cannot be assigned"),
+    ("np.zeros(3, dtype=TEXT)", "field 'name' is no type of the language"),
+])  # fmt: skip
+def test_refused(text, message):
+    function = define(f"def f(r, o):\n    {text}\n    return 0\n", TEXT=np.dtype([("x", "f8"), ("name", "U3")]))
+    assert message in refusal(function, hits(3), np.zeros(3, PADDED))
