@@ -310,6 +310,16 @@ class Writer:
         simple = all(isinstance(part, Var | Const | Dim) for part in parts)
         return self.changing is not None and simple and not names_in(expr) & self.changing
 
+    def is_given(self, expr: Expr) -> bool:
+        """Whether an expression is a size, or an argument, that no statement changes."""
+        scalars = {one.name for one in self.given.kernel.scalars}
+        match expr:
+            case Dim():
+                return True
+            case Var():
+                return expr.name in scalars and expr.name not in names_assigned(self.given.kernel.body)
+        return False
+
     def cannot_overflow(self, expr: Expr) -> bool:
         """Whether signed arithmetic may be written as it is: the C compiler is told that it wraps."""
         return True
