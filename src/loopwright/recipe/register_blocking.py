@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from loopwright.analysis.strides import AccessStrides
-from loopwright.ir.nodes import Assign, For, Store
+from loopwright.ir.nodes import Assign, For, Store, While
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import statements
 from loopwright.recipe.distribution import isolate
@@ -26,12 +26,13 @@ from loopwright.recipe.target import CpuTarget
 from loopwright.recipe.tunable import Constraint, Tunable
 from loopwright.steps.complete import Complete
 from loopwright.steps.demote import Demote
-from loopwright.steps.extent import trip_of
+from loopwright.steps.extent import around, trip_of
+from loopwright.steps.nest import the_loop
 from loopwright.steps.overrun import Overrun
 from loopwright.steps.pack import Pack
 from loopwright.steps.promote import Promote
 from loopwright.steps.reorder import Reorder
-from loopwright.steps.specialize import Specialize
+from loopwright.steps.specialize import LARGE, TIMES, Specialize
 from loopwright.steps.split import Split
 from loopwright.steps.tile import Tile
 from loopwright.steps.unroll_and_jam import UnrollAndJam
@@ -82,6 +83,9 @@ TOGETHER = Tunable(
 )
 WINDOW = 16
 """Iterations of the inner loops of depth together, as far as one may guess: with several of them it is a window."""
+
+FEW = 100_000
+"""Iterations of a nest in which blocks begin to pay, times the square of its columns: a block has room for many."""
 
 FEWEST = 4
 IN_REGISTERS = Constraint(
@@ -207,6 +211,8 @@ def _block(partial: PartialSchedule, roles: Roles, chain: Chain, target: CpuTarg
     renamed = dict(zip(places[-len(band) :], band, strict=True))
     row, vector = renamed[roles.rows], renamed[roles.vector]
     deep = tuple(renamed[name] for name in roles.depths)
+    if _runs_again(partial, band[0]):
+        _for_few(partial, roles.target, band[0], (row, vector, *deep))
     sizes = (partial.number(DEPTH), rows, columns)
     if len(deep) == 1:
         _tile(partial, band, (deep[0], row, vector), sizes, why)
@@ -232,6 +238,27 @@ def _block(partial: PartialSchedule, roles: Roles, chain: Chain, target: CpuTarg
     if len(deep) == 1 and {row, vector, deep[0]} <= set(rest):
         names = (rest[row], rest[vector], rest[deep[0]])
         _row_by_row(partial, roles.target, *_last_columns(partial, roles.target, *names, anew), anew)
+
+
+def _runs_again(partial: PartialSchedule, name: str) -> bool:
+    """Whether a nest stands in another loop, so that it may be a small one and take long all the same."""
+    outer = around(partial.kernel, the_loop(partial.kernel, name))
+    return any(isinstance(stmt, For | While) for stmt in outer)
+
+
+def _for_few(partial: PartialSchedule, target: str, outermost: str, order: tuple[str, ...]) -> None:
+    """A version of the nest as it was written, for a few elements: blocks cost more than they gain there."""
+    few = f"blocks of '{user_name(target)}' gain nothing where there is little to do, or few columns"
+    row, vector, *deep = order
+    with partial.together():
+        number = TIMES.join((row, vector, vector, vector, *deep))
+        rest = whole(partial, Specialize((number,), LARGE, FEW, outermost), few)
+        if not set(order) <= set(rest):
+            raise NotTaken
+        partial.few |= set(rest.values())
+        with partial.together():
+            partial.take(Reorder(tuple(rest[name] for name in order)), few)
+            partial.take(Promote(target, rest[deep[0]]), few, anew=True)
 
 
 def _copy_panels(partial: PartialSchedule, roles: Roles, row: str, vector: str) -> None:
