@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from loopwright.analysis.strides import AccessStrides
-from loopwright.ir.nodes import Assign, For, Store, While
+from loopwright.ir.nodes import Assign, For, Store
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import statements
 from loopwright.recipe.distribution import isolate
@@ -26,8 +26,7 @@ from loopwright.recipe.target import CpuTarget
 from loopwright.recipe.tunable import Constraint, Tunable
 from loopwright.steps.complete import Complete
 from loopwright.steps.demote import Demote
-from loopwright.steps.extent import around, trip_of
-from loopwright.steps.nest import the_loop
+from loopwright.steps.extent import trip_of
 from loopwright.steps.overrun import Overrun
 from loopwright.steps.pack import Pack
 from loopwright.steps.promote import Promote
@@ -84,8 +83,8 @@ TOGETHER = Tunable(
 WINDOW = 16
 """Iterations of the inner loops of depth together, as far as one may guess: with several of them it is a window."""
 
-FEW = 100_000
-"""Iterations of a nest in which blocks begin to pay, times the square of its columns: a block has room for many."""
+FEW_COLUMNS, FEW_IN_ROW = 4, 96
+"""Columns, and iterations in all of a row, with which blocks begin to pay: those have room for many columns."""
 
 FEWEST = 4
 IN_REGISTERS = Constraint(
@@ -122,7 +121,8 @@ def in_registers(partial: PartialSchedule, target: CpuTarget) -> None:
         done |= {chain[-1].name}
         before = {loop.name for c in partial.chains() for loop in c}
         with partial.together(), partial.in_nest(chain):
-            roles = _wanted(partial, chain)
+            _for_few(partial, chain)
+            roles = _wanted(partial, partial.around(chain[-1].name))
             _block(partial, roles, partial.around(chain[-1].name), target)
             done |= {loop.name for c in partial.chains() for loop in c} - before
             done |= {roles.rows, *roles.depths, roles.vector}
@@ -130,6 +130,32 @@ def in_registers(partial: PartialSchedule, target: CpuTarget) -> None:
         with partial.together(), partial.in_nest(chain):
             _in_lanes(partial, _wanted(partial, chain), partial.around(chain[-1].name))
             done |= {loop.name for c in partial.chains() for loop in c} - before
+
+
+def _for_few(partial: PartialSchedule, chain: Chain) -> None:
+    """A version of the nest as it is, for few columns. Raises NotTaken where there will be no blocks."""
+    found: list[Roles] = []
+    with partial.together():
+        found.append(_wanted(partial, chain))
+        raise NotTaken("only asked")
+    if not found:
+        raise NotTaken
+    roles = found[0]
+    few = f"blocks of '{user_name(roles.target)}' gain nothing where it has few columns, or each row takes little"
+    inside = [loop for loop in chain if loop.name in (roles.rows, roles.vector, *roles.depths)]
+    if all(trip_of(loop) is not None for loop in inside if loop.name != roles.rows):
+        return  # one knows
+    with partial.together():
+        numbers = f"{FEW_IN_ROW // FEW_COLUMNS}{TIMES}{roles.vector}", TIMES.join((roles.vector, *roles.depths))
+        rest = whole(partial, Specialize(numbers, LARGE, FEW_IN_ROW, inside[0].name), few)
+        if not {loop.name for loop in inside} <= set(rest):
+            raise NotTaken
+        partial.few |= set(rest.values())
+        for order in ((roles.rows, roles.vector, *roles.depths), (roles.vector, *roles.depths)):
+            with partial.together():  # each sum in a register, where it is in an element
+                partial.take(Reorder(tuple(rest[name] for name in order)), few)
+                partial.take(Promote(roles.target, rest[roles.depths[0]]), few, anew=True)
+                break
 
 
 def _wanted(partial: PartialSchedule, chain: Chain) -> Roles:
@@ -211,8 +237,6 @@ def _block(partial: PartialSchedule, roles: Roles, chain: Chain, target: CpuTarg
     renamed = dict(zip(places[-len(band) :], band, strict=True))
     row, vector = renamed[roles.rows], renamed[roles.vector]
     deep = tuple(renamed[name] for name in roles.depths)
-    if _runs_again(partial, band[0]):
-        _for_few(partial, roles.target, band[0], (row, vector, *deep))
     sizes = (partial.number(DEPTH), rows, columns)
     if len(deep) == 1:
         _tile(partial, band, (deep[0], row, vector), sizes, why)
@@ -238,27 +262,6 @@ def _block(partial: PartialSchedule, roles: Roles, chain: Chain, target: CpuTarg
     if len(deep) == 1 and {row, vector, deep[0]} <= set(rest):
         names = (rest[row], rest[vector], rest[deep[0]])
         _row_by_row(partial, roles.target, *_last_columns(partial, roles.target, *names, anew), anew)
-
-
-def _runs_again(partial: PartialSchedule, name: str) -> bool:
-    """Whether a nest stands in another loop, so that it may be a small one and take long all the same."""
-    outer = around(partial.kernel, the_loop(partial.kernel, name))
-    return any(isinstance(stmt, For | While) for stmt in outer)
-
-
-def _for_few(partial: PartialSchedule, target: str, outermost: str, order: tuple[str, ...]) -> None:
-    """A version of the nest as it was written, for a few elements: blocks cost more than they gain there."""
-    few = f"blocks of '{user_name(target)}' gain nothing where there is little to do, or few columns"
-    row, vector, *deep = order
-    with partial.together():
-        number = TIMES.join((row, vector, vector, vector, *deep))
-        rest = whole(partial, Specialize((number,), LARGE, FEW, outermost), few)
-        if not set(order) <= set(rest):
-            raise NotTaken
-        partial.few |= set(rest.values())
-        with partial.together():
-            partial.take(Reorder(tuple(rest[name] for name in order)), few)
-            partial.take(Promote(target, rest[deep[0]]), few, anew=True)
 
 
 def _copy_panels(partial: PartialSchedule, roles: Roles, row: str, vector: str) -> None:

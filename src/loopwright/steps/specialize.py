@@ -10,9 +10,9 @@ specialize SIZE NUMBER [in LOOP]      a whole-number argument, or `a.0`, the siz
 specialize SIZE % NUMBER [in LOOP]    it is divisible by it: loops cut into such stretches have whole ones only
 specialize SIZE ... >= NUMBER [in LOOP]
                                       all of these are so large, or larger; `a.0*a.1` is a product of sizes; with a
-                                      LOOP, `i` may be a loop in it, of which the iterations count. Both copies are
-                                      the same at first: what follows may restructure each in the way that fits its
-                                      sizes
+                                      LOOP, `i` may be a loop in it, of which the iterations count, and `25*i` is 25
+                                      times as many. Both copies are the same at first: what follows may restructure
+                                      each in the way that fits its sizes
 
 Strides are no part of it: the IR has no name for the stride of an argument, whose layout says all that is known.
 """
@@ -142,6 +142,8 @@ class Specialize(Step):
 
     def _length(self, kernel: Kernel, name: str) -> Expr | None:
         """A size, or how many iterations a loop has that is, or is in, the one which is copied."""
+        if name.isdecimal():
+            return Const(int(name), INT64)
         if (size := _size(kernel, name)) is not None or not self.inside:
             return size
         loop = loops(kernel).get(name)
@@ -232,6 +234,8 @@ class Specialize(Step):
         body = self._copied(kernel)
         sizes_there, names_there = sizes_read(body), names_read(body)
         for name in (part for names in self.names for part in names.split(TIMES)):
+            if self.form == LARGE and name.isdecimal():
+                continue
             if self.form == LARGE and self.inside and name in loops(kernel):
                 if (rejection := self._no_trips(kernel, name)) is not None:
                     return rejection
