@@ -185,6 +185,36 @@ def test_choices_of_constants(scalar: Scalar, tmp_path: Path) -> None:
     agree(results, [ArrayParam("a", scalar, 0, 1)], [np.array(edge_values(scalar), scalar.name)], tmp_path)
 
 
+@pytest.mark.parametrize("scalar", [FLOAT32, FLOAT64], ids=str)
+def test_choices_of_floats_by_bits(scalar: Scalar, tmp_path: Path) -> None:
+    a, zero = element("a", INT64), Const(0, INT64)
+    odd = Compare("ne", Binary("and", a, Const(1, INT64)), zero)
+    sides = [Const(value, scalar) for value in (1.5, -0.0, 0.0, float("inf"), float("nan"))]
+    results: list[Expr] = [Select(odd, then, other) for then in sides for other in sides]
+    results += [Select(Compare("gt", Binary("xor", a, Const(2, INT64)), zero), sides[0], sides[1])]
+    agree(results, [ArrayParam("a", INT64, 0, 1)], [np.array(edge_values(INT64), "int64")], tmp_path)
+
+
+@lw.kernel
+def walks(seeds, steps):
+    x = 0.0
+    last = 1
+    for i in range(len(seeds)):
+        last = (last >> 3) ^ seeds[i]
+        step = steps[i]
+        x += step if last & 4 else -step
+        steps[i] = x
+    return last
+
+
+def test_choices_of_floats_by_bits_do_not_jump() -> None:
+    seeds, steps = np.arange(99) * 77, np.linspace(0.0, 2.0, 99)
+    expected = steps.copy()
+    assert walks(seeds, steps) == walks.py_func(seeds, expected)
+    assert (steps == expected).all()
+    assert "lw_either_float64(((last_ & 4L) != 0L), step_, (-step_))" in walks.specialise(seeds, steps).program.text
+
+
 @lw.kernel
 def turned(seeds, flags, key):
     x = key

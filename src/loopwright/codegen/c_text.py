@@ -21,7 +21,8 @@ from loopwright.ir.nodes import (
     Unary,
     Var,
 )
-from loopwright.ir.types import FLOAT32, FLOAT64, INT64, UINT64, Scalar
+from loopwright.ir.types import BOOL, FLOAT32, FLOAT64, INT64, UINT64, Scalar
+from loopwright.ir.walk import subexpressions
 
 VALUE_TYPE: dict[str, str] = {
     "bool": "bool", "int8": "int8_t", "int16": "int16_t", "int32": "int32_t", "int64": "int64_t",
@@ -87,6 +88,9 @@ def text_of(expr: Expr, env: Environment) -> str:
             return f"({text_of(expr.left, env)} {'&&' if expr.op == 'and' else '||'} {text_of(expr.right, env)})"
         case Select() if not env.in_lanes and _of_bits(expr):
             return _masked(expr, env)
+        case Select() if not env.in_lanes and _of_floats(expr):
+            sides = text_of(expr.then, env), text_of(expr.otherwise, env)
+            return f"lw_either_{expr.type.name}({text_of(expr.condition, env)}, {', '.join(sides)})"
         case Select():
             return f"({text_of(expr.condition, env)} ? {text_of(expr.then, env)} : {text_of(expr.otherwise, env)})"
         case Cast():
@@ -112,6 +116,16 @@ def _of_bits(expr: Select) -> bool:
         return False
     return any(isinstance(side, Const) and (side.value == 0 or isinstance(other, Const))
                for side, other in zip(sides, sides[::-1], strict=True))  # fmt: skip
+
+
+def _of_floats(expr: Select) -> bool:
+    """The same of floats that are at hand, where bits of whole numbers decide: these are as good as random."""
+    sides = [side.operand if isinstance(side, Unary) and side.op == "neg" else side
+             for side in (expr.then, expr.otherwise)]  # fmt: skip
+    parts = list(subexpressions(expr.condition))
+    whole = all(part.type == BOOL or part.type.is_integer for part in parts)
+    bits = any(isinstance(part, Binary) and part.op in ("and", "xor") and part.type != BOOL for part in parts)
+    return expr.type.is_float and all(isinstance(side, Const | Var) for side in sides) and whole and bits
 
 
 def _masked(expr: Select, env: Environment) -> str:

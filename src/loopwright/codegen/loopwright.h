@@ -493,6 +493,19 @@ LW_PURE int64_t lw_owner(int64_t block, int64_t threads) {
 LW_SELECTED(double, uint64_t, float64)
 LW_SELECTED(float, uint32_t, float32)
 
+/* One of two floats, without a jump. */
+#define LW_EITHER(type, bits, suffix)                                      \
+  LW_PURE type lw_either_##suffix(bool holds, type then, type otherwise) { \
+    bits a, b;                                                             \
+    memcpy(&a, &then, sizeof a);                                           \
+    memcpy(&b, &otherwise, sizeof b);                                      \
+    b ^= (a ^ b) & -(bits)holds;                                           \
+    memcpy(&otherwise, &b, sizeof b);                                      \
+    return otherwise;                                                      \
+  }
+LW_EITHER(double, uint64_t, float64)
+LW_EITHER(float, uint32_t, float32)
+
 /* One of two whole numbers, without a jump: gcc makes one of `?` and of masks where both are at hand. */
 LW_PURE int64_t lw_chosen(bool holds, int64_t then, int64_t otherwise) {
 #if defined(__x86_64__)
