@@ -216,6 +216,27 @@ kernel band(a: float64[2] C, m: int64):
 """
 
 
+PROJECTIONS = """
+kernel projections(q: float64[2] C, r: float64[2] C):
+    var s: float64
+    for j in 0 .. size(q, 1):
+        for i in 0 .. size(q, 0):
+            q[i, j] = q[i, j] / r[j, j]
+        for k in j + 1 .. size(q, 1):
+            s = 0.0
+            for i.2 in 0 .. size(q, 0):
+                s = s + q[i.2, j] * q[i.2, k]
+            r[j, k] = s
+            for i.3 in 0 .. size(q, 0):
+                q[i.3, k] = q[i.3, k] - s * q[i.3, j]
+"""
+
+
+def test_what_is_left_of_the_version_for_many_is_put_in_order_too() -> None:
+    taken = steps(planned(along_rows, PROJECTIONS))
+    assert taken.startswith("specialize k >= 8 in k; split k 128; ") and "; reorder i.3 k." in taken
+
+
 def test_few_sums_of_a_loop_that_runs_again_and_again_are_not_accumulated_side_by_side() -> None:
     partial = planned(along_rows, BAND)
     assert steps(partial).startswith("specialize i >= 8 in i; split i 128; expand s i; ")

@@ -70,8 +70,8 @@ def along_rows(partial: PartialSchedule) -> None:
     done: set[str] = set()
     while (chain := next((c for c in partial.chains() if c[-1].name not in done), None)) is not None:
         done.add(chain[-1].name)
-        if partial.is_for_few(chain):
-            continue
+        if any(loop.name in partial.few for loop in chain):
+            continue  # that version stays as it is
         with partial.together(), partial.in_nest(chain):
             done.add(_interchange(partial, chain))
 

@@ -119,8 +119,8 @@ def in_registers(partial: PartialSchedule, target: CpuTarget) -> None:
     done: set[str] = set()
     while (chain := next((c for c in partial.chains() if c[-1].name not in done), None)) is not None:
         done |= {chain[-1].name}
-        if partial.is_for_few(chain):
-            continue
+        if any(loop.name in partial.few for loop in chain):
+            continue  # that version stays as it is
         before = {loop.name for c in partial.chains() for loop in c}
         with partial.together(), partial.in_nest(chain):
             _for_few(partial, chain)
