@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+import loopwright as lw
 from codegen.execution import both
 from loopwright.codegen.c_text import literal
 from loopwright.ir.nodes import (
@@ -24,6 +26,7 @@ from loopwright.ir.nodes import (
     For,
     Kernel,
     Load,
+    ScalarParam,
     Select,
     Store,
     Unary,
@@ -93,6 +96,24 @@ def test_binary_operators(scalar: Scalar, tmp_path: Path) -> None:
     agree(results, params, list(pairs(scalar)), tmp_path)
 
 
+@pytest.mark.parametrize("scalar", [INT64, UINT64], ids=str)
+@pytest.mark.parametrize("by", [1, 3, 2**40, 2**63 - 1, -1, -7, -(2**63), 0])
+def test_remainders_by_an_argument(scalar: Scalar, by: int, tmp_path: Path) -> None:
+    a, b = element("a", scalar), Var("b", scalar)
+    results: list[Expr] = [Binary("mod", a, b), Binary("mod", Binary("mul", a, a), b), Binary("floordiv", a, b)]
+    kernel = kernel_of(results, [ArrayParam("a", scalar, 0, 1)])
+    kernel = replace(kernel, params=(*kernel.params, ScalarParam("b", scalar, len(kernel.params))))
+    outs = [np.zeros(len(edge_values(scalar)), scalar.name) for _ in results]
+    arguments = [
+        np.array(edge_values(scalar), scalar.name),
+        *outs,
+        scalar.dtype.type(by % 2**64 if scalar == UINT64 else by),
+    ]
+    expected, actual = both(kernel, arguments, tmp_path)
+    for right, got in zip(expected[:-1], actual[:-1], strict=True):
+        np.testing.assert_array_equal(right, got)
+
+
 @pytest.mark.parametrize("scalar", [s for s in ALL if s.is_integer], ids=str)
 def test_constant_right_operands(scalar: Scalar, tmp_path: Path) -> None:
     a = element("a", scalar)
@@ -153,6 +174,64 @@ def test_narrow_conditional_constants_do_not_overflow_as_c_ints(tmp_path: Path) 
     chosen = Select(Compare("gt", a, Const(0, INT64)), big, Const(1, INT64))
     results: list[Expr] = [Binary("add", chosen, chosen), Binary("mul", chosen, chosen), Binary("add", big, big)]
     agree(results, [ArrayParam("a", INT64, 0, 1)], [np.array([-1, 0, 5])], tmp_path)
+
+
+@pytest.mark.parametrize("scalar", [s for s in ALL if s.is_integer], ids=str)
+def test_choices_of_constants(scalar: Scalar, tmp_path: Path) -> None:
+    a, numbers = element("a", scalar), [Const(c, scalar) for c in (0, 1, 5, scalar.maximum, scalar.minimum)]
+    conditions: list[Expr] = [Compare("gt", a, Const(2, scalar)), Cast(Binary("and", a, Const(1, scalar)), BOOL)]
+    results: list[Expr] = [Select(one, then, other) for one in conditions for then in numbers for other in numbers]
+    results += [Binary("xor", a, one) for one in results]
+    agree(results, [ArrayParam("a", scalar, 0, 1)], [np.array(edge_values(scalar), scalar.name)], tmp_path)
+
+
+@pytest.mark.parametrize("scalar", [FLOAT32, FLOAT64], ids=str)
+def test_choices_of_floats_by_bits(scalar: Scalar, tmp_path: Path) -> None:
+    a, zero = element("a", INT64), Const(0, INT64)
+    odd = Compare("ne", Binary("and", a, Const(1, INT64)), zero)
+    sides = [Const(value, scalar) for value in (1.5, -0.0, 0.0, float("inf"), float("nan"))]
+    results: list[Expr] = [Select(odd, then, other) for then in sides for other in sides]
+    results += [Select(Compare("gt", Binary("xor", a, Const(2, INT64)), zero), sides[0], sides[1])]
+    agree(results, [ArrayParam("a", INT64, 0, 1)], [np.array(edge_values(INT64), "int64")], tmp_path)
+
+
+@lw.kernel
+def walks(seeds, steps):
+    x = 0.0
+    last = 1
+    for i in range(len(seeds)):
+        last = (last >> 3) ^ seeds[i]
+        step = steps[i]
+        x += step if last & 4 else -step
+        steps[i] = x
+    return last
+
+
+def test_choices_of_floats_by_bits_do_not_jump() -> None:
+    seeds, steps = np.arange(99) * 77, np.linspace(0.0, 2.0, 99)
+    expected = steps.copy()
+    assert walks(seeds, steps) == walks.py_func(seeds, expected)
+    assert (steps == expected).all()
+    assert "lw_either_float64(((last_ & 4L) != 0L), step_, (-step_))" in walks.specialise(seeds, steps).program.text
+
+
+@lw.kernel
+def turned(seeds, flags, key):
+    x = key
+    for i in range(len(seeds)):
+        x = (x >> 1) ^ (9_999_991 if x & 1 else 0)
+        seeds[i] += x + (key if flags[i] else 0) * 2 + (3 if x % 5 == 2 else -7)
+
+
+def test_choices_of_constants_outside_lanes_do_not_jump() -> None:
+    seeds, flags = np.arange(1, 200), np.arange(199) % 3 == 0
+    flags.view(np.uint8)[:50] *= 4  # as another library may leave them
+    expected = seeds.copy()
+    turned.py_func(expected, flags, 11)
+    turned(seeds, flags, 11)
+    assert (seeds == expected).all()
+    text = turned.specialise(seeds, flags, 11).program.text
+    assert "& 9999991L)" in text and "? 9999991L" not in text
 
 
 def test_names_that_mean_something_in_c(tmp_path: Path) -> None:

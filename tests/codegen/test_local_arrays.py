@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import ctypes
 import resource
+import subprocess
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -78,3 +82,32 @@ def test_the_memory_of_local_arrays_is_not_touched_anew_in_each_call() -> None:
     for _ in range(20):
         by_way_of(np.ones(3), 200_000, False)
     assert faults() - before < 20 * 100  # of 600 pages in each call
+
+
+BEGINS = """
+#include <stdint.h>
+#include <string.h>
+#define LW_PART static __attribute__((unused))
+#include "reserved.h"
+uintptr_t begin(void *old) { return (uintptr_t)lw_reserve(old); }
+void end(uintptr_t list) { lw_unreserve((void *)list); }
+"""
+
+
+def test_lists_begin_at_places_of_a_page_that_are_far_from_one_another(tmp_path: Path) -> None:
+    (tmp_path / "lists.c").write_text(BEGINS)
+    headers = Path(lw.__file__).parent / "codegen"
+    command = ["cc", "-shared", "-fPIC", "-Wno-unused-function", f"-I{headers}", "lists.c", "-o", "lists.so"]
+    subprocess.run(command, cwd=tmp_path, check=True)
+    library = ctypes.CDLL(str(tmp_path / "lists.so"))
+    library.begin.restype, library.begin.argtypes = ctypes.c_uint64, [ctypes.c_void_p]
+    library.end.argtypes = [ctypes.c_uint64]
+    lists = [library.begin(None) for _ in range(8)]
+    places = sorted(one % 4096 for one in lists)
+    assert all(later - earlier >= 256 for earlier, later in pairwise(places))
+    assert all(one % 64 == 0 for one in lists)
+    ctypes.memset(lists[0], 1, 3 << 20)
+    for one in lists:
+        library.end(one)
+    assert {library.begin(None) for _ in range(8)} == set(lists)
+    assert ctypes.string_at(lists[0] + (2 << 20), 8) == bytes(8)  # what is not kept was given back

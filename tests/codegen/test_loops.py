@@ -66,6 +66,12 @@ def test_a_sum_in_lanes_is_a_reduction_and_none_under_strict() -> None:
     assert "#pragma omp simd" not in host_text(text, strict=True)
 
 
+def test_short_sums_get_the_registers() -> None:
+    text = "kernel s(a: float64[2] C, b: float64[1] C):\n    var s: float64\n    for i in 0 .. size(a, 0):\n"
+    text += "        s = 0.0\n        for j in 0 .. size(a, 1):\n            s = s + a[i, j]\n        b[i] = s\n"
+    assert "if (LW_SELDOM(lw_trip(0L, a_n1_, 1L) >= 16)) {" in host_text(text, "vectorize j")
+
+
 def test_the_length_of_a_vector_in_lanes(tmp_path: Path) -> None:
     """Within 2 units in the last place for all exponents; infinities and NaN as in C."""
     n = 20_000

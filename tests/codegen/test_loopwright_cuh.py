@@ -71,6 +71,7 @@ def _integer_operators(name: str) -> list[Operator]:
     if bits == 64:
         meanings[f"lw_short_floordiv_{name}(a, b)"] = meanings[f"lw_floordiv_{name}(a, b)"]
         meanings[f"lw_short_mod_{name}(a, b)"] = meanings[f"lw_mod_{name}(a, b)"]
+        meanings[f"lw_near_mod_{name}(a, b)"] = meanings[f"lw_mod_{name}(a, b)"]
     if name in SIGNED:
         meanings[f"LW_ABS({c_type}, a)"] = lambda a, b: abs(a)
     return [Operator(name, name, text, _wrapped(name, meaning)) for text, meaning in meanings.items()]

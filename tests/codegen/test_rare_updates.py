@@ -135,18 +135,52 @@ def divided(a: Any, m: Any) -> Any:
     return -1
 
 
+def passed_over(a: Any, m: Any) -> Any:
+    low, place = a[0] * 9, -1
+    for k in range(len(a)):
+        if a[k] < 3:
+            continue
+        d = a[k] * 2 + m
+        if d < low:
+            low, place = d, k
+    return place
+
+
+def next_to(a: Any, m: Any) -> Any:
+    high, place = a[0], -1
+    for k in range(len(a) + 3):
+        if k + 1 < len(a):
+            d = a[k + 1] - a[k]
+            if d > high:
+                high, place = d, k
+    return place
+
+
+def left(a: Any, m: Any) -> Any:
+    """The last number that was not passed over is used, too."""
+    low, last = a[0], a[0]
+    for k in range(len(a)):
+        if a[k] < 3:
+            continue
+        last = a[k]
+        if last < low:
+            low = last
+    return low * 100 + last
+
+
 def test_where() -> None:
     a = np.ones(300, np.int64)
     assert [blocks(one, a, 5) for one in (found, broken, best, stored)] == [1, 1, 1, 1]
-    assert [blocks(one, a, 5) for one in (counted, carried, divided)] == [0, 0, 0]
+    assert [blocks(one, a, 5) for one in (passed_over, next_to)] == [1, 1]
+    assert [blocks(one, a, 5) for one in (counted, carried, divided, left)] == [0, 0, 0, 0]
     with lw.options(checks="all"):
         assert blocks(found, a, 5) == 0
 
 
-@pytest.mark.parametrize("function", [guarded, counted, carried, divided])
+@pytest.mark.parametrize("function", [guarded, counted, carried, divided, passed_over, next_to, left])
 def test_other_loops(function: Callable[..., Any]) -> None:
     kernel = lw.kernel(function)
-    for size in SIZES:
+    for size in (*SIZES, 321, 900):
         a = np.random.default_rng(size).integers(1, 50, size)
         for m in (0, 3, 50, 10_000):
             assert kernel(a, m) == function(a, m)
@@ -172,20 +206,20 @@ def ended_or_better(a: Any, n: Any, m: Any) -> Any:
     return place
 
 
-@pytest.mark.parametrize("function", [ended, ended_or_better, guarded])
+@pytest.mark.parametrize("function", [ended, ended_or_better, guarded, next_to])
 @pytest.mark.parametrize("kind", [np.float64, np.float32, np.int8])
 def test_nothing_is_read_behind_the_end(function: Callable[..., Any], kind: type) -> None:
     """The page behind the array is nobody's: to read there ends the process."""
     kernel, page, libc = lw.kernel(function), mmap.PAGESIZE, ctypes.CDLL(None)
-    more = () if function is guarded else (10_000,)
+    more = () if function in (guarded, next_to) else (10_000,)
     with mmap.mmap(-1, 2 * page) as memory:
         whole = np.frombuffer(memory, np.uint8)
         behind = ctypes.c_void_p(whole.ctypes.data + page)
         assert libc.mprotect(behind, page, 0) == 0
-        for size in (3, 64, 65, 200):
+        for size in (3, 64, 65, 200, 500):
             a = whole[page - size * np.dtype(kind).itemsize : page].view(kind)
             a[:] = np.arange(size) % 100
             assert kernel(a, *more, kind(101)) == function(a, *more, kind(101))
         assert libc.mprotect(behind, page, mmap.PROT_READ | mmap.PROT_WRITE) == 0
         del a, whole
-    assert function is guarded or blocks(function, np.ones(9, kind), 99, kind(3)) == 1
+    assert function in (guarded, next_to) or blocks(function, np.ones(9, kind), 99, kind(3)) == 1

@@ -144,6 +144,24 @@ kernel move(a: int64[1] C, c: int64[1] C, out: int64[1] C):
     agree(text, calls, tmp_path)
 
 
+@pytest.mark.parametrize("index", ["2 * k + c[2]", "c[2] - 3 * k", "16 * k"])
+def test_indices_that_move_by_several_elements(index: str, tmp_path: Path) -> None:
+    text = f"""
+kernel steep(a: int64[1] C, c: int64[1] C, out: int64[1] C):
+    for k in c[0] .. c[1]:
+        out[0] = out[0] * 3 + a[{index}]
+        a[{index}] = out[0]
+"""
+    # (LEAST, 4): twice the first and the last one are inside, and what lies between them is not
+    ranges = ((0, 4), (0, 7), (-3, 2), (3, 3), (5, 1), (LEAST, 4), (MOST - 2, MOST))
+    calls: list[list[Any]] = [
+        [np.arange(12), np.array([lo, hi, shift]), np.ones(2, "int64")]
+        for lo, hi in ranges
+        for shift in (0, 11, -1, 2, MOST, LEAST)
+    ]
+    assert "< UINT64_C(1) << 58 && lw_climbs(" in agree(text, calls, tmp_path)
+
+
 def test_every_step_between_two_indices_inside_is_inside(tmp_path: Path) -> None:
     """The index wraps around in between: the first and the last one alone would not show it."""
     text = """

@@ -22,6 +22,8 @@ HEAD = """kernel f(a: float64[1] C, b: float64[1] C, n: int64, m: int64) -> tupl
     var s: float64
     var u: float64
     var k: int64
+    var on: bool
+    on = False
     x = 3.0
     y = 5.0
     s = 0.0
@@ -32,7 +34,7 @@ HEAD = """kernel f(a: float64[1] C, b: float64[1] C, n: int64, m: int64) -> tupl
 
 def parsed(body: str, head: str = "for i in 0 .. n:") -> Kernel:
     lines = "".join(f"        {line}\n" for line in body.splitlines())
-    return parse_kernel(HEAD + f"    {head}\n{lines}    return x + s + float64(k), y + u\n")
+    return parse_kernel(HEAD + f"    {head}\n{lines}    return x + s + float64(k), y + u + float64(on)\n")
 
 
 def test_the_picture() -> None:
@@ -57,6 +59,7 @@ KEPT = {
     "of a scalar that changes": "u = b[i]\ns = u\nu = 4.0\na[i] = x\nx = s",
     "two of them": "a[i] = x - y\nx = b[i]\ny = b[i] - 1.0",
     "and a sum": "s = s + x * b[i]\nx = b[i]",
+    "and a switch": "if b[i] > x and m > 1:\n    on = not on\nx = b[i]",
     "in a test": "if b[i] > x:\n    a[i] = x\nelse:\n    a[i] = float64(k)\nk = i\nx = b[i]",
     "read behind it too": "a[i] = x\nx = b[i]\na[i] = a[i] * x",
     "a few operations": "a[i] = x\nx = b[i] * 2.0 - abs(b[i])",
@@ -102,6 +105,7 @@ def test_every_value_is_the_same(name: str, head: str) -> None:
         "a[i] = x\nx = b[i]\nif b[i] > 0.5:\n    break i",
         "a[i] = s\ns = s + x\nx = b[i]",
         "x = b[i]\na[i] = x",
+        "if b[i] > x:\n    on = not on\na[i] = float64(on)\nx = b[i]",
         "a[i] = x + y + u\nu = y\ny = x\nx = b[i]",
         "for j in 0 .. 2:\n    a[i] = x\nx = b[i]",
     ],

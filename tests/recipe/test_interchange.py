@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
+from loopwright.ir.interp import interpret
 from loopwright.ir.nodes import For
-from loopwright.ir.text import parse_kernel
+from loopwright.ir.text import parse_kernel, print_kernel
 from loopwright.ir.walk import loops
 from loopwright.recipe.interchange import along_rows, depends
 from recipe.planning import (
@@ -19,6 +21,7 @@ from recipe.planning import (
     steps,
 )
 from steps.kernels import COUNT, MATMUL, PREFIX, ROWS, TOTAL, WHILE
+from steps.test_specialize import numbers
 
 VECTOR = """
 kernel vector(a: float64[2] C, x: float64[1] C, y: float64[1] C):
@@ -197,3 +200,51 @@ def test_bounds_that_depend_on_a_loop() -> None:
     j = loops(parse_kernel(TRIANGLE))["j"]
     assert isinstance(j, For)
     assert depends(j, "i") and not depends(j, "k")
+
+
+BAND = """
+kernel band(a: float64[2] C, m: int64):
+    var s: float64
+    for j in 0 .. size(a, 0) - 8:
+        for k in 1 .. min(m, j) + 1:
+            a[j, 0] = a[j, 0] - a[j - k, k]
+        for i in 1 .. m + 1:
+            s = a[j, i]
+            for k.2 in 1 .. min(m - i, j) + 1:
+                s = s - a[j - k.2, k.2] * a[j - k.2, k.2 + i]
+            a[j, i] = s / a[j, 0]
+"""
+
+
+PROJECTIONS = """
+kernel projections(q: float64[2] C, r: float64[2] C):
+    var s: float64
+    for j in 0 .. size(q, 1):
+        for i in 0 .. size(q, 0):
+            q[i, j] = q[i, j] / r[j, j]
+        for k in j + 1 .. size(q, 1):
+            s = 0.0
+            for i.2 in 0 .. size(q, 0):
+                s = s + q[i.2, j] * q[i.2, k]
+            r[j, k] = s
+            for i.3 in 0 .. size(q, 0):
+                q[i.3, k] = q[i.3, k] - s * q[i.3, j]
+"""
+
+
+def test_what_is_left_of_the_version_for_many_is_put_in_order_too() -> None:
+    taken = steps(planned(along_rows, PROJECTIONS))
+    assert taken.startswith("specialize k >= 8 in k; split k 128; ") and "; reorder i.3 k." in taken
+
+
+def test_few_sums_of_a_loop_that_runs_again_and_again_are_not_accumulated_side_by_side() -> None:
+    partial = planned(along_rows, BAND)
+    assert steps(partial).startswith("specialize i >= 8 in i; split i 128; expand s i; ")
+    assert partial.few == {"i.1", "k.2.1"}
+    assert "for k.2.1 in 1 .. min(m - i.1, j) + 1:" in print_kernel(partial.kernel)
+    assert "specialize" not in steps(planned(along_rows, BAND.replace("1 .. m + 1", "1 .. 30")))
+    for n, m in ((9, 1), (20, 3), (40, 12)):
+        outs = [numbers(n, 64), numbers(n, 64)]
+        for kernel, out in zip((partial.written, partial.kernel), outs, strict=True):
+            interpret(kernel, [out, m])
+        np.testing.assert_array_equal(*outs)

@@ -55,23 +55,26 @@ CASES = {
     "matmul": (
         MATMUL_BY_ELEMENTS,
         MATMUL_SHAPES,
-        "reorder k j; reorder k i j; tile k 384 i 6 j 8; reorder k.o j.o i.o; split i.o 84; reorder i.o.o j.o i.o; "
-        "pack a j.o fill i blocks i.o; pack b i.o fill j; specialize i j full; promote c k; specialize i.1 full; "
-        "complete j.1; promote c k.1; overrun j.1; reorder i.1.1 k.1.1; specialize j.1.1 full; promote c k.1.1; "
-        "parallelize i.o.p; parallelize j.o; vectorize i.p; vectorize i.p.1; vectorize j.p; vectorize j.p.1; "
-        "vectorize j.r; vectorize j; vectorize j.w; vectorize j.1.r; vectorize j.1.r.1; vectorize j.1; "
-        "vectorize j.1.w; vectorize j.1.w.1; vectorize j.1.1.r; vectorize j.1.1; vectorize j.1.1.w; vectorize j.1.1.1",
+        "reorder k j; specialize 24*j j*k >= 96 in i; reorder i.1 j.1 k.1; promote c k.1; reorder k i j; tile k "
+        "384 i 6 j 8; reorder k.o j.o i.o; split i.o 84; reorder i.o.o j.o i.o; pack a j.o fill i blocks i.o; "
+        "pack b i.o fill j; specialize i j full; promote c k; specialize i.2 full; complete j.2; promote c k.2; "
+        "overrun j.2; reorder i.2.1 k.2.1; specialize j.2.1 full; promote c k.2.1; parallelize i.o.p; parallelize "
+        "j.o; parallelize i.1; vectorize i.p; vectorize i.p.1; vectorize j.p; vectorize j.p.1; vectorize j.r; "
+        "vectorize j; vectorize j.w; vectorize j.2.r; vectorize j.2.r.1; vectorize j.2; vectorize j.2.w; "
+        "vectorize j.2.w.1; vectorize j.2.1.r; vectorize j.2.1; vectorize j.2.1.w; vectorize j.2.1.1",
     ),
     "gemm": (
         GEMM,
         MATMUL_SHAPES,
-        "fission i 2; reorder k i.1 j.2; tile k 384 i.1 6 j.2 8; reorder k.o j.2.o i.1.o; split i.1.o 84; reorder "
-        "i.1.o.o j.2.o i.1.o; pack a j.2.o fill i.1 blocks i.1.o; pack b i.1.o fill j.2; specialize i.1 j.2 "
-        "full; promote c k; specialize i.1.1 full; complete j.2.1; promote c k.1; overrun j.2.1; reorder i.1.1.1 "
-        "k.1.1; specialize j.2.1.1 full; promote c k.1.1; parallelize i; parallelize i.1.o.p; parallelize j.2.o; "
-        "vectorize j; vectorize i.1.p; vectorize i.1.p.1; vectorize j.2.p; vectorize j.2.p.1; vectorize j.2.r; "
-        "vectorize j.2; vectorize j.2.w; vectorize j.2.1.r; vectorize j.2.1.r.1; vectorize j.2.1; vectorize j.2.1.w; "
-        "vectorize j.2.1.w.1; vectorize j.2.1.1.r; vectorize j.2.1.1; vectorize j.2.1.1.w; vectorize j.2.1.1.1",
+        "specialize 24*j.2 j.2*k >= 96 in i; reorder j.2.1 k.1; promote c k.1; fission i 2; reorder k i.1.1 j.2; "
+        "tile k 384 i.1.1 6 j.2 8; reorder k.o j.2.o i.1.1.o; split i.1.1.o 84; reorder i.1.1.o.o j.2.o i.1.1.o; "
+        "pack a j.2.o fill i.1.1 blocks i.1.1.o; pack b i.1.1.o fill j.2; specialize i.1.1 j.2 full; promote c k; "
+        "specialize i.1.1.1 full; complete j.2.2; promote c k.2; overrun j.2.2; reorder i.1.1.1.1 k.2.1; "
+        "specialize j.2.2.1 full; promote c k.2.1; parallelize i; parallelize i.1.1.o.p; parallelize j.2.o; "
+        "parallelize i.1; vectorize j; vectorize i.1.1.p; vectorize i.1.1.p.1; vectorize j.2.p; vectorize "
+        "j.2.p.1; vectorize j.2.r; vectorize j.2; vectorize j.2.w; vectorize j.2.2.r; vectorize j.2.2.r.1; "
+        "vectorize j.2.2; vectorize j.2.2.w; vectorize j.2.2.w.1; vectorize j.2.2.1.r; vectorize j.2.2.1; "
+        "vectorize j.2.2.1.w; vectorize j.2.2.1.1",
     ),
     "trmm": (
         TRMM,

@@ -4,11 +4,14 @@ import functools
 
 import pytest
 
+from loopwright.recipe import register_blocking
+from loopwright.recipe.marks import marks
 from loopwright.recipe.partial_schedule import PartialSchedule
 from loopwright.recipe.register_blocking import PANEL as PANEL_BLOCKS
 from loopwright.recipe.register_blocking import in_registers
 from loopwright.recipe.target import CpuTarget
 from loopwright.recipe.tunable import Choices
+from loopwright.steps.vectorize import Vectorize
 from recipe.planning import GEMM, MATMUL_BY_ELEMENTS, MATMUL_SHAPES, Sizes, check_same, planned, reasons, steps
 from steps.kernels import MATMUL, ROWS, TOTAL
 
@@ -50,6 +53,41 @@ def test_a_product_of_matrices(strict: bool) -> None:
     )  # the loops are in the order that is wanted already
     assert reasons(partial) == because("c", "k", 6, 8)
     check_same(partial.written, partial.kernel, MATMUL_SHAPES, SIZES)
+
+
+@pytest.fixture(autouse=True)
+def _no_versions_for_few(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    if "few_columns" not in request.node.name:
+        monkeypatch.setattr(register_blocking, "_for_few", lambda *_: None)
+
+
+AGAIN = """
+kernel again(a: float64[2] C, b: float64[2] C, c: float64[2] C, n: int64):
+    for t in 0 .. n:
+        for k in 0 .. size(a, 1):
+            for i in 0 .. size(a, 0):
+                for j in 0 .. size(b, 1):
+                    c[i, j] = c[i, j] + a[i, k] * b[k, j]
+        c[0, 0] = c[0, 0] * 0.5
+"""
+
+
+def test_a_product_has_a_version_for_few_columns() -> None:
+    partial = blocked(AGAIN)
+    assert steps(partial).startswith(
+        "specialize 24*j j*k >= 96 in k; reorder i.1 j.1 k.1; promote c k.1; tile k 384 i 6 j 8; "
+    )
+    assert reasons(partial)[0].startswith("blocks of 'c' gain nothing where it has few columns")
+    assert partial.few == {"i.1", "j.1", "k.1"}
+    shapes, sizes = {"a": "nl", "b": "lm", "c": "nm"}, ((1, 1, 1), (3, 2, 4), (9, 29, 3), (40, 2, 40))
+    check_same(partial.written, partial.kernel, shapes, sizes)
+
+
+def test_versions_for_few_columns_have_no_lanes() -> None:
+    partial = blocked(AGAIN)
+    marked = marks(partial.kernel, partial.present_facts(), False, few=partial.few)
+    without = {step.loop for step in marked if isinstance(step, Vectorize)}
+    assert without and not without & partial.few
 
 
 def test_a_nest_inside_of_others_is_cut_out_and_put_into_order() -> None:

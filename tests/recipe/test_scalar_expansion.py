@@ -58,7 +58,7 @@ def test_sums_in_a_scalar_become_blocks(strict: bool) -> None:
 
 def test_and_the_blocks_stay_in_registers() -> None:
     partial = planned(rows_then_blocks, PRODUCT)
-    assert "allocate s.x.r: float64[6, 8]" in print_kernel(partial.kernel)
+    assert "allocate s.x.r.1: float64[6, 8]" in print_kernel(partial.kernel)
     check_same(partial.written, partial.kernel, MATMUL_SHAPES, SIZES)
 
 
@@ -85,7 +85,9 @@ def test_only_what_iterations_hand_on_needs_an_element() -> None:
 @pytest.mark.parametrize("strict", [False, True])
 def test_a_value_of_one_iteration_does_not_keep_a_block_out_of_registers(strict: bool) -> None:
     partial = planned(rows_then_blocks, DISTANCES, strict)
-    assert "allocate s.x.r: float64[6, 8]" in print_kernel(partial.kernel) and "var t:" in print_kernel(partial.kernel)
+    assert "allocate s.x.r.1: float64[6, 8]" in print_kernel(partial.kernel) and "var t:" in print_kernel(
+        partial.kernel
+    )
     check_same(partial.written, partial.kernel, MATMUL_SHAPES, SIZES)
 
 

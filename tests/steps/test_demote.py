@@ -74,6 +74,14 @@ def test_other_elements_of_the_array_may_be_used(start: str, last: str, tmp_path
     assert "a[i, j] = a[i, j]\n" not in changed  # the element is there already
 
 
+def test_what_is_kept_under_a_condition_is_stored_without_one(tmp_path: Path) -> None:
+    text = dot(start="9.0").replace("s = s + a[i, k] * b[k, j]", "if a[i, k] + b[k, j] < s:\n    s = a[i, k] + b[k, j]")
+    text = text.replace("\n    s = a[i, k] + b", "\n                    s = a[i, k] + b")
+    calls = [[numbers(n + 1, n + 1), numbers(n + 1, n + 1), numbers(n + 1, n + 1), n] for n in (0, 1, 2, 6)]
+    changed = print_kernel(check_same(text, "demote s", calls, tmp_path))
+    assert "c[i, j] = a[i, k] + b[k, j] if a[i, k] + b[k, j] < c[i, j] else c[i, j]" in changed
+
+
 def test_the_same_element_may_not() -> None:
     longer = FACTORS.format(start="0.0", last="s").replace("0 .. j:", "0 .. j + 1:")
     for text in (FACTORS.format(start="0.0", last="s + a[i, j]"), longer):

@@ -135,3 +135,10 @@ def test_instances_and_text() -> None:
         assert str(Expand.parse(tuple(text.split()[1:]))) == text
     with pytest.raises(ValueError, match="expand SCALAR_OR_ARRAY LOOP"):
         Expand.parse(("s",))
+
+
+def test_what_is_kept_under_a_condition_is_stored_without_one(tmp_path: Path) -> None:
+    text = SUMS.replace("s = s + a[i, k] * b[k, j]", "if a[i, k] > s:\n                    s = a[i, k]")
+    calls = [[numbers(n + 1, n + 1), numbers(n + 1, n + 1), numbers(n + 1, n + 1), n] for n in (0, 1, 9)]
+    changed = print_kernel(check_same(text, "split j 8; expand s j", calls, tmp_path))
+    assert "s.x[j - j.o] = a[i, k] if a[i, k] > s.x[j - j.o] else s.x[j - j.o]" in changed

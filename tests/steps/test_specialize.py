@@ -151,6 +151,44 @@ def test_all_sizes_or_their_product_are_large(tmp_path: Path) -> None:
         assert str(Specialize.parse(tuple(words.split()))) == f"specialize {words}"
 
 
+TURNS = """
+kernel turns(a: float64[2] C, b: float64[2] C, n: int64):
+    for t in 0 .. n:
+        for i in t .. size(a, 0):
+            for j in {lower} .. {upper}:
+                a[i, j] = a[i, j] + b[i, j] * 2.0
+"""
+
+
+def test_loops_with_many_iterations_have_a_copy(tmp_path: Path) -> None:
+    text = TURNS.format(lower="1", upper="size(b, 1)")
+    calls: list[list[object]] = [[numbers(n, m), numbers(n, m), 3] for n, m in product((0, 1, 4, 7), repeat=2)]
+    changed = print_kernel(check_same(text, "specialize i*j >= 6 in i; reorder j i", calls, tmp_path))
+    assert "if (size(a, 0) - t) * (size(b, 1) - 1) >= 6:" in changed and "for j.1 in 1 .. size(b, 1):" in changed
+    words = ("i*j*j", ">=", "6", "in", "i")
+    step = Specialize.parse(words)
+    assert str(step) == f"specialize {' '.join(words)}"
+    many = print_kernel(step.apply(parse_kernel(text)))  # of large arrays the product of three would not fit
+    assert "if float64(size(a, 0) - t) * float64(size(b, 1) - 1) * float64(size(b, 1) - 1) >= 6.0:" in many
+
+
+@pytest.mark.parametrize(
+    ("step", "word"),
+    [
+        ("t*i >= 6 in i", "'t' is no loop in 'i'"),
+        ("i >= 6 in t", "not known before 't'"),
+        ("j >= 6 in j", ""),
+        ("j >= 6", "no argument"),
+        ("i*j >= 6 in i", "not known before 'i'"),
+    ],
+)
+def test_iterations_that_are_not_known_there(step: str, word: str) -> None:
+    upper = "i" if step.startswith("i*j") else "size(b, 1)"
+    kernel, facts = known(TURNS.format(lower="0", upper=upper))
+    rejection = Specialize.parse(tuple(step.split())).illegal(kernel, facts, strict=True)
+    assert (rejection is not None and word in rejection.reason) if word else rejection is None
+
+
 def test_numbers_of_a_product_are_wide() -> None:
     narrow = """
 kernel f(a: float64[2] C, n: int32, m: int32):

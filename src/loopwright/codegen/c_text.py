@@ -21,7 +21,8 @@ from loopwright.ir.nodes import (
     Unary,
     Var,
 )
-from loopwright.ir.types import FLOAT32, FLOAT64, INT64, UINT64, Scalar
+from loopwright.ir.types import BOOL, FLOAT32, FLOAT64, INT64, UINT64, Scalar
+from loopwright.ir.walk import subexpressions
 
 VALUE_TYPE: dict[str, str] = {
     "bool": "bool", "int8": "int8_t", "int16": "int16_t", "int32": "int32_t", "int64": "int64_t",
@@ -51,6 +52,7 @@ class Environment(Protocol):
     in_lanes: bool
 
     def stays(self, expr: Expr) -> bool: ...
+    def is_near(self, expr: Binary) -> bool: ...
     def variable(self, name: str) -> str: ...
     def size(self, array: str, axis: int) -> str: ...
     def load(self, node: Load) -> str: ...
@@ -84,6 +86,11 @@ def text_of(expr: Expr, env: Environment) -> str:
             return f"({left} {_COMPARE[expr.op]} {right})"
         case Logical():
             return f"({text_of(expr.left, env)} {'&&' if expr.op == 'and' else '||'} {text_of(expr.right, env)})"
+        case Select() if not env.in_lanes and _of_bits(expr):
+            return _masked(expr, env)
+        case Select() if not env.in_lanes and _of_floats(expr):
+            sides = text_of(expr.then, env), text_of(expr.otherwise, env)
+            return f"lw_either_{expr.type.name}({text_of(expr.condition, env)}, {', '.join(sides)})"
         case Select():
             return f"({text_of(expr.condition, env)} ? {text_of(expr.then, env)} : {text_of(expr.otherwise, env)})"
         case Cast():
@@ -99,6 +106,38 @@ def text_of(expr: Expr, env: Environment) -> str:
         case Call():
             return _call(expr, [text_of(argument, env) for argument in expr.arguments], env)
     assert_never(expr)
+
+
+def _of_bits(expr: Select) -> bool:
+    """Whether it chooses between whole numbers of which one is a constant and the other one at hand: gcc jumps there,
+    and data decide about that jump."""
+    sides = (expr.then, expr.otherwise)
+    if not expr.type.is_integer or expr.type.bits < 32 or not all(isinstance(side, Const | Var) for side in sides):
+        return False
+    return any(isinstance(side, Const) and (side.value == 0 or isinstance(other, Const))
+               for side, other in zip(sides, sides[::-1], strict=True))  # fmt: skip
+
+
+def _of_floats(expr: Select) -> bool:
+    """The same of floats that are at hand, where bits of whole numbers decide: these are as good as random."""
+    sides = [side.operand if isinstance(side, Unary) and side.op == "neg" else side
+             for side in (expr.then, expr.otherwise)]  # fmt: skip
+    parts = list(subexpressions(expr.condition))
+    whole = all(part.type == BOOL or part.type.is_integer for part in parts)
+    bits = any(isinstance(part, Binary) and part.op in ("and", "xor") and part.type != BOOL for part in parts)
+    return expr.type.is_float and all(isinstance(side, Const | Var) for side in sides) and whole and bits
+
+
+def _masked(expr: Select, env: Environment) -> str:
+    name, condition = VALUE_TYPE[expr.type.name], text_of(expr.condition, env)
+    then, otherwise = expr.then, expr.otherwise
+    if isinstance(otherwise, Const) and otherwise.value == 0:
+        return f"(-({name})(bool){condition} & {text_of(then, env)})"
+    if isinstance(then, Const) and then.value == 0:
+        return f"(({name})(bool){condition} - 1 & {text_of(otherwise, env)})"
+    assert isinstance(then, Const) and isinstance(otherwise, Const)
+    differ = Const(int(then.value) ^ int(otherwise.value), expr.type)
+    return f"(-({name})(bool){condition} & {text_of(differ, env)} ^ {text_of(otherwise, env)})"
 
 
 def _narrow(left: Expr, right: Expr, env: Environment) -> tuple[str, str] | None:
@@ -211,7 +250,8 @@ def _division(expr: Binary, left: str, right: str, env: Environment) -> str:
     if env.is_late(expr):
         return f"lw_late_mod_{scalar.name}({left}, {right})"
     changes = scalar in (INT64, UINT64) and not isinstance(expr.right, Const) and not env.stays(expr)
-    return f"lw_{'short_' if changes else ''}{expr.op}_{scalar.name}({left}, {right})"
+    is_near = changes and expr.op == "mod" and env.is_near(expr)
+    return f"lw_{'near_' if is_near else 'short_' if changes else ''}{expr.op}_{scalar.name}({left}, {right})"
 
 
 def _power(expr: Binary, left: str, right: str, env: Environment) -> str:

@@ -16,9 +16,10 @@ from dataclasses import dataclass, replace
 from loopwright.codegen.arrays import ArrayText
 from loopwright.codegen.decisions import CodegenInput, EntryTest, IndexTest, LoopLowering
 from loopwright.codegen.function import Writer
-from loopwright.codegen.if_conversion import always_read, eager
+from loopwright.codegen.if_conversion import eager
 from loopwright.codegen.index_tests import freed
 from loopwright.codegen.loop_versions import is_plain, is_short, slope_of
+from loopwright.ir.chosen_values import always_read
 from loopwright.ir.code import Lanes
 from loopwright.ir.nodes import (
     Allocate,

@@ -310,6 +310,18 @@ class Writer:
         simple = all(isinstance(part, Var | Const | Dim) for part in parts)
         return self.changing is not None and simple and not names_in(expr) & self.changing
 
+    def is_near(self, expr: Binary) -> bool:
+        """Whether a remainder is by a size, or by an argument that no statement changes, and alone: not of a product,
+        and nobody needs the quotient."""
+        by, body = expr.right, self.given.kernel.body
+        if isinstance(expr.left, Binary) and expr.left.op in ("mul", "shl", "pow"):
+            return False
+        is_argument = isinstance(by, Var) and by.name in {one.name for one in self.given.kernel.scalars}
+        if not isinstance(by, Dim) and not (is_argument and not names_in(by) & names_assigned(body)):
+            return False
+        quotient = replace(expr, op="floordiv")
+        return all(one != quotient for one in expressions(body, Binary))
+
     def cannot_overflow(self, expr: Expr) -> bool:
         """Whether signed arithmetic may be written as it is: the C compiler is told that it wraps."""
         return True

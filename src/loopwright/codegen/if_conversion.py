@@ -14,6 +14,7 @@ from dataclasses import replace
 
 from loopwright.codegen.decisions import CodegenInput, LoopLowering
 from loopwright.codegen.safepoints import operations_in
+from loopwright.ir.chosen_values import always_read
 from loopwright.ir.nodes import Assign, Binary, Body, Cast, Const, Dim, Expr, For, If, Load, Logical, Unary, Var, While
 from loopwright.ir.queries import contains, names_assigned, names_in
 from loopwright.ir.types import INT64
@@ -125,13 +126,6 @@ def _is_simple(value: Expr, condition: Expr) -> bool:
             case _:
                 return False
     return count <= SIMPLE
-
-
-def always_read(condition: Expr) -> list[Load]:
-    """The elements that a condition reads in any case."""
-    while isinstance(condition, Logical):
-        condition = condition.left
-    return list(subexpressions(condition, Load))
 
 
 def eager(expr: Expr) -> Expr:

@@ -34,7 +34,11 @@ def _test(test: IndexTest, loop: For, w: Writer) -> str:
     if test.slope == 0:
         return f"(uint64_t){_at(test.index, LOW, loop, w)} < (uint64_t){size}"
     low, high = (LOW, HIGH) if test.slope > 0 else (HIGH, LOW)
-    return f"lw_climbs({_at(test.index, low, loop, w)}, {_at(test.index, high, loop, w)}, {size})"
+    climbs = f"lw_climbs({_at(test.index, low, loop, w)}, {_at(test.index, high, loop, w)}, {size})"
+    if abs(test.slope) == 1:
+        return climbs
+    # Of fewer iterations than that, the last index cannot have gone once around all numbers.
+    return f"(uint64_t){HIGH} - (uint64_t){LOW} < UINT64_C(1) << 58 && {climbs}"
 
 
 def _at(index: Expr, value: str, loop: For, w: Writer) -> str:

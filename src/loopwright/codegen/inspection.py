@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from loopwright.codegen.decisions import NONE, Accesses, CodegenInput, IndexTest, Inspection, LoopLowering
-from loopwright.codegen.loop_versions import is_plain, is_short, slope_of
+from loopwright.codegen.loop_versions import STEEPEST, is_plain, is_short, slope_of
 from loopwright.ir.nodes import (
     Assign,
     Binary,
@@ -187,7 +187,7 @@ def tests_of(node: Load, loop: For, given: CodegenInput) -> tuple[IndexTest, ...
     not read it; None where no such test is known."""
     tests = []
     for axis, (index, bounds) in enumerate(zip(node.index, given.bounds_of(node), strict=True)):
-        slope = None if has(index, Load) else slope_of(index, loop)
+        slope = None if has(index, Load) else slope_of(index, loop, STEEPEST)
         if slope is None or (bounds.kind == "proven" and bounds.may_be_negative):
             return None
         # Also where it is proven: a condition in the loop, or a check before it, may be the reason.

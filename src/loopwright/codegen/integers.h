@@ -42,6 +42,14 @@ LW_SHORT_DIVISION(int64_t, int64, %, mod)
 LW_SHORT_DIVISION(uint64_t, uint64, /, floordiv)
 LW_SHORT_DIVISION(uint64_t, uint64, %, mod)
 
+/* A remainder by what stays the same: mostly that of a neighbour's place, which is inside already. */
+#define LW_NEAR_MOD(type, suffix)                                                              \
+  LW_PURE type lw_near_mod_##suffix(type a, type b) {                                          \
+    return b > 0 && (uint64_t)a < (uint64_t)b ? a : lw_short_mod_##suffix(a, b);               \
+  }
+LW_NEAR_MOD(int64_t, int64)
+LW_NEAR_MOD(uint64_t, uint64)
+
 /* By a positive constant, as soon as possible. */
 LW_PURE int64_t lw_late_mod_int64(int64_t a, int64_t b) {
   const int64_t r = a % b;

@@ -2,8 +2,8 @@
 inside their arrays for all iterations, those accesses run without checks; else each one is checked as it happens, so
 that a wrong index fails at exactly the access at which Python fails.
 
-An index qualifies where it is the loop's variable, or minus it, plus what the loop does not change; or where the loop
-does not change it at all.
+An index qualifies where it is the loop's variable, or minus it, or a few times that, plus what the loop does not
+change; or where the loop does not change it at all.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ from loopwright.ir.queries import arrays_stored, contains, has, names_assigned, 
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import own_expressions, statements, subexpressions
 
+STEEPEST = 16  # by how many elements an index may move, so that a test of the first and the last one tells all
 FEWEST = 16  # iterations of a loop that are worth vector lanes, or a test at its entry
 
 
@@ -97,7 +98,7 @@ class _TestSearch:
 
     def _axis(self, node: Load | Store, axis: int) -> bool:
         index = node.index[axis]
-        slope = slope_of(index, self.loop)
+        slope = slope_of(index, self.loop, STEEPEST)
         if slope is None or not self._readable(index):
             return False
         self.tests.append(IndexTest(node.array, axis, index, slope))
@@ -116,9 +117,9 @@ class _TestSearch:
         return not stored if self.given.kernel.overlap else array not in stored
 
 
-def slope_of(expr: Expr, loop: For) -> int | None:
-    """How an index moves when the loop's variable grows by one: 1, -1, 0; None where it is none of these."""
+def slope_of(expr: Expr, loop: For, steepest: int = 1) -> int | None:
+    """How an index moves when the loop's variable grows by one: by no more than `steepest`; None for anything else."""
     form, changing = linear(expr), names_assigned(loop.body)
     moving = any(names_in(term) & changing for term, _ in form.terms)
     slope = None if moving or has(expr, Checked, Call) else form.coefficient(loop.name)
-    return slope if slope in (-1, 0, 1) else None
+    return slope if slope is not None and abs(slope) <= steepest else None

@@ -122,9 +122,10 @@ def write_vector(loop: For, w: Writer) -> None:
         write_sequential(loop, w, lanes_of(found, (), w))
         return
     partials = named(found.partials, w)
-    # Setting up lanes and adding them together costs more than a short loop does.
+    # Setting up lanes and adding them together costs more than a short loop does. That one gets the registers: a long
+    # loop has time to load what it needs.
     trip = f"lw_trip({w.text(loop.lower)}, {w.text(loop.upper)}, {w.text(loop.step)})"
-    with w.branch(f"{trip} >= {FEWEST}"):
+    with w.branch(f"LW_SELDOM({trip} >= {FEWEST})"):
         if loop.name in w.decided.masked and not w.function.on_device:
             with w.branch(f"LW_MASKS && {trip} < {FEW}"):
                 write_masked(loop, partials, w)

@@ -300,6 +300,10 @@ LW_SHORT_DIVISION(int64_t, int64, /, floordiv)
 LW_SHORT_DIVISION(int64_t, int64, %, mod)
 LW_SHORT_DIVISION(uint64_t, uint64, /, floordiv)
 LW_SHORT_DIVISION(uint64_t, uint64, %, mod)
+LW_PURE float lw_either_float32(bool holds, float then, float otherwise) { return holds ? then : otherwise; }
+LW_PURE double lw_either_float64(bool holds, double then, double otherwise) { return holds ? then : otherwise; }
+LW_PURE int64_t lw_near_mod_int64(int64_t a, int64_t b) { return lw_short_mod_int64(a, b); }
+LW_PURE uint64_t lw_near_mod_uint64(uint64_t a, uint64_t b) { return lw_short_mod_uint64(a, b); }
 
 /* Shifts: by the width or more, or by a negative amount, every bit is shifted out. */
 #define LW_SHIFT(type, utype, suffix, bits)                                                                     \

@@ -481,17 +481,19 @@ LW_PURE int64_t lw_owner(int64_t block, int64_t threads) {
   return (int64_t)((uint64_t)((uint32_t)block * UINT32_C(0x9E3779B1)) * (uint64_t)threads >> 32);
 }
 
-/* A number where a condition holds, else 0.0, by its bits: written with `?`, gcc makes a jump of it. */
-#define LW_SELECTED(type, bits, suffix)                   \
-  LW_PURE type lw_selected_##suffix(int condition, type x) { \
-    bits pattern;                                         \
-    memcpy(&pattern, &x, sizeof pattern);                 \
-    pattern &= -(bits)(condition != 0);                   \
-    memcpy(&x, &pattern, sizeof pattern);                 \
-    return x;                                             \
-  }
-LW_SELECTED(double, uint64_t, float64)
-LW_SELECTED(float, uint32_t, float32)
+/* One of two floats, and a number where a condition holds, else 0.0, by their bits: written with `?`, gcc makes a jump. */
+#define LW_EITHER(type, bits, suffix)                                      \
+  LW_PURE type lw_either_##suffix(bool holds, type then, type otherwise) { \
+    bits a, b;                                                             \
+    memcpy(&a, &then, sizeof a);                                           \
+    memcpy(&b, &otherwise, sizeof b);                                      \
+    b ^= (a ^ b) & -(bits)holds;                                           \
+    memcpy(&otherwise, &b, sizeof b);                                      \
+    return otherwise;                                                      \
+  }                                                                        \
+  LW_PURE type lw_selected_##suffix(int condition, type x) { return lw_either_##suffix(condition != 0, x, 0); }
+LW_EITHER(double, uint64_t, float64)
+LW_EITHER(float, uint32_t, float32)
 
 /* One of two whole numbers, without a jump: gcc makes one of `?` and of masks where both are at hand. */
 LW_PURE int64_t lw_chosen(bool holds, int64_t then, int64_t otherwise) {

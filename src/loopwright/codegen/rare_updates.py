@@ -12,14 +12,17 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 
 from loopwright.codegen.c_text import VALUE_TYPE
-from loopwright.codegen.decisions import NONE, CodegenInput, LoopLowering
+from loopwright.codegen.decisions import NONE, CodegenInput, IndexTest, LoopLowering
 from loopwright.codegen.function import Writer
+from loopwright.codegen.index_tests import HIGH, LOW, texts_of_tests
+from loopwright.codegen.inspection import tests_of
 from loopwright.codegen.loop_versions import is_short
 from loopwright.codegen.safepoints import breaking_out_of, operations_in
 from loopwright.ir.code import Lanes
 from loopwright.ir.nodes import (
     Assign,
     Binary,
+    Body,
     Break,
     Call,
     Compare,
@@ -31,6 +34,7 @@ from loopwright.ir.nodes import (
     Load,
     Logical,
     Return,
+    Stmt,
     Var,
 )
 from loopwright.ir.queries import names_in
@@ -38,6 +42,7 @@ from loopwright.ir.types import BOOL
 from loopwright.ir.walk import children, expressions, rewrite_expr, subexpressions
 
 BLOCK = 64
+LONG = 320  # iterations with which blocks pay in which more is read than one by one
 LARGEST = 24  # operations of what is asked
 FLAGS = {1: "int8_t", 2: "int16_t", 4: "int32_t", 8: "int64_t"}
 """The type that says in each lane whether a condition holds: as wide as what is compared."""
@@ -52,13 +57,15 @@ def skip_blocks(given: CodegenInput, lowering: LoopLowering) -> LoopLowering:
 def _is_possible(loop: For, given: CodegenInput, lowering: LoopLowering) -> bool:
     if loop.name in lowering.inspections or loop.name in lowering.lanes or is_short(loop):
         return False
-    asked, tests = _asked(loop), [stmt for stmt in loop.body if isinstance(stmt, If)]
+    asked, tests = _asked(loop), [stmt for stmt in flat(loop.body) if isinstance(stmt, If)]
     compacted = [stmt for stmt in tests if id(stmt) in lowering.compacted]
     if any(id(stmt) in lowering.selected for stmt in tests) or len(compacted) not in (0, len(tests)):
         return False
     if asked is None or loop.step != Const(1, loop.step.type) or given.constant_trip(loop) is not None:
         return False
     if not compacted and not all(_leaves(stmt) or _improves(stmt) for stmt in tests):
+        return False
+    if not _are_own(loop, given) or (_moved(loop) and _tests_of_what_is_read_early(loop, given) is None):
         return False
     entry = lowering.versions.get(loop.name)
     ahead = tuple(replace(stmt, then=()) if isinstance(stmt, If) else stmt for stmt in asked)
@@ -68,6 +75,32 @@ def _is_possible(loop: For, given: CodegenInput, lowering: LoopLowering) -> bool
         and operations_in(ahead) <= LARGEST
         and not given.may_fail(ahead, NONE if entry is None else entry.inside)
     )
+
+
+def flat(body: Body) -> Body:
+    """The body with conditions of conditions as one, and what stands between them done in any case."""
+    found: list[Stmt] = []
+    for stmt in body:
+        match stmt:
+            case If(condition=outer, then=(*before, If(otherwise=()) as inner), otherwise=()):
+                if all(isinstance(one, Assign) for one in before):
+                    found += [*before, replace(inner, condition=Logical("and", outer, inner.condition))]
+                    continue
+        found.append(stmt)
+    return tuple(found)
+
+
+def _moved(loop: For) -> list[Assign]:
+    """What stands between conditions."""
+    known = {id(stmt) for stmt in loop.body}
+    return [stmt for stmt in flat(loop.body) if isinstance(stmt, Assign) and id(stmt) not in known]
+
+
+def _are_own(loop: For, given: CodegenInput) -> bool:
+    """Whether nobody misses the value of a scalar between conditions that an iteration has not computed."""
+    facts = given.facts.loops.get(loop.name)
+    names = {stmt.name for stmt in _moved(loop)}
+    return not names or (facts is not None and names <= set(facts.private) - set(facts.last))
 
 
 def _is_division(expr: Expr) -> bool:
@@ -96,9 +129,9 @@ def _improves(stmt: If) -> bool:
 def _asked(loop: For) -> list[Assign | If] | None:
     """The statements that are asked; None where others have effects, or one iteration needs what another has left."""
     found: list[Assign | If] = []
-    assigned = {stmt.name for stmt in loop.body if isinstance(stmt, Assign)}
+    assigned = {stmt.name for stmt in flat(loop.body) if isinstance(stmt, Assign)}
     known: set[str] = set()
-    for stmt in loop.body:
+    for stmt in flat(loop.body):
         if isinstance(stmt, Assign) and stmt.name not in known:
             if names_in(stmt.value) & (assigned - known):
                 return None
@@ -122,13 +155,19 @@ def skipping(loop: For, begin: str, end: str, w: Writer) -> Iterator[tuple[str, 
     if not is_known or (entry is not None and not entry.inside <= w.inside):
         yield begin, end
         return
+    tests = _tests_of_what_is_read_early(loop, w.given)
+    there = texts_of_tests(tests or (), loop, w)
     with w.block(), breaking_out_of(loop, w):
         w.line(f"int64_t lw_block = {begin};")
         with w.repeat(f"lw_block < {end}"):
-            with w.repeat(f"{end} - lw_block > {BLOCK}"):
+            long = f"{end} - {begin} > {LONG} && " if there else ""
+            with w.repeat(f"{long}{end} - lw_block > {BLOCK}"):
+                if there:
+                    w.line(f"const int64_t {LOW} = lw_block, {HIGH} = lw_block + {BLOCK - 1};")
+                    w.only(f"!({' && '.join(there)})", "break;")
                 flag = FLAGS[max((part.type.size_bytes for part in _compared(loop)), default=4)]
                 w.line(f"{flag} lw_any = 0;")
-                _ask(loop, flag, w)
+                _ask(loop, flag, tests is not None, w)
                 w.only("lw_any", "break;")
                 w.line(f"lw_block += {BLOCK};")
             w.line(f"const int64_t lw_block_end = lw_ahead(lw_block, {end}, {BLOCK});")
@@ -138,7 +177,7 @@ def skipping(loop: For, begin: str, end: str, w: Writer) -> Iterator[tuple[str, 
 
 def _compared(loop: For) -> Iterator[Expr]:
     """What conditions are about, but for where it lies."""
-    waiting: list[Expr] = [stmt.condition for stmt in loop.body if isinstance(stmt, If)]
+    waiting: list[Expr] = [stmt.condition for stmt in flat(loop.body) if isinstance(stmt, If)]
     while waiting:
         part = waiting.pop()
         if not isinstance(part, Const):
@@ -146,27 +185,44 @@ def _compared(loop: For) -> Iterator[Expr]:
         waiting += () if isinstance(part, Load) else children(part)
 
 
-def _eager(condition: Expr) -> Expr:
-    """The same without short cuts, where nothing is read behind one: lanes do not jump."""
+def _eager(condition: Expr, are_there: bool) -> Expr:
+    """The same without short cuts, where nothing is read behind one, or what is read is there: lanes do not jump."""
 
     def one(expr: Expr) -> Expr:
-        is_safe = isinstance(expr, Logical) and next(subexpressions(expr.right, Load), None) is None
+        is_safe = isinstance(expr, Logical) and (are_there or next(subexpressions(expr.right, Load), None) is None)
         return Binary(expr.op, expr.left, expr.right) if isinstance(expr, Logical) and is_safe else expr
 
     return rewrite_expr(condition, one)
 
 
-def _ask(loop: For, flag: str, w: Writer) -> None:
+def _tests_of_what_is_read_early(loop: For, given: CodegenInput) -> list[IndexTest] | None:
+    """Tests that show for a block that the elements are there which are read although a condition before may be what
+    says so; None where there are none."""
+    conditions = [stmt.condition for stmt in flat(loop.body) if isinstance(stmt, If)]
+    behind = [cut.right for one in conditions for cut in subexpressions(one, Logical)]
+    loads = [load for expr in (*behind, *(one.value for one in _moved(loop))) for load in subexpressions(expr, Load)]
+    found: list[IndexTest] = []
+    for load in loads:
+        tests = tests_of(load, loop, given)
+        if tests is None:
+            return None
+        found += tests
+    return found
+
+
+def _ask(loop: For, flag: str, are_there: bool, w: Writer) -> None:
     """The conditions of a block, in lanes; scalars of an iteration are its own there. What stands behind a condition
-    that ends the loop is read only where that does not hold: it may say that an index is inside its array."""
+    that ends the loop is read only where that does not hold: it may say that an index is inside its array. are_there:
+    what other conditions read behind short cuts is."""
     variable, before = w.names.of(loop.name), w.function.renamed
     head = f"int64_t {variable} = lw_block; {variable} < lw_block + {BLOCK}; ++{variable}"
     with w.loop(head, loop.name, lanes=Lanes((("|", "lw_any"),))), ExitStack() as inside:
-        for stmt in loop.body:
+        body = flat(loop.body)
+        for stmt in body:
             if isinstance(stmt, If):
-                holds = w.text(_eager(stmt.condition))
+                holds = w.text(_eager(stmt.condition, are_there))
                 w.line(f"lw_any |= ({flag})({holds});")
-                if _leaves(stmt) and stmt is not loop.body[-1]:
+                if _leaves(stmt) and stmt is not body[-1]:
                     inside.enter_context(w.branch(f"!({holds})"))
             elif isinstance(stmt, Assign):
                 text, own = w.text(stmt.value), w.names.fresh(f"{w.names.of(stmt.name)}asked")

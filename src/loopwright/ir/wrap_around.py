@@ -11,7 +11,7 @@ one is peeled off, and what is left has no order.
                                                x = b[i]
 
 A value that comes from two iterations before takes two. A loop of which another scalar ties the iterations all the
-same, and is no plain sum, stays as it is.
+same, and is no plain sum, and no switch that is only turned, stays as it is.
 """
 
 from __future__ import annotations
@@ -131,6 +131,8 @@ def _adds(stmt: Assign) -> bool:
     match stmt.value:
         case Binary(op=op, left=left, right=right) if op in ADDED:
             return Var(stmt.name, stmt.value.type) in (left, right)
+        case Unary(op="not", operand=Var(name=old)):  # one is added to a number of one bit
+            return old == stmt.name
         case _:
             return False
 

@@ -5,19 +5,22 @@ from __future__ import annotations
 
 from loopwright.analysis.isl_schedule import Wanted
 from loopwright.analysis.strides import FAR, AccessStrides
-from loopwright.ir.nodes import For, Store
-from loopwright.ir.queries import names_in
+from loopwright.ir.nodes import For, If, Store
+from loopwright.ir.queries import contains, names_in
 from loopwright.ir.user_text import user_element, user_name
 from loopwright.ir.walk import own_expressions, statements
 from loopwright.recipe.distribution import isolate
-from loopwright.recipe.partial_schedule import Chain, NotTaken, PartialSchedule
+from loopwright.recipe.partial_schedule import Chain, NotTaken, PartialSchedule, whole
 from loopwright.recipe.scalar_expansion import STRETCH, expand, temporaries, tying
 from loopwright.recipe.shape import short_loops
 from loopwright.recipe.time_tiling import shared_tiles, tiles
 from loopwright.recipe.tunable import Tunable
 from loopwright.steps.demote import Demote, ends_plainly
+from loopwright.steps.extent import around, trip_of
+from loopwright.steps.nest import the_loop
 from loopwright.steps.reorder import Reorder
 from loopwright.steps.reschedule import Reschedule
+from loopwright.steps.specialize import LARGE, Specialize
 from loopwright.steps.split import Split
 
 LINE = 8.0
@@ -25,6 +28,9 @@ LINE = 8.0
 
 WORTH = 1.5
 """How many times cheaper another order must be."""
+
+FEW = 8
+"""Iterations of the innermost loop with which another order begins to pay: those of a vector register."""
 
 MOST_STATEMENTS = 4
 """Statements of a kernel whose new order is looked for: the search takes more than linear time."""
@@ -64,6 +70,8 @@ def along_rows(partial: PartialSchedule) -> None:
     done: set[str] = set()
     while (chain := next((c for c in partial.chains() if c[-1].name not in done), None)) is not None:
         done.add(chain[-1].name)
+        if any(loop.name in partial.few for loop in chain):
+            continue  # that version stays as it is
         with partial.together(), partial.in_nest(chain):
             done.add(_interchange(partial, chain))
 
@@ -136,6 +144,7 @@ def _interchange(partial: PartialSchedule, chain: Chain) -> str:
     together = partial.kernel
     if best is chain[-2] and 0 < len(tying(partial, partial.around(inner.name)[-1])) <= MOST_TEMPORARIES:
         with partial.together():  # a sum over all of the nest needs no more than another order
+            _for_few(partial, partial.around(inner.name))
             expand(partial, inner.name, best.name, why)
     in_stretches = partial.kernel is not together
     band = isolate(partial, inner.name, best.name, why)
@@ -145,6 +154,23 @@ def _interchange(partial: PartialSchedule, chain: Chain) -> str:
     if not in_stretches and not (vectors and not partial.strict) and _splits_well(partial, chain, best):
         _in_stretches(partial, order)
     return order[-1]
+
+
+def _for_few(partial: PartialSchedule, chain: Chain) -> None:
+    """A version as it is for few iterations of the loop around the innermost one, where that is to be innermost, and
+    stands in a loop that needs its order. What data decide has no such version: side by side it is chosen, one by one
+    each choice is a jump."""
+    *_, loop, inner = chain
+    outer = around(partial.kernel, the_loop(partial.kernel, loop.name))
+    again = len(chain) > 2 and _is_tied(partial, chain[-3]) if outer and outer[-1] in chain else bool(outer)
+    if not again or trip_of(loop) is not None or contains(inner.body, If):
+        return
+    few = f"to accumulate side by side takes longer where '{user_name(loop.name)}' has few iterations"
+    with partial.together():
+        rest = whole(partial, Specialize((loop.name,), LARGE, FEW, loop.name), few)
+        if not rest:
+            raise NotTaken
+        partial.few |= set(rest.values())
 
 
 def _is_tied(partial: PartialSchedule, loop: For) -> bool:

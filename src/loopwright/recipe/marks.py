@@ -38,15 +38,23 @@ LANES = Tunable(
 )
 
 
-def marks(kernel: Kernel, facts: Facts, strict: bool, level: int = 0, lanes: bool = True) -> Schedule:
+def marks(
+    kernel: Kernel,
+    facts: Facts,
+    strict: bool,
+    level: int = 0,
+    lanes: bool = True,
+    few: frozenset[str] = frozenset(),
+) -> Schedule:
     """The `parallelize` and `vectorize` steps that the facts suggest; each of them is legal. level: how many loops
-    that threads could share are passed by, as long as there is another one inside; lanes: whether to vectorize."""
+    that threads could share are passed by, as long as there is another one inside; lanes: whether to vectorize, but
+    for loops that run where there are few iterations."""
     if kernel.overlap:
         return ()
     chosen = tuple(_outermost(kernel.body, kernel, facts, strict, level))
     parallel = tuple(Parallelize(name) for name in chosen)
     once = {loop.name for loop in statements(kernel.body, For) if extent_of(loop) == 1}
-    vector = (step for step in Vectorize.instances(kernel, facts, strict) if step.loop not in {*chosen, *once})
+    vector = (step for step in Vectorize.instances(kernel, facts, strict) if step.loop not in {*chosen, *once, *few})
     return (*parallel, *vector) if lanes else parallel
 
 

@@ -99,7 +99,8 @@ def _restructured(partial: PartialSchedule, target: CpuTarget) -> None:
 def _marked(partial: PartialSchedule) -> Recipe:
     """The plan with how its loops run."""
     facts = partial.present_facts()
-    for step in marks(partial.kernel, facts, partial.strict, partial.number(LEVEL), bool(partial.number(LANES))):
+    numbers = partial.number(LEVEL), bool(partial.number(LANES))
+    for step in marks(partial.kernel, facts, partial.strict, *numbers, partial.few):
         partial.kernel = step.apply(partial.kernel)
         partial.decisions.append(ReasonedStep(step, ""))
     return Recipe(tuple(partial.decisions), partial.kernel, facts)

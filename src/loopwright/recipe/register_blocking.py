@@ -31,7 +31,7 @@ from loopwright.steps.overrun import Overrun
 from loopwright.steps.pack import Pack
 from loopwright.steps.promote import Promote
 from loopwright.steps.reorder import Reorder
-from loopwright.steps.specialize import Specialize
+from loopwright.steps.specialize import LARGE, TIMES, Specialize
 from loopwright.steps.split import Split
 from loopwright.steps.tile import Tile
 from loopwright.steps.unroll_and_jam import UnrollAndJam
@@ -83,6 +83,9 @@ TOGETHER = Tunable(
 WINDOW = 16
 """Iterations of the inner loops of depth together, as far as one may guess: with several of them it is a window."""
 
+FEW_COLUMNS, FEW_IN_ROW = 4, 96
+"""Columns, and iterations in all of a row, with which blocks begin to pay: those have room for many columns."""
+
 FEWEST = 4
 IN_REGISTERS = Constraint(
     f"a register block has {FEWEST} to 48 vectors of sums",
@@ -116,9 +119,12 @@ def in_registers(partial: PartialSchedule, target: CpuTarget) -> None:
     done: set[str] = set()
     while (chain := next((c for c in partial.chains() if c[-1].name not in done), None)) is not None:
         done |= {chain[-1].name}
+        if any(loop.name in partial.few for loop in chain):
+            continue  # that version stays as it is
         before = {loop.name for c in partial.chains() for loop in c}
         with partial.together(), partial.in_nest(chain):
-            roles = _wanted(partial, chain)
+            _for_few(partial, chain)
+            roles = _wanted(partial, partial.around(chain[-1].name))
             _block(partial, roles, partial.around(chain[-1].name), target)
             done |= {loop.name for c in partial.chains() for loop in c} - before
             done |= {roles.rows, *roles.depths, roles.vector}
@@ -126,6 +132,32 @@ def in_registers(partial: PartialSchedule, target: CpuTarget) -> None:
         with partial.together(), partial.in_nest(chain):
             _in_lanes(partial, _wanted(partial, chain), partial.around(chain[-1].name))
             done |= {loop.name for c in partial.chains() for loop in c} - before
+
+
+def _for_few(partial: PartialSchedule, chain: Chain) -> None:
+    """A version of the nest as it is, for few columns. Raises NotTaken where there will be no blocks."""
+    found: list[Roles] = []
+    with partial.together():
+        found.append(_wanted(partial, chain))
+        raise NotTaken("only asked")
+    if not found:
+        raise NotTaken
+    roles = found[0]
+    few = f"blocks of '{user_name(roles.target)}' gain nothing where it has few columns, or each row takes little"
+    inside = [loop for loop in chain if loop.name in (roles.rows, roles.vector, *roles.depths)]
+    if all(trip_of(loop) is not None for loop in inside if loop.name != roles.rows):
+        return  # one knows
+    with partial.together():
+        numbers = f"{FEW_IN_ROW // FEW_COLUMNS}{TIMES}{roles.vector}", TIMES.join((roles.vector, *roles.depths))
+        rest = whole(partial, Specialize(numbers, LARGE, FEW_IN_ROW, inside[0].name), few)
+        if not {loop.name for loop in inside} <= set(rest):
+            raise NotTaken
+        partial.few |= set(rest.values())
+        for order in ((roles.rows, roles.vector, *roles.depths), (roles.vector, *roles.depths)):
+            with partial.together():  # each sum in a register, where it is in an element
+                partial.take(Reorder(tuple(rest[name] for name in order)), few)
+                partial.take(Promote(roles.target, rest[roles.depths[0]]), few, anew=True)
+                break
 
 
 def _wanted(partial: PartialSchedule, chain: Chain) -> Roles:

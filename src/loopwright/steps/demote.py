@@ -9,6 +9,7 @@ from typing import ClassVar, Self
 from loopwright.analysis.facts import Facts
 from loopwright.analysis.local_arrays import never_meet
 from loopwright.analysis.trace import escapes
+from loopwright.ir.chosen_values import with_choices
 from loopwright.ir.nodes import Assign, Body, Checked, Expr, For, Kernel, Load, Stmt, Store, Var, While
 from loopwright.ir.queries import has, names_in, types_assigned
 from loopwright.ir.walk import bodies, expressions, own_expressions, rewrite_body, statements
@@ -85,7 +86,8 @@ class Demote(Step):
             is_last = isinstance(stmt, Store) and isinstance(stmt.value, Load) and stmt.value.key is store.key
             return () if is_last and stmt.key is store.key else (stmt,)  # type: ignore[union-attr]
 
-        return finished(replace(kernel, body=rewrite_body(kernel.body, change, load)), kernel)
+        body = with_choices(kernel.body, self.scalar)
+        return finished(replace(kernel, body=rewrite_body(body, change, load)), kernel)
 
     @classmethod
     def candidates(cls, kernel: Kernel) -> Iterable[Self]:

@@ -10,6 +10,7 @@ from typing import ClassVar, Self
 
 from loopwright.analysis.facts import Facts
 from loopwright.analysis.scalars import live_after, scalars_of
+from loopwright.ir.chosen_values import with_choices
 from loopwright.ir.nodes import Allocate, Assign, Body, Expr, For, Kernel, Load, Stmt, Store, Var
 from loopwright.ir.queries import arrays_made, names_in, types_assigned
 from loopwright.ir.types import Scalar
@@ -96,7 +97,7 @@ class Expand(Step):
                 return (Store(array, index, stmt.value, at=stmt.at),)
             return (stmt,)
 
-        changed = replace(found[0], body=rewrite_body(found[0].body, store, load))
+        changed = replace(found[0], body=rewrite_body(with_choices(found[0].body, self.target), store, load))
         made = Allocate(array, type_, shape_of(found), None)
         return finished(with_statement(kernel, found[0], (made, changed)), kernel)
 

@@ -9,9 +9,10 @@ specialize LOOP ... full              the stretches of all these loops are whole
 specialize SIZE NUMBER [in LOOP]      a whole-number argument, or `a.0`, the size of axis 0 of a, is this number
 specialize SIZE % NUMBER [in LOOP]    it is divisible by it: loops cut into such stretches have whole ones only
 specialize SIZE ... >= NUMBER [in LOOP]
-                                      all of these are so large, or larger; `a.0*a.1` is a product of sizes. Both
-                                      copies are the same at first: what follows may restructure each in the way that
-                                      fits its sizes
+                                      all of these are so large, or larger; `a.0*a.1` is a product of sizes; with a
+                                      LOOP, `i` may be a loop in it, of which the iterations count, and `25*i` is 25
+                                      times as many. Both copies are the same at first: what follows may restructure
+                                      each in the way that fits its sizes
 
 Strides are no part of it: the IR has no name for the stride of an argument, whose layout says all that is known.
 """
@@ -25,10 +26,25 @@ from typing import ClassVar, Literal, Self
 from loopwright.analysis.facts import Facts
 from loopwright.analysis.scalars import live_after, scalars_of
 from loopwright.ir.linear import least, most, parted, plus
-from loopwright.ir.nodes import Binary, Body, Cast, Compare, Const, Dim, Expr, For, If, Kernel, Logical, Var
-from loopwright.ir.queries import arrays_made, names_assigned, names_in, names_read
-from loopwright.ir.types import INT64
-from loopwright.ir.walk import bodies, loops, rewrite_body, statements, with_bodies
+from loopwright.ir.nodes import (
+    Binary,
+    Body,
+    Cast,
+    Checked,
+    Compare,
+    Const,
+    Dim,
+    Expr,
+    For,
+    If,
+    Kernel,
+    Load,
+    Logical,
+    Var,
+)
+from loopwright.ir.queries import arrays_made, has, names_assigned, names_in, names_read
+from loopwright.ir.types import FLOAT64, INT64
+from loopwright.ir.walk import bodies, loops, rewrite_body, statements, subexpressions, with_bodies
 from loopwright.steps.draft import finished, fresh, names_of, renamed, with_statement
 from loopwright.steps.extent import (
     around,
@@ -105,14 +121,33 @@ class Specialize(Step):
         if self.form == FULL:
             return _all([test for name in self.names for test in self._tests(kernel, the_loop(kernel, name))])
         if self.form == LARGE:
-            tests = [Compare("ge", _product(kernel, name), Const(self.number, INT64)) for name in self.names]
-            return _all(tests)
+            return _all([self._is_large(kernel, name) for name in self.names])
         size = _size(kernel, self.names[0])
         assert size is not None
         wanted = Const(self.number, size.type)
         if self.form == DIVISIBLE:
             return Compare("eq", Binary("mod", size, wanted), Const(0, size.type))
         return Compare("eq", size, wanted)
+
+    def _is_large(self, kernel: Kernel, name: str) -> Expr:
+        """Whether a size, or a product of sizes, is. Two of them fit into 64 bits; of more, floats are near enough."""
+        sizes = [_wide(size) for part in name.split(TIMES) if (size := self._length(kernel, part)) is not None]
+        if len(sizes) > 2:
+            sizes = [Cast(size, FLOAT64) for size in sizes]
+        found = sizes[0]
+        for size in sizes[1:]:
+            found = Binary("mul", found, size)
+        number = float(self.number) if found.type.is_float else self.number
+        return Compare("ge", found, Const(number, found.type))
+
+    def _length(self, kernel: Kernel, name: str) -> Expr | None:
+        """A size, or how many iterations a loop has that is, or is in, the one which is copied."""
+        if name.isdecimal():
+            return Const(int(name), INT64)
+        if (size := _size(kernel, name)) is not None or not self.inside:
+            return size
+        loop = loops(kernel).get(name)
+        return length_of_loop(loop) if isinstance(loop, For) else None
 
     def _tests(self, kernel: Kernel, loop: For) -> list[Expr]:
         """What makes all iterations of a stretch run. Limits that move with another of the loops, by as much as it
@@ -199,6 +234,12 @@ class Specialize(Step):
         body = self._copied(kernel)
         sizes_there, names_there = sizes_read(body), names_read(body)
         for name in (part for names in self.names for part in names.split(TIMES)):
+            if self.form == LARGE and name.isdecimal():
+                continue
+            if self.form == LARGE and self.inside and name in loops(kernel):
+                if (rejection := self._no_trips(kernel, name)) is not None:
+                    return rejection
+                continue
             size = _size(kernel, name)
             if size is None:
                 return Rejection(f"'{name}' is no argument that is a whole number, and no size such as a.0")
@@ -206,6 +247,20 @@ class Specialize(Step):
                 return Rejection(f"'{name}' can never be {self.number}")
             if not (size in sizes_there if isinstance(size, Dim) else size.name in names_there):
                 return Rejection(f"nothing in it depends on '{name}'")
+        return None
+
+    def _no_trips(self, kernel: Kernel, name: str) -> Rejection | None:
+        outer, loop = the_loop(kernel, self.inside), the_loop(kernel, name)
+        length = length_of_loop(loop)
+        if length is None or not (loop is outer or is_inside(kernel, loop, outer)):
+            return Rejection(f"'{name}' is no loop in '{self.inside}' that goes up by one")
+        there = {stmt.name for stmt in statements((outer,), For)} | names_assigned((outer,))
+        if (
+            has(length, Load, Checked)
+            or names_in(length) & there
+            or {part.array for part in subexpressions(length, Dim)} & arrays_made((outer,))
+        ):
+            return Rejection(f"how many iterations '{name}' has is not known before '{self.inside}'")
         return None
 
     def _words(self) -> str:
@@ -279,16 +334,14 @@ def _size(kernel: Kernel, text: str) -> Var | Dim | None:
     return None
 
 
-def _product(kernel: Kernel, text: str) -> Expr:
-    """A size, or a product of sizes, in 64 bits."""
-    sizes = [size for name in text.split(TIMES) if (size := _size(kernel, name)) is not None]
-    found: Expr = _wide(sizes[0])
-    for size in sizes[1:]:
-        found = Binary("mul", found, _wide(size))
-    return found
+def length_of_loop(loop: For) -> Expr | None:
+    """How many iterations a loop has, as far as there are any; None where it does not go up one by one."""
+    if loop.step != Const(1, loop.step.type) or loop.upper.type != INT64:
+        return None
+    return loop.upper if loop.lower == Const(0, INT64) else Binary("sub", loop.upper, loop.lower)
 
 
-def _wide(size: Var | Dim) -> Expr:
+def _wide(size: Expr) -> Expr:
     return size if size.type == INT64 else Cast(size, INT64)
 
 
