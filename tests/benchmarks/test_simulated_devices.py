@@ -161,10 +161,20 @@ def test_more_gpus_compute_less_each_and_ask_more_of_the_host(sums: CompiledLoop
     assert many.total_ns == pytest.approx(many.python_ns), "the host is the limit in the end"
 
 
+@lw.kernel
+def recurrences(a):
+    for i in range(a.shape[0]):
+        for j in range(1, a.shape[1]):
+            a[i, j] += 0.5 * a[i, j - 1]
+
+
 def test_few_threads_are_no_faster_on_many_gpus() -> None:
     """Of 4096 rows each thread has one: half as many threads of a GPU that is not full take as long."""
-    loop = CompiledLoop.of(CASES["histograms of rows"], RATES)
-    given = hollow_arguments(CASES["histograms of rows"], 1.0)
+    case = ManyCase(
+        "recurrences", recurrences, lambda scale: (random(length_of(scale, 4096), length_of(scale, 1 << 20)),)
+    )
+    loop = CompiledLoop.of(case, RATES)
+    given = (hollow((4096, 1 << 20), np.float64),)
     (region,) = loop.work
     whole, half = (region.of((*given, 0, rows)) for rows in (4096, 2048))
     assert (whole.threads, half.threads) == (4096, 2048)

@@ -14,7 +14,7 @@ from loopwright.ir.nodes import Allocate, Assign, For
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import loops, statements
 from loopwright.recipe.distribution import isolate
-from loopwright.recipe.grid_rows import length_of, size_text
+from loopwright.recipe.grid_rows import is_told, length_of, size_text
 from loopwright.recipe.grid_sums import turned
 from loopwright.recipe.partial_schedule import Chain, NotTaken, PartialSchedule, whole
 from loopwright.recipe.wavefronts import is_free
@@ -82,7 +82,7 @@ def _version(
     is."""
     trips = [trip for trip in map(trip_of, sides) if trip is not None]
     lengths = [length_of([side]) for side in sides if trip_of(side) is None]
-    sizes = [size_text(one) for one in lengths if one is not None]
+    sizes = [size_text(one) for one in lengths if one is not None and is_told(partial, one)]
     if len(sizes) < len(lengths):
         raise NotTaken
     if product:

@@ -16,7 +16,7 @@ from loopwright.ir.linear import parted
 from loopwright.ir.nodes import Binary, Body, Const, Dim, For, Run, Var, While
 from loopwright.ir.queries import contains
 from loopwright.ir.user_text import user_name
-from loopwright.ir.walk import bodies, statements
+from loopwright.ir.walk import bodies, loops, statements
 from loopwright.recipe.grid_tiles import Bound, threads_fit
 from loopwright.recipe.partial_schedule import NotTaken, PartialSchedule, made, whole
 from loopwright.recipe.tunable import Tunable
@@ -172,12 +172,17 @@ def _shared_by(partial: PartialSchedule, row: SharedRow, threads: int) -> list[B
 
 def version(partial: PartialSchedule, loop: str, length: Var | Dim | None, number: int) -> dict[str, str] | None:
     """A copy of a nest for shorter rows: the names of its loops, by those of the longer ones; None for no copy."""
-    if length is None:
+    if length is None or not is_told(partial, length):
         return None
     step = Specialize((size_text(length),), LARGE, number, loop)
     if not partial.allows(step):
         return None
     return whole(partial, step, f"rows of {number} and more are shared by more threads")
+
+
+def is_told(partial: PartialSchedule, size: Var | Dim) -> bool:
+    """Whether a call tells a size: not the variable of a loop, along which rows of a triangle become longer."""
+    return not isinstance(size, Var) or size.name not in loops(partial.kernel)
 
 
 def size_text(size: Var | Dim) -> str:
