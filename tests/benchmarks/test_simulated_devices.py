@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from benchmarks.many_cases import MANY_CASES, ManyCase
-from benchmarks.simulated_calls import Calls, CompiledLoop, SimulatedLoop, hollow_arguments
+from benchmarks.many_cases import MANY_CASES, ManyCase, length_of, random
+from benchmarks.simulated_calls import Calls, CompiledLoop, SimulatedLoop, hollow, hollow_arguments
 from benchmarks.virtual_gpus import Machine, Occupied, Rates, together
 
 import loopwright as lw
