@@ -1,13 +1,16 @@
 from __future__ import annotations
 
+import random
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from loopwright.ir.interp import interpret
+from loopwright.ir.verify import verify
 from loopwright.steps.find import Find
 from loopwright.steps.schedule import apply_schedule, parse_schedule
-from steps.before_after import check_same
+from steps.before_after import check_same, outcome
 from steps.kernels import WHILE, known
 from steps.pictures import check_picture
 
@@ -89,6 +92,16 @@ kernel after(a: float64[1] C, b: float64[1] C, n: int64) -> int64:
         return -1
     return i
 """
+EARLIER = """
+kernel earlier(a: float64[1] C, b: float64[1] C, n: int64):
+    var s: float64
+    s = -1.0
+    for i in 0 .. size(a, 0):
+        if a[i] > 1.0:
+            break i
+        s = float64(i)
+    b[0] = s
+"""
 PLAIN = """
 kernel plain(a: float64[1] C, b: float64[1] C, n: int64):
     for i in 0 .. size(a, 0):
@@ -160,6 +173,7 @@ def test_a_loop_inside_of_another_one(tmp_path: Path) -> None:
         (COUNTS, "find i 4", "need 'k' of those before"),
         (first().replace("a[i] > 1.0", "a[int64(b[i])] > 1.0"), "find i 4", "may fail in an iteration"),
         (PLAIN, "find i 4", "nothing leaves"),
+        (EARLIER, "find i 4", "not every iteration of 'i' sets 's', which is needed after the loop"),
         (AFTER, "find i 4", "the value of 'i' is needed after the loop"),
         (first("0", "n step 2"), "find i 4", "does not count by ones"),
     ],
@@ -170,3 +184,72 @@ def test_refusals_say_why(text: str, step: str, word: str) -> None:
     rejection = wanted.illegal(kernel, facts, strict=True)
     assert rejection is not None
     assert word in str(rejection)
+
+
+# ---- random loops that are left in all kinds of ways ----------------------------------------------------------------
+
+CONDITIONS = (
+    "a[i] > 1.0",
+    "a[i] < 0.5",
+    "t > 1.5",
+    "i % 3 == 1",
+    "u",
+    "a[i] > 2.0 or t < 0.2",
+    "i > 4 and a[i - 1] > 1.0",
+)
+SETS = ("t = a[i] * 2.0", "t = t + 1.0", "u = a[i] > 1.0", "s = float64(i)", "s = 5.0")
+LEAVES = ("return i", "return i + 100", "break i", "leave done", "continue i")
+LOOP = """
+kernel f(a: float64[1] C, b: float64[1] C, n: int64) -> int64:
+    var s: float64
+    var t: float64
+    var u: bool
+    s = -1.0
+    t = 0.0
+    u = False
+    block done:
+        for i in {lower} .. size(a, 0):
+            t = a[i] + 0.25
+            u = False
+{body}
+        b[0] = t
+    b[1] = s
+    return -1
+"""
+
+
+def some_statements(made: random.Random, depth: int = 0) -> list[str]:
+    found: list[str] = []
+    for _ in range(made.randint(1, 3)):
+        what, indent = made.random(), "    " * (3 + depth)
+        if what < 0.3:
+            found.append(indent + made.choice(SETS))
+        elif what < 0.8 and depth < 3:
+            found += [f"{indent}if {made.choice(CONDITIONS)}:", *some_statements(made, depth + 1)]
+            if made.random() < 0.3:
+                found += [f"{indent}else:", *some_statements(made, depth + 1)]
+        else:
+            found.append(indent + made.choice(LEAVES))
+            break
+    return found
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_random_loops(seed: int) -> None:
+    """What the first iteration that leaves does, and what earlier ones have left behind, is as before."""
+    made, taken = random.Random(seed), 0
+    (step,) = parse_schedule("find i 4")
+    for _ in range(200):
+        text = LOOP.format(lower=made.choice(("0", "2", "n")), body="\n".join(some_statements(made)))
+        kernel, facts = known(text)
+        if step.illegal(kernel, facts, True) is not None:
+            continue
+        taken += 1
+        changed = step.apply(kernel)
+        verify(changed)
+        for _ in range(6):
+            values = [made.choice((0.1, 0.4, 0.6, 1.2, 2.5)) for _ in range(made.choice((0, 1, 3, 4, 5, 9)))]
+            given = [np.array(values), np.zeros(2), made.choice((0, 1, 3))]
+            wanted = outcome(lambda own, run=kernel: interpret(run, own), given)
+            assert outcome(lambda own, run=changed: interpret(run, own), given) == wanted, text
+    assert taken > 50

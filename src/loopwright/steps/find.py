@@ -87,8 +87,11 @@ class Find(Step):
         kept = names_assigned(tested) - {""}
         if more := sorted(kept - set(facts.loops[self.loop].private)):
             return Rejection(f"iterations of '{self.loop}' need '{more[0]}' of those before")
-        if self.loop in names_read(rewrite_body(kernel.body, lambda stmt: () if stmt is loop else (stmt,))):
+        outside = names_read(rewrite_body(kernel.body, lambda stmt: () if stmt is loop else (stmt,)))
+        if self.loop in outside:
             return Rejection(f"the value of '{self.loop}' is needed after the loop")
+        if left := sorted((kept - _surely_set(loop)) & outside):
+            return Rejection(f"not every iteration of '{self.loop}' sets '{left[0]}', which is needed after the loop")
         bounds = (loop.lower, loop.upper)
         if any(has(bound, Checked) or names_in(bound) & names_assigned(loop.body) for bound in bounds):
             return Rejection(f"the bounds of '{self.loop}' may change while it runs")
@@ -124,6 +127,17 @@ class Find(Step):
     @classmethod
     def candidates(cls, kernel: Kernel) -> Iterable[Self]:
         return (cls(name, 4096) for name, loop in loops(kernel).items() if isinstance(loop, For) and _exits(loop))
+
+
+def _surely_set(loop: For) -> set[str]:
+    """The scalars that each iteration sets, before it may leave the loop or go on to the next one."""
+    found: set[str] = set()
+    for stmt in loop.body:
+        if escapes(stmt):
+            break
+        if isinstance(stmt, Assign):
+            found.add(stmt.name)
+    return found
 
 
 def _exits(loop: For) -> set[int]:
