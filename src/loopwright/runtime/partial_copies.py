@@ -21,7 +21,7 @@ class PartialCopies:
     """Those of the present region of one call."""
 
     def __init__(self) -> None:
-        self._totals: dict[tuple[str, range], Several] = {}
+        self._totals: dict[str, dict[range, Several]] = {}  # by device: others add to theirs meanwhile
         self._updated: dict[str, Several] = {}
         self._home: set[str] = set()
 
@@ -47,25 +47,25 @@ class PartialCopies:
     def add(self, member: Participant, part: range, made: tuple[Several, Several]) -> list[Copy]:
         """A part is going to be done with these: the copies to be made before."""
         totals, updated = made
-        self._totals[member.name, part] = totals
+        self._totals.setdefault(member.name, {})[part] = totals
         self._updated.setdefault(member.name, {}).update(updated)
         return [copy for one in updated.values() for copy in one.wanted(member.name, one.whole)]
 
     def of(self, member: Participant, part: range) -> Several:
         """What a part of a member works with."""
-        return self._totals.get((member.name, part), {}) | self._updated.get(member.name, {})
+        return self._totals.get(member.name, {}).get(part, {}) | self._updated.get(member.name, {})
 
     def forget(self, member: Participant, part: range | None = None) -> None:
         """A part has not been done; None: nothing that a member has done counts."""
         if part is not None:
-            self._totals.pop((member.name, part), None)
+            self._totals.get(member.name, {}).pop(part, None)
             return
         self._updated.pop(member.name, None)
-        self._totals = {key: one for key, one in self._totals.items() if key[0] != member.name}
+        self._totals.pop(member.name, None)
 
     def parts_of(self, member: Participant) -> list[range]:
         """What a member has done."""
-        return [part for name, part in self._totals if name == member.name]
+        return list(self._totals.get(member.name, {}))
 
     def homeward(self, member: Participant) -> list[Copy]:
         """A member is done: the copies that bring to the host what is its own."""
@@ -79,9 +79,8 @@ class PartialCopies:
 
     def totals(self) -> Iterator[Several]:
         """What parts have added up, in their order."""
-        for _, totals in sorted(self._totals.items(), key=lambda one: one[0][1].start):
-            if totals:
-                yield totals
+        parts = [one for some in self._totals.values() for one in some.items()]
+        return (totals for _, totals in sorted(parts, key=lambda one: one[0].start) if totals)
 
     def updated(self) -> Iterator[tuple[int, ArrayCopies]]:
         """Each device's own arrays, with their positions, device after device."""
@@ -90,9 +89,9 @@ class PartialCopies:
 
     def everything(self) -> Iterator[ArrayCopies]:
         """All that there are."""
-        for name in {*self._updated, *(name for name, _ in self._totals)}:
+        for name in {*self._updated, *self._totals}:
             yield from self._of_member(name)
 
     def _of_member(self, name: str) -> Iterator[ArrayCopies]:
-        for some in (*(one for key, one in self._totals.items() if key[0] == name), self._updated.get(name, {})):
+        for some in (*self._totals.get(name, {}).values(), self._updated.get(name, {})):
             yield from some.values()
