@@ -81,8 +81,8 @@ def decisions(kernel: Any, *arguments: object) -> str:
 def test_they_are_searched_where_no_loop_around_them_is_shared() -> None:
     a = np.zeros((40, 30))
     assert "find i 4194304; reduce i" in decisions(first, a[0], 1.0)
-    assert "find i 4194304; reduce i" in decisions(first_row, a, np.ones(30))
-    assert "find i 4194304; find j.1 4194304" in decisions(first_element, a, 1.0)
+    assert "find i 65536; reduce i" in decisions(first_row, a, np.ones(30))
+    assert "find i 65536; find j.1 4194304" in decisions(first_element, a, 1.0)
     assert "find " not in decisions(in_each_row, a, np.zeros(40, np.int64))
 
 

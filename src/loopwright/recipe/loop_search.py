@@ -3,7 +3,10 @@ would be slower than a CPU."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from loopwright.ir.nodes import Body, For
+from loopwright.ir.queries import contains
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import bodies
 from loopwright.recipe.partial_schedule import NotTaken, PartialSchedule
@@ -18,6 +21,8 @@ CHUNK = Tunable(
     (1 << 18, 1 << 20, 1 << 22, 1 << 24),
     "many keep a GPU busy between two looks, few are little in vain where the first one is found early",
 )
+HEAVY = 1 << 16
+"""The same where iterations hold loops: each may take long, and the first one may be all that is needed."""
 LEAST = 4096
 """Iterations of a loop of known length that are worth a search in any order."""
 
@@ -34,8 +39,9 @@ def searched(partial: PartialSchedule) -> None:
         why = (
             f"'{user_name(loop.name)}' is left where something is found: iterations of a chunk are tested in any order"
         )
+        chunk = replace(CHUNK, default=HEAVY) if contains(loop.body, For) else CHUNK
         with partial.together():
-            partial.take(Find(loop.name, partial.number(CHUNK)), why, anew=True)
+            partial.take(Find(loop.name, partial.number(chunk)), why, anew=True)
             if partial.present_facts().loops[loop.name].verdict != "reduction":
                 raise NotTaken
             partial.begin_again()
