@@ -11,7 +11,8 @@ import pytest
 import loopwright as lw
 from loopwright.devices import gpus
 from loopwright.errors import DeviceError, DeviceMemoryError
-from loopwright.runtime import shared_call
+from loopwright.runtime import partial_copies, shared_call
+from loopwright.runtime.partial_copies import PartialCopies
 from runtime.cuts import Cuts, is_shared_alike, same, shared
 from runtime.test_shared_call import Failing
 
@@ -237,6 +238,23 @@ def test_many_calls_are_right(plan: str) -> None:
             assert same(h, np.bincount(a, minlength=8) + call)
             assert total(a) == a.sum()
             assert first_largest(a) == (a.max(), a.argmax())
+
+
+def test_large_arrays_have_no_copies_on_each_device(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(partial_copies, "MOST_UPDATED", 63)
+    made = []
+    monkeypatch.setattr(PartialCopies, "made", lambda *given: made.append(given))
+
+    @lw.kernel
+    def counts(a, h):
+        for i in range(len(a)):
+            h[a[i]] += 1
+
+    a, h = keys(4000), np.zeros(8, np.int64)
+    with lw.options(devices="cpu, emulated", plan="split"):
+        for _ in range(3):
+            counts(a, h)
+    assert same(h, 3 * np.bincount(a, minlength=8)) and not made
 
 
 def test_arrays_that_stay_on_gpus() -> None:

@@ -67,6 +67,7 @@ class RegionProgram:
     run: Callable[[Sequence[object], Performs], object]
 
     @property
-    def updates(self) -> bool:
-        """Whether a region updates elements of arrays that other parts of it update too."""
-        return any(one.update is not None for code in self.codes if code is not None for one in code.partial.values())
+    def updated(self) -> frozenset[int]:
+        """Positions of arrays of which several parts of a region update the same elements."""
+        partial = (one for code in self.codes if code is not None for one in code.partial.items())
+        return frozenset(position for position, one in partial if one.update is not None)

@@ -5,7 +5,8 @@ order of the parts and of the devices.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -15,6 +16,10 @@ from loopwright.runtime.participants import Participant
 
 Several = dict[int, ArrayCopies]
 """By position."""
+
+MOST_UPDATED = 256 << 20
+"""Bytes of arrays of which each device would need one of its own: more are left to one device, as memory may not
+suffice."""
 
 
 class PartialCopies:
@@ -95,3 +100,8 @@ class PartialCopies:
     def _of_member(self, name: str) -> Iterator[ArrayCopies]:
         for some in (*self._totals.get(name, {}).values(), self._updated.get(name, {})):
             yield from some.values()
+
+
+def are_too_large(arguments: Sequence[Any], updated: Iterable[int]) -> bool:
+    """Whether arrays whose elements are updated, by position, have no place in the memory several times."""
+    return sum(int(arguments[k].nbytes) for k in updated if k < len(arguments)) > MOST_UPDATED

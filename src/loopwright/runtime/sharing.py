@@ -32,6 +32,7 @@ from loopwright.runtime.energy_goal import EnergyGoal
 from loopwright.runtime.execute import CallArguments
 from loopwright.runtime.in_use import as_given
 from loopwright.runtime.locks import Locks
+from loopwright.runtime.partial_copies import are_too_large
 from loopwright.runtime.participants import Event, Participant
 from loopwright.runtime.race_call import RaceCall
 from loopwright.runtime.region_plans import RegionPlans
@@ -319,7 +320,7 @@ class Sharing:
         homes = {value.where for value in arguments if isinstance(value, OnDevice)}
         in_pieces = bool(names) and any(isinstance(value, InPieces) for value in arguments)
         on_host = not homes and not in_pieces
-        division = self._division(kind, shape, asked, on_host)
+        division = self._division(kind, shape, asked, arguments, on_host)
         if division is None:
             one_region = len(kind.programs[names[0]].codes) == 1
             first: GuidedParts | FixedParts = GuidedParts(_places(names)) if one_region else EvenParts(len(names))
@@ -353,16 +354,18 @@ class Sharing:
         fixed = EvenParts(len(names)) if decision.kind == "guided" else FixedParts(division.iterations, decision.parts)
         return self._shared(kind, shape, decision, call, asked, fixed)
 
-    def _division(self, kind: SharedKind, shape: Shape, asked: Config, on_host: bool) -> Division | None:
+    def _division(
+        self, kind: SharedKind, shape: Shape, asked: Config, arguments: Sequence[Any], on_host: bool
+    ) -> Division | None:
         """Who decides; None before the first call that is shared, which tells how many iterations there are."""
         found = kind.divisions.get(shape)
         if found is not None:
             return found
         names = tuple(kind.programs)
-        updates = any(program.updates for program in kind.programs.values())  # of the caller's arrays, by whoever races
-        if asked.plan == "race" and len(names) > 1 and on_host and not updates:
+        updated = {position for program in kind.programs.values() for position in program.updated}
+        if asked.plan == "race" and len(names) > 1 and on_host and not updated:  # by whoever races
             return self._keep(kind, shape, Division(names, range(NOMINAL), plan="race"))
-        if len(names) < 2 or asked.plan in ("single", "race"):
+        if len(names) < 2 or asked.plan in ("single", "race") or (on_host and are_too_large(arguments, updated)):
             return self._keep(kind, shape, Division(names or kind.able, range(NOMINAL), plan="single"))
         return None
 
