@@ -9,16 +9,18 @@ CPU runs it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 
 from loopwright.analysis.facts import Facts
 from loopwright.codegen.counting_sort import write_sorted
+from loopwright.codegen.device_scalars import device_scalars
 from loopwright.codegen.gpu_writer import GpuWriter, NotOnGpu, any_may_fail
 from loopwright.codegen.grid import write_grid
 from loopwright.codegen.lasting_orders import lasting_orders, sorts_of
 from loopwright.codegen.merge_path import write_balanced
-from loopwright.codegen.one_thread import stop_after_failure, write_fill, write_one_thread
+from loopwright.codegen.one_thread import write_fill, write_one_thread
 from loopwright.codegen.openmp import HEADER, entry_function, guard_function
 from loopwright.codegen.print_c import print_unit
 from loopwright.codegen.safepoints import operations_in, spend
@@ -41,7 +43,7 @@ from loopwright.ir.nodes import (
     While,
 )
 from loopwright.ir.program import DeviceText, Program
-from loopwright.ir.queries import arrays_stored, has
+from loopwright.ir.queries import arrays_stored, has, names_assigned, names_read
 from loopwright.ir.walk import own_expressions, statements, with_own_expressions
 from loopwright.steps.grids import is_bound, is_host, launches, not_on_gpu
 
@@ -58,6 +60,7 @@ def generate_gpu(kernel: Kernel, facts: Facts, strict: bool, waits: bool = True)
         raise NotOnGpu(rejection.reason)
     w = GpuWriter(kernel, facts, strict)
     w.orders, w.begins = lasting_orders(kernel), {one.begins for one in sorts_of(kernel)}
+    w.kept.found = device_scalars(kernel)
     w.decided = unroll_on_device(w.given)
     w.write_loop = partial(_host_loop, w=w)
     for name in w.locals:
@@ -65,7 +68,7 @@ def generate_gpu(kernel: Kernel, facts: Facts, strict: bool, waits: bool = True)
     main = w.function
     _host_body(kernel.body, w)
     if w.checks and waits:
-        stop_after_failure(w)
+        w.stop_after_failure()
     main.code, body = [], main.code
     _slots(w)
     main.code += body
@@ -78,7 +81,7 @@ def generate_gpu(kernel: Kernel, facts: Facts, strict: bool, waits: bool = True)
     waits = w.waits and (any_may_fail(w) or not _returns_early(kernel.body))
     kept = tuple(_positions(kernel, one.arguments) for one in w.orders)
     text = "\n".join(w.device) + "\n"
-    device = DeviceText(text, tuple(w.kernels), strict, w.checks, waits, tuple(w.functions), kept)
+    device = DeviceText(text, tuple(w.kernels), strict, w.checks, waits, w.fetches, tuple(w.functions), kept)
     return Program(
         print_unit(TranslationUnit(HEADER, functions)),
         "lw_entry",
@@ -107,13 +110,14 @@ def _host_body(body: Body, w: GpuWriter) -> None:
 
     def flush() -> None:
         if group:
+            w.kept.depth = w.function.depth
             write_one_thread(tuple(group), w)
             group.clear()
 
     for stmt in body:
         if (number := _finds_order(stmt, w)) is not None:
             flush()
-            with w.branch(f"!{w.use('lw_kept')}[{number}].known"):
+            with w.branch(f"!{w.use('lw_kept')}[{number}].known"), _perhaps(w):
                 if launches(stmt) or is_host(stmt):
                     _host_statement(stmt, w)
                 else:
@@ -122,7 +126,7 @@ def _host_body(body: Body, w: GpuWriter) -> None:
                 kept = f"{w.use('lw_kept')}[{number}]"
                 w.line(f"{kept}.found += !{kept}.known, {kept}.known = 1;")
             continue
-        if not launches(stmt) and not is_host(stmt):
+        if not launches(stmt) and (not is_host(stmt) or id(stmt) in w.kept.found.moved):
             group.append(stmt)
             continue
         flush()
@@ -144,6 +148,7 @@ def _finds_order(stmt: Stmt, w: GpuWriter) -> int | None:
 
 
 def _host_statement(stmt: Stmt, w: GpuWriter) -> None:
+    w.kept.depth = w.function.depth
     if is_bound(stmt):
         assert isinstance(stmt, For)
         WRITERS.get(stmt.run, write_grid)(stmt, w)
@@ -155,19 +160,44 @@ def _host_statement(stmt: Stmt, w: GpuWriter) -> None:
     match stmt:
         case Return() if any_may_fail(w):
             with w.block():
-                stop_after_failure(w)
+                w.stop_after_failure()
                 write(stmt, w)
         case If():
-            with w.branch(w.text(stmt.condition)):
-                _host_body(stmt.then, w)
-            with w.otherwise():
-                _host_body(stmt.otherwise, w)
+            condition = w.text(stmt.condition)
+            with _perhaps(w):
+                with w.branch(condition), _perhaps(w):
+                    _host_body(stmt.then, w)
+                with w.otherwise():
+                    _host_body(stmt.otherwise, w)
         case While():
-            with w.repeat(w.text(stmt.condition)):
+            with _repeatedly(stmt.body, w), w.repeat(w.text(stmt.condition)):
                 spend(max(1, operations_in(stmt.body)), w)
                 _host_body(stmt.body, w)
-        case _:
+        case For():
             write(stmt, w)
+        case _:
+            for name in sorted(w.kept.stale & names_read((stmt,))):
+                w.variable(name)
+            write(stmt, w)
+            w.set_by_host(names_assigned((stmt,)))
+
+
+@contextmanager
+def _perhaps(w: GpuWriter) -> Iterator[None]:
+    """Within, what is written may not run: what was stale before may still be so."""
+    before = set(w.kept.stale)
+    yield
+    w.kept.stale |= before
+    w.kept.latest.clear()
+
+
+@contextmanager
+def _repeatedly(body: Body, w: GpuWriter) -> Iterator[None]:
+    """Within, what is written runs several times, or not at all."""
+    w.kept.stale |= w.kept.found.names & names_assigned(body)
+    with _perhaps(w):
+        w.kept.latest.clear()
+        yield
 
 
 def _host_loop(loop: For, w: GpuWriter) -> None:
@@ -178,7 +208,7 @@ def _host_loop(loop: For, w: GpuWriter) -> None:
     head = "int64_t lw_k = 0; lw_k < lw_count; ++lw_k"
     with w.block():
         w.line(begin)
-        with w.loop(head, loop.name):
+        with _repeatedly(loop.body, w), w.loop(head, loop.name):
             w.line(f"const int64_t {variable} = lw_lower + lw_k * lw_step;")
             spend(max(1, operations_in(loop.body)), w)
             _host_body(loop.body, w)
@@ -252,6 +282,14 @@ def _slots(w: GpuWriter) -> None:
         w.line(f"lw_slots = {w.use('gpu')}->visible(gpu, {8 * w.slots});")
         w.fail(site, f"{w.slots}", condition="!lw_slots")
         w.function.buffers.append("lw_slots")
+    count, kept = w.kept.count, w.kept.found
+    rooms = (("lw_kept_scalars", "allocate", 16), ("lw_seen", "visible", 8)) if count else ()
+    for room, how, size in rooms:
+        if room == "lw_kept_scalars" or kept.seen:
+            site = w.site("memory", "", 0, None)
+            w.line(f"{w.use(room)} = {w.use('gpu')}->{how}(gpu, {size * count});")
+            w.fail(site, f"{count}", condition=f"!{room}")
+            w.function.buffers.append(room)
 
 
 # ---- the entry --------------------------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ from loopwright.analysis.facts import Bounds, Facts
 from loopwright.analysis.reductions import addend, updates_of
 from loopwright.codegen.arrays import ArrayText
 from loopwright.codegen.c_text import VALUE_TYPE, literal
+from loopwright.codegen.device_scalars import KeptScalars
 from loopwright.codegen.function import Function, Writer
 from loopwright.codegen.lasting_orders import LastingOrder
 from loopwright.codegen.loops import write_sequential
@@ -96,6 +97,8 @@ class GpuWriter(Writer):
         self.first = self.versions = 0  # of the kernels finished last: the number of the first; how many ask or do not
         self.slots = 0
         self.waits = False  # the host, here, for all that it has started
+        self.fetches = False  # the host waits for some scalar
+        self.kept = KeptScalars()
         self.in_index = False
         self.untested: list[Untested] | None = None  # where checks are put off, those that are still to be made
         self.checks = False
@@ -105,7 +108,7 @@ class GpuWriter(Writer):
         self.begins = set[str]()  # arrays that sorting fills by itself
         self.lowering = Lowering()  # of the nest whose text is being written
         self.types |= {"gpu": "lw_gpu *", "lw_failed": "lw_failure *", "lw_small": "int64_t", "lw_slots": "char *"}
-        self.types |= {"lw_kept": "lw_kept *"}
+        self.types |= {"lw_kept": "lw_kept *", "lw_kept_scalars": "char *", "lw_seen": "char *"}
         self.types |= {"lw_stopped": "const volatile int64_t *", "lw_ticket": "int64_t"}
         self.types |= {f"{what}_{axis}": "int64_t" for what in ("lw_lower", "lw_base", "lw_end") for axis in AXES}
 
@@ -243,6 +246,60 @@ class GpuWriter(Writer):
         site = self.site("device", "", 0, None)
         self.fail(site, condition=call)
 
+    def stop_after_failure(self) -> None:
+        """Lines that end the call where a check on the device has failed: the scalars that come from there mean
+        nothing, and a loop that waits for them to change would run for ever."""
+        found = self.fresh("lw_found", "lw_failure")
+        self.line(f"lw_failure {found};")
+        self.launched(f"gpu->fetch(gpu, &{found}, {self.use('lw_failed')}, sizeof {found})")
+        self.waits = not self.function.depth
+        self.fail(f"{found}.site", f"{found}.index", f"{found}.size", condition=f"{found}.site >= 0")
+
+    # ---- scalars that stay on the device ------------------------------------------------------------------------
+
+    def variable(self, name: str) -> str:
+        """As for the CPU; on the host, lines before that bring the newest value."""
+        if not self.function.on_device and name in self.kept.stale:
+            self._bring(name)
+        return super().variable(name)
+
+    def _bring(self, name: str) -> None:
+        kept, pointer, variable = self.kept, self.keep(name), self.use(self.names.of(name))
+        surely = name in kept.latest and not self.function.depth
+        with self.block() if surely else self.branch(pointer):
+            self.fetches = True
+            place = f"{self.use('lw_seen')} + {8 * kept.place_of(name)}"
+            self.launched(f"gpu->fetch(gpu, &{variable}, {place}, sizeof {variable})")
+            self.line(f"{pointer} = 0;")
+            if surely:
+                self.waits = True
+            if any_may_fail(self):
+                self.stop_after_failure()
+        if self.function.depth == kept.depth:
+            kept.stale.discard(name)
+
+    def set_by_host(self, names: Iterable[str]) -> None:
+        """Lines of the host behind a statement that may set scalars."""
+        for name in sorted(self.kept.stale.intersection(names)):
+            self.line(f"{self.keep(name)} = 0;")
+            self.kept.stale.discard(name)
+
+    def keep(self, name: str) -> str:
+        """The pointer of the host to the newest value of a scalar, which is declared."""
+        pointer = f"lw_at_{self.names.of(name)}"
+        self.types[pointer] = f"LW_GLOBAL(const {VALUE_TYPE[self.scalars[name].name]})"
+        self.function.declared.setdefault(pointer, CodeLine(f"char *{pointer} = 0;"))
+        return self.use(pointer)
+
+    def _read_kept(self, part: Function) -> None:
+        """Have a kernel read what may be on the device only."""
+        names = {self.names.of(name): name for name in self.kept.stale}
+        for variable in [one for one in part.parameters if one in names]:
+            pointer = self.keep(names[variable])
+            part.parameters[pointer] = None
+            newest = CodeLine(f"{variable} = {pointer}[0];")
+            part.code.insert(0, Branch(condition=pointer, body=(newest,)))
+
     @contextmanager
     def on_device(self, part: Function) -> Iterator[None]:
         """Within the block, text is that of a device function."""
@@ -261,6 +318,7 @@ class GpuWriter(Writer):
         """The kernels of a device function whose code is complete. tested: these look by themselves whether something
         has failed before. loop: the outermost one of the nest that it is."""
         stored = arrays_stored(body)
+        self._read_kept(part)
         if not tested and (self.kernels or self.function.depth) and any_may_fail(self):
             # What came before may have failed: then nothing more happens, as in Python.
             part.parameters["failure"] = None
@@ -334,6 +392,7 @@ class GpuWriter(Writer):
         units = f"lw_spent(lw_together({work}, {threads}))"
         units = f"lw_asks ? 0 : {units}" if part.both else "0" if part.asks else units
         self.waits = False
+        self.kept.latest.clear()
         self.use("gpu"), self.use("failure")
         failure = Failure(str(self.site("device", "", 0, None)))
         self.add(Launch(kernel, tuple(grid), tuple(block), tuple(arguments), units, failure))

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from loopwright.analysis.scalars import flow
 from loopwright.codegen.arrays import ArrayText
 from loopwright.codegen.c_text import VALUE_TYPE, literal
+from loopwright.codegen.device_scalars import DeviceScalars
 from loopwright.codegen.function import Function
 from loopwright.codegen.gpu_writer import GpuWriter, any_may_fail
 from loopwright.codegen.most_work import Amount, most_work
@@ -70,41 +71,56 @@ def declare_own(body: Body, handed: Collection[str], w: GpuWriter) -> None:
 
 
 def write_handed(names: Sequence[str], w: GpuWriter, only: str = "") -> dict[str, str]:
-    """On the device: put scalars where the host finds them; their names by those of pointers. only: a condition."""
+    """On the device: put scalars where others find them; their names by those of pointers. only: a condition."""
     slots: dict[str, str] = {}
+    kept = w.kept.found
     for name in names:
-        pointer = w.fresh(f"lw_out_{w.names.of(name)}", f"LW_GLOBAL({VALUE_TYPE[w.scalars[name].name]})")
-        w.only(only, f"{w.use(pointer)}[0] = {w.use(w.names.of(name))};", axes="xyz" if only else "")
-        slots[pointer] = name
+        for where in _places(name, kept):
+            pointer = w.fresh(f"lw_{where}_{w.names.of(name)}", f"LW_GLOBAL({VALUE_TYPE[w.scalars[name].name]})")
+            w.only(only, f"{w.use(pointer)}[0] = {w.use(w.names.of(name))};", axes="xyz" if only else "")
+            slots[pointer] = name
     return slots
+
+
+def _places(name: str, kept: DeviceScalars) -> tuple[str, ...]:
+    """Where a scalar is put: `out` is for the host, which waits; `seen` for the host, should it look; `kept` for the
+    device."""
+    if name not in kept.names:
+        return ("out",)
+    return ("kept", "seen") if name in kept.seen else ("kept",)
 
 
 @contextmanager
 def fetched(slots: Mapping[str, str], w: GpuWriter) -> Iterator[None]:
     """Around the start of a kernel on the host: its pointers to scalars, and what they hold afterwards."""
-    if slots:
-        w.function.declared.setdefault("lw_slots", CodeLine("char *lw_slots = 0;"))
+    awaited = {pointer: name for pointer, name in slots.items() if name not in w.kept.found.names}
+    kept = {pointer: name for pointer, name in slots.items() if name in w.kept.found.names}
+    for room in ("lw_slots",) * bool(awaited) + ("lw_kept_scalars", "lw_seen") * bool(kept):
+        w.function.declared.setdefault(room, CodeLine(f"char *{room} = 0;"))
     with w.block():
-        for number, pointer in enumerate(slots):
+        for number, pointer in enumerate(awaited):
             w.line(f"char *{pointer} = {w.use('lw_slots')} + {8 * number};")
-        w.slots = max(w.slots, len(slots))
+        w.slots = max(w.slots, len(awaited))
+        for pointer, name in kept.items():
+            place = w.kept.place_of(name)
+            if pointer.startswith("lw_seen_"):
+                w.line(f"char *{pointer} = {w.use('lw_seen')} + {8 * place};")
+            else:
+                first = f"{w.use('lw_kept_scalars')} + {16 * place}"
+                w.line(f"char *{pointer} = {first} + ({w.keep(name)} == {first} ? 8 : 0);")
         yield
-        for pointer, name in slots.items():
+        for pointer, name in awaited.items():
             value = w.use(w.names.of(name))
+            w.fetches = True
             w.launched(f"gpu->fetch(gpu, &{value}, {pointer}, sizeof {value})")
             w.waits = not w.function.depth
-        if slots and any_may_fail(w):
-            stop_after_failure(w)
-
-
-def stop_after_failure(w: GpuWriter) -> None:
-    """Lines that end the call where a check on the device has failed: the scalars that come from there mean nothing,
-    and a loop that waits for them to change would run for ever."""
-    found = w.fresh("lw_found", "lw_failure")
-    w.line(f"lw_failure {found};")
-    w.launched(f"gpu->fetch(gpu, &{found}, {w.use('lw_failed')}, sizeof {found})")
-    w.waits = not w.function.depth
-    w.fail(f"{found}.site", f"{found}.index", f"{found}.size", condition=f"{found}.site >= 0")
+        for pointer, name in kept.items():
+            if not pointer.startswith("lw_seen_"):
+                w.line(f"{w.keep(name)} = {pointer};")
+        if awaited and any_may_fail(w):
+            w.stop_after_failure()
+    w.kept.stale |= set(kept.values())
+    w.kept.latest |= set(kept.values())
 
 
 def _is_read_elsewhere(kernel: Kernel, body: Body, name: str) -> bool:

@@ -22,6 +22,7 @@ struct pointer {
   const origin *from;
 
   operator pointer<const T>() const { return {at, first, count, from}; }
+  explicit operator bool() const { return from->address != 0; }
   pointer operator+(int64_t n) const { return {at + n, first - n, count, from}; }
   pointer operator-(int64_t n) const { return *this + -n; }
   pointer &operator+=(int64_t n) { return *this = *this + n; }

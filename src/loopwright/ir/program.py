@@ -56,14 +56,15 @@ class DeviceText:
     """CUDA text for a GPU, without the header that it needs (codegen/loopwright.cuh). kernels: the names of its
     `__global__` functions, in the order of their numbers in the host text. functions: what stands in it. strict: no
     fused multiply-add. checks: some kernel may find an index outside of its array. waits: a call that has gone well has
-    waited for all its kernels. kept: for each order of iterations that outlasts a call, the positions of the arguments
-    that decide about it."""
+    waited for all its kernels. fetches: the host may wait for a scalar in the middle. kept: for each order of
+    iterations that outlasts a call, the positions of the arguments that decide about it."""
 
     text: str
     kernels: tuple[str, ...]
     strict: bool = False
     checks: bool = False
     waits: bool = False
+    fetches: bool = False
     functions: tuple[DeviceFunction, ...] = field(default=(), compare=False, repr=False)
     kept: tuple[tuple[int, ...], ...] = ()
 

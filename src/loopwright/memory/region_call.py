@@ -33,6 +33,12 @@ class RegionCode(NamedTuple):
     partial: Mapping[int, PartialArray] = MappingProxyType({})
 
     @property
+    def fetches(self) -> bool:
+        """Whether the host, which starts its kernels, may wait in the middle for what one of them has set."""
+        device = self.executable.program.device
+        return device is not None and device.fetches
+
+    @property
     def ends_early(self) -> bool:
         """Whether it may end with an error before it has written all that it would write."""
         return any(site.is_of_program for site in self.executable.program.sites)

@@ -153,10 +153,10 @@ class SharedArrays:
                 copies += self.partial.add(member, part, several)
         return Piece(part, copies, written)
 
-    def has_partial(self, member: Participant, number: int) -> bool:
-        """Whether a member has arrays of its own in a region."""
+    def waits_inside(self, member: Participant, number: int) -> bool:
+        """Whether who starts a region on a member has to wait in the middle of it."""
         code = member.program.codes[number]
-        return code is not None and bool(code.partial)
+        return code is not None and code.fetches
 
     def is_there(self, member: Participant, number: int, part: range) -> bool:
         """Whether all that a GPU's part needs is on GPUs, and nothing of what it writes is wanted on the host at

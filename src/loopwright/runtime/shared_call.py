@@ -182,8 +182,8 @@ class SharedCall:
             if fixed is not None and not fixed[place]:
                 continue
             if fixed is not None and self._arrays.is_there(member, number, fixed[place]):
-                if self._arrays.has_partial(member, number):
-                    futures.append(working.submit(self._added_up, member, number, fixed[place]))
+                if self._arrays.waits_inside(member, number):
+                    futures.append(working.submit(self._asked_and_awaited, member, number, fixed[place]))
                 else:
                     launched.append(self._launched(member, number, fixed[place]))
                 continue
@@ -442,8 +442,8 @@ class SharedCall:
         self._starts.note_end(one)
         return []
 
-    def _added_up(self, member: Participant, number: int, part: range) -> list[range]:
-        """Both, of a part that adds up: its code may wait for a total in the middle. What another one has to do."""
+    def _asked_and_awaited(self, member: Participant, number: int, part: range) -> list[range]:
+        """Both, of a part whose code waits in the middle. What another one has to do."""
         left = self._awaited(self._launched(member, number, part))
         if not left:
             with suppress(DeviceError):  # who needs it asks again
