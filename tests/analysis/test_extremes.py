@@ -27,6 +27,35 @@ def test_pairs(line: str) -> None:
     assert sorted(found.reductions, key=lambda one: one.target, reverse=True) == expected
 
 
+NAN = "a[i] {0} s or (a[i] != a[i] and s == s)"
+
+
+@pytest.mark.parametrize(("sign", "op"), [(">", "maximum"), ("<", "minimum")])
+def test_a_nan_may_come_before_all(sign: str, op: str) -> None:
+    found = loop(f"for i in range(n):\n    if {NAN.format(sign)}:\n        s = a[i]\n        k = i")
+    assert {(one.target, one.op, one.tie, one.by) for one in found.reductions} == {
+        ("s", op, "first", "s"), ("k", op, "first", "s"),
+    }  # fmt: skip
+    same = "(a[i] == s or (a[i] != a[i] and s != s))"
+    condition = f"{NAN.format(sign)} or ({same} and x[i] < k)"
+    found = loop(f"for i in range(n):\n    if {condition}:\n        s = a[i]\n        k = x[i]")
+    assert {(one.target, one.op, one.tie) for one in found.reductions} == {("s", op, "least"), ("k", op, "least")}
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "a[i] >= s or (a[i] != a[i] and s == s)",  # later ones of equal values
+        "a[i] > s or (a[i] != a[i] and s != s)",
+        "a[i] > s or (a[i] == a[i] and s == s)",
+        "a[i] > s or a[i] != a[i]",  # the last NaN
+        "a[i] > s or (a[i] != a[i] and s == s) or (a[i] == s and x[i] < k)",  # of several NaN any
+    ],
+)
+def test_what_only_looks_as_if_a_nan_came_first(condition: str) -> None:
+    assert loop(f"for i in range(n):\n    if {condition}:\n        s = a[i]\n        k = x[i]").verdict == "sequential"
+
+
 def test_a_flag_goes_along() -> None:
     found = loop("for i in range(n):\n    if a[i] > s:\n        s = a[i]\n        seen = True")
     assert [(one.target, one.by) for one in found.reductions] == [("s", "s"), ("seen", "s")]

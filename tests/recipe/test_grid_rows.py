@@ -150,6 +150,29 @@ def with_prefix(a, b, y):
             b[i, j] -= s
 
 
+def greatest_of_columns(a, b, y):
+    y[:] = np.argmax(a, axis=0)
+
+
+def least_of_rows(a, b, y):
+    y[:] = np.argmin(a, axis=1)
+
+
+def greatest_of_all(a, b, y):
+    return np.argmax(a)
+
+
+def last_of_the_greatest(a, b, y):
+    for i in range(a.shape[0]):
+        best = -1000.0
+        k = 0
+        for j in range(a.shape[1]):
+            if a[i, j] >= best:
+                best = a[i, j]
+                k = 2 * j
+        y[i] = k
+
+
 def triples(a, b, y):
     for i in range(a.shape[0]):
         s = 0.0
@@ -207,7 +230,35 @@ def test_nothing_is_shared_where_order_counts() -> None:
     assert schedule_of(found) == "split i 32; bind i.o block.x; bind i thread.x 32"
 
 
-@pytest.mark.parametrize("kernel", [with_prefix, triples, places])
+EXTREMES = [(300, 7), (7, 300), (37, 130), (1, 1), (130, 1), (3, 2048)]
+
+
+def with_nan(shape: tuple[int, int], share: float) -> Any:
+    found = whole(*shape)
+    found[RANDOM.random(shape) < share] = np.nan
+    return found
+
+
+@pytest.mark.parametrize("shape", EXTREMES)
+@pytest.mark.parametrize("share", [0.0, 0.1, 1.0])
+def test_threads_look_for_the_place_of_an_extreme(shape: tuple[int, int], share: float) -> None:
+    rows, columns = shape
+    text = schedule_of(agree(least_of_rows, with_nan(shape, share), whole(2), whole(rows)))
+    other = schedule_of(agree(greatest_of_columns, with_nan(shape, share), whole(2), whole(columns)))
+    agree(greatest_of_all, with_nan(shape, share), whole(2), whole(2))
+    if 1 not in shape:  # there is nothing to look for along an axis of one
+        assert all(one in text for one in ("reduce i.2 512;", "reduce i.2.1 64;", "bind i.2.m thread.x 512;"))
+        assert "thread.y 32" in other
+
+
+@pytest.mark.parametrize("kernel", [places, last_of_the_greatest])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_threads_keep_the_place_of_their_own_extreme(kernel: Any, shape: tuple[int, int]) -> None:
+    text = schedule_of(agree(kernel, whole(*shape), whole(*shape), whole(shape[0])))
+    assert "reduce j 512;" in text and "bind j.l thread.x 512; bind j.m thread.x 512;" in text
+
+
+@pytest.mark.parametrize("kernel", [with_prefix, triples])
 def test_rows_that_one_thread_has(kernel: Any) -> None:
     found = agree(kernel, whole(9, 30), whole(9, 30), whole(9), strict=False)
     assert schedule_of(found) == "split i 32; bind i.o block.x; bind i thread.x 32"

@@ -35,15 +35,19 @@ def combine(op: ReductionOp, scalar: Scalar, left: str, right: str) -> str:
 def is_better(reduction: Reduction, value: str, best: str, place: str, at: str) -> str:
     """C text of whether a partial result of later iterations takes the place of one from earlier ones: its value, or
     where these are equal its place (C texts too, those of the other one are `best` and `at`)."""
-    sign = ">" if reduction.op == "max" else "<"
+    sign = ">" if reduction.op in ("max", "maximum") else "<"
+    better, same = f"{value} {sign} {best}", f"{value} == {best}"
+    if reduction.op in ("minimum", "maximum"):  # a NaN comes before all
+        better = f"{better} || ({value} != {value} && {best} == {best})"
+        same = f"({same} || ({value} != {value} && {best} != {best}))"
     match reduction.tie:
         case "first":
-            return f"{value} {sign} {best}"
+            return better
         case "last":
-            return f"{value} {sign}= {best}"
+            return f"{better} || {same}" if reduction.op in ("minimum", "maximum") else f"{value} {sign}= {best}"
         case _:
             other = "<" if reduction.tie == "least" else ">"
-            return f"{value} {sign} {best} || ({value} == {best} && {place} {other} {at})"
+            return f"{better} || ({same} && {place} {other} {at})"
 
 
 def simd_operator(reduction: Reduction, scalar: Scalar) -> str | None:

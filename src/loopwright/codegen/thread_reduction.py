@@ -11,6 +11,7 @@ from loopwright.analysis.facts import Reduction
 from loopwright.analysis.reductions import combined, identity
 from loopwright.codegen.c_text import VALUE_TYPE, literal
 from loopwright.codegen.gpu_writer import GpuWriter
+from loopwright.codegen.reduce import is_better
 from loopwright.ir.code import Shuffle
 from loopwright.ir.nodes import Const, For, Var
 from loopwright.ir.types import Scalar
@@ -153,8 +154,6 @@ def _take(partial: ThreadPartial, into: Sequence[str], other: Sequence[str], w: 
         w.line(f"{w.variable(into[0])} = {w.text(both)};")
         return
     mine, its = [w.variable(name) for name in into], [w.variable(name) for name in other]
-    better = ">" if partial.reduction.op == "max" else "<"
-    sooner = "<" if partial.reduction.tie == "least" else ">"
-    with w.branch(f"{its[0]} {better} {mine[0]} || ({its[0]} == {mine[0]} && {its[-1]} {sooner} {mine[-1]})"):
+    with w.branch(is_better(partial.reduction, its[0], mine[0], its[-1], mine[-1])):
         for one, two in zip(mine, its, strict=True):
             w.line(f"{one} = {two};")

@@ -22,6 +22,7 @@ from loopwright.recipe.partial_schedule import NotTaken, PartialSchedule, made, 
 from loopwright.recipe.tunable import Tunable
 from loopwright.steps.bind import Bind
 from loopwright.steps.extent import trip_of
+from loopwright.steps.reduce import Reduce
 from loopwright.steps.specialize import LARGE, Specialize
 from loopwright.steps.split import Split
 
@@ -239,6 +240,7 @@ def _shared(
     partial: PartialSchedule, around: list[Bind], row: SharedRow, axis: Run, threads: int, why: str
 ) -> list[Bound]:
     """The loops to bind. Raises NotTaken where one of them cannot be."""
+    row = with_places(partial, row, threads)
     runs: tuple[Run, ...] = ("block.y", "block.z")
     outer = [Bind(name, run) for name, run in zip(reversed(row.outer[:-1]), runs, strict=False)]
     steps = [*reversed(outer), *around, *(Bind(name, axis, threads) for name in row.shared)]
@@ -248,3 +250,18 @@ def _shared(
             raise NotTaken
         kernel = step.apply(kernel)
     return [(step, why) for step in steps]
+
+
+def with_places(partial: PartialSchedule, row: SharedRow, threads: int) -> SharedRow:
+    """Where threads look for an extreme with what goes along, each keeps the iteration that its own came from. Raises
+    NotTaken."""
+    shared: list[str] = []
+    for name in row.shared:
+        found = partial.present_facts().loops[name].reductions
+        best = next((one.by for one in found if one.by and not one.position), None)
+        if best is None:
+            shared.append(name)
+        else:
+            why = f"{threads} threads each look for '{user_name(best)}' and where it is"
+            shared += made(partial, Reduce(name, threads), why, anew=True)
+    return SharedRow(row.outer, tuple(shared))

@@ -6,7 +6,7 @@ from loopwright.ir.nodes import For
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import loops
 from loopwright.recipe.grid_blocks import LINE
-from loopwright.recipe.grid_rows import length_of, version
+from loopwright.recipe.grid_rows import SharedRow, length_of, version, with_places
 from loopwright.recipe.grid_sums import sum_in_scalars
 from loopwright.recipe.grid_tiles import Bound
 from loopwright.recipe.interchange import depends
@@ -76,10 +76,12 @@ def _in_blocks(partial: PartialSchedule, band: Chain) -> list[Bound]:
         f"'{user_name(inner.name)}', then one block adds up these"
     )
     lane, merge = _reduced(partial, outer.name, many, why)
-    warp = partial.facts.gpu.warp
-    down = [Bind(band[-2].name, "thread.y", threads // warp)] if len(band) > 2 else []
-    across = Bind(inner.name, "thread.x", warp if down else threads)
-    steps = [Bind(lane, "block.x"), *down, across, Bind(merge, "thread.x", min(fewer, many))]
+    row = SharedRow((lane,), (inner.name,))
+    shared = with_places(partial, row, threads).shared
+    warp, is_placed = partial.facts.gpu.warp, shared != row.shared
+    down = [Bind(band[-2].name, "thread.y", threads // warp)] if len(band) > 2 and not is_placed else []
+    across = [Bind(name, "thread.x", warp if down else threads) for name in shared]
+    steps = [Bind(lane, "block.x"), *down, *across, Bind(merge, "thread.x", min(fewer, many))]
     return [(step, why) for step in steps]
 
 

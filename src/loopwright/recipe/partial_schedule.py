@@ -305,10 +305,10 @@ def _is_countable(loop: For) -> bool:
     return isinstance(loop.step, Const) and bool(loop.step.value)
 
 
-def made(partial: PartialSchedule, step: Step, why: str) -> tuple[str, ...]:
-    """Take a step; the names of the loops that it made, in the order of the text."""
+def made(partial: PartialSchedule, step: Step, why: str, anew: bool = False) -> tuple[str, ...]:
+    """Take a step; the names of the loops that it made, in the order of the text. anew: see `take`."""
     before = set(loops(partial.kernel))
-    partial.take(step, why)
+    partial.take(step, why, anew)
     return tuple(name for name in loops(partial.kernel) if name not in before)
 
 

@@ -72,10 +72,16 @@ class Group:
             return Compare(op, part(name), Var(name, self.types[name]))
 
         best = self.found.best
-        better = compared("gt" if self.found.op == "max" else "lt", best)
+        better: Expr = compared("gt" if self.found.op in ("max", "maximum") else "lt", best)
+        same: Expr = compared("eq", best)
+        if self.found.op in ("minimum", "maximum"):
+            mine = Var(best, self.types[best])
+            is_nan = Compare("ne", part(best), part(best))
+            better = Logical("or", better, Logical("and", is_nan, Compare("eq", mine, mine)))
+            same = Logical("or", same, Logical("and", is_nan, Compare("ne", mine, mine)))
         sooner = compared("lt" if self.is_least else "gt", self.place)
         then = tuple(Assign(name, part(name), at=at) for name in self.types)
-        return If(Logical("or", better, Logical("and", compared("eq", best), sooner)), then, (), at=at)
+        return If(Logical("or", better, Logical("and", same, sooner)), then, (), at=at)
 
 
 def group_of(loop: For, found: Extreme, taken: set[str]) -> Group:

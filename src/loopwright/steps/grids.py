@@ -283,7 +283,7 @@ class _Whole:
         sums = [reduction for found in known for reduction in found.reductions if reduction.kind == "scalar"]
         if count := self.partial_results() if sums else 0:
             types = types_assigned(self.of.kernel.body)
-            names = {one.target for one in sums} | {one.position for one in sums if one.by}
+            names = {one.target for one in sums} | {one.position for one in sums if one.position}
             self.parts += (count * types[name].size_bytes for name in names)
 
     def partial_results(self) -> int:
