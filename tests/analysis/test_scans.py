@@ -116,3 +116,63 @@ def test_a_loop_apart_from_its_scalars() -> None:
     assert apart_from(kernel, facts, loop, {"s"}, {"c"}).verdict == "sequential"
     assert apart_from(kernel, facts, loop, {"s", "k"}, ()).verdict == "undecided"
     assert apart_from(kernel, facts, loop, {"s", "k"}, {"c"}).verdict == "parallel"
+
+
+SCANNED = """
+kernel one(a: float64[1] C, b: float64[1] C, p: int64[1] C):
+    var k: int64
+    var n: int64
+    var l: int64
+    k = {start}
+    for r in 0 .. {times}:
+        allocate x: int64[8]
+        allocate y: int64[8]
+        for c in 0 .. 8:
+            n = 0
+            for j in 8 * c .. 8 * c + 8:
+                if a[j] > 0.0:
+                    n = n + {added}
+            x[c] = n
+        for m in 0 .. 8:
+            y[m] = k
+            k = k + x[m]
+            {more}
+        for d in 0 .. 8 asserted:
+            l = {given}
+            for i in 8 * d .. 8 * d + 8:
+                if a[i] > 0.0:
+                    b[l] = a[i]
+                    l = l + {added}
+"""
+
+
+def packed_in_chunks(start="0", added="1", given="y[d]", more="p[m] = 0", times="1") -> set[str]:
+    """The arrays that the innermost loop of a scan writes in the order of l."""
+    text = SCANNED.format(start=start, added=added, given=given, more=more, times=times)
+    kernel = parse_kernel(text)
+    loop = loops(kernel)["i"]
+    assert isinstance(loop, For)
+    return packed_arrays(kernel, loop, values_of(loop, "l"))
+
+
+def test_where_chunks_begin_only_grows_too() -> None:
+    assert packed_in_chunks() == packed_in_chunks(start="7", added="3", times="5") == {"b"}
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"start": "-1"},
+        {"added": "-1"},
+        {"given": "y[d] - 1"},
+        {"given": "p[d]"},
+        {"more": "k = k + x[m]"},  # twice: it may pass the end of int64
+        {"more": "k = k + p[m]"},
+        {"more": "k = k - 1"},
+        {"more": "x[m] = -1"},
+        {"more": "x[m] = k"},
+        {"more": "y[m] = p[m]"},
+    ],
+)
+def test_where_chunks_begin_may_be_anywhere(changed: dict[str, str]) -> None:
+    assert packed_in_chunks(**changed) == set()

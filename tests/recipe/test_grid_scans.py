@@ -12,8 +12,8 @@ import loopwright as lw
 from codegen.on_gpu import agree
 from loopwright.ir.nodes import For
 from loopwright.ir.verify import verify
-from loopwright.recipe import grid_scans
-from loopwright.recipe.gpu import gpu_recipe
+from loopwright.recipe import grid_running, grid_scans
+from loopwright.recipe.gpu import WAY, gpu_recipe
 from loopwright.recipe.grid_scans import ALONE, CHUNKS, THREADS, WORTH_IT
 from loopwright.recipe.tunable import Choices
 from loopwright.steps.extent import trip_of
@@ -29,6 +29,7 @@ SIZES = (0, 1, 7, MANY - 1, MANY, MANY + 1, 20_001)
 def fewer_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     """The emulated GPU takes a second for as many as the default is."""
     monkeypatch.setattr(grid_scans, "CHUNKS", replace(CHUNKS, default=MANY))
+    monkeypatch.setattr(grid_running, "CHUNKS", 64)
 
 
 def sums_so_far(a, b):
@@ -143,8 +144,12 @@ def test_they_give_the_same_for_any_size(size: int) -> None:
 
 def test_the_default_is_many_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.undo()
-    found = agree(kept_of_one, whole(66_000), np.zeros(66_000, int))
+    pairs = whole(66_000).reshape(33_000, 2)
+    found = agree(sums_of_pairs_so_far, pairs, np.zeros_like(pairs))
     assert any(str(decision.step) == f"scan i {CHUNKS.default}" for decision in found.analysed.recipe.decisions)
+    found = agree(kept_of_one, whole(66_000), np.zeros(66_000, int))
+    steps = [str(decision.step) for decision in found.analysed.recipe.decisions]
+    assert steps[:3] == [f"scan i {grid_running.CHUNKS}", "split i 512", f"scan i {grid_running.THREADS.default}"]
 
 
 def test_nothing_and_everything_is_kept() -> None:
@@ -208,7 +213,8 @@ def test_arrays_that_overlap_keep_their_order() -> None:
 def test_loops_inside_that_make_grids_themselves_are_not_given_to_one_thread_of_a_chunk() -> None:
     a = whole(600).reshape(20, 30)
     found = agree(rows_so_far, a, np.zeros_like(a))
-    assert [str(one.step) for one in found.analysed.recipe.decisions if "scan" in str(one.step)] == ["scan j.1 512"]
+    scanned = [str(one.step) for one in found.analysed.recipe.decisions if "scan" in str(one.step)]
+    assert scanned == ["scan j.1 512", "scan j 256", "scan j.1 256", "scan j.1.1 256"]
     assert not scans(agree(sums_of_rows_so_far, a, np.zeros(20, int)))
     pairs = whole(9_000).reshape(4_500, 2)
     assert scans(agree(sums_of_pairs_so_far, pairs, np.zeros_like(pairs)))
@@ -223,7 +229,7 @@ def test_what_one_thread_has_done_at_once_is_left_to_it() -> None:
 @pytest.mark.parametrize("threads", [THREADS.among[0], THREADS.among[-1]])
 def test_every_number_of_chunks_and_threads_gives_grids(chunks: int, threads: int) -> None:
     kernel, facts = known(KEPT)
-    choices = Choices({CHUNKS.name: chunks, THREADS.name: threads})
+    choices = Choices({WAY.name: 1, CHUNKS.name: chunks, THREADS.name: threads})
     found = gpu_recipe(kernel, facts, True, choices)
     verify(found.kernel)
     assert not found.not_on_gpu and not found.alone and choices.numbers()[CHUNKS.name] == chunks

@@ -10,7 +10,7 @@ import pytest
 
 from loopwright.ir.interp import interpret
 from loopwright.ir.linear import number
-from loopwright.ir.nodes import Body, For, Kernel, Stmt
+from loopwright.ir.nodes import Assign, Body, For, Kernel, Stmt
 from loopwright.ir.verify import verify
 from loopwright.ir.walk import loops, rewrite_body
 from loopwright.steps.scan import MOST, Scan
@@ -268,3 +268,32 @@ def test_parse_reads_what_str_writes() -> None:
         Scan.parse(("i",))
     with pytest.raises(ValueError, match="CHUNKS"):
         Scan.parse(("i", "1"))
+
+
+@pytest.mark.parametrize("step", ["parallelize i.m", "bind i.m thread.y", "vectorize i.m", "reduce i.m 2"])
+def test_the_loop_that_puts_chunks_together_needs_its_order(step: str) -> None:
+    kernel, facts = known(SUM)
+    scanned, after = apply_schedule(kernel, facts, parse_schedule("scan i 4"), False)
+    assert after.loops["i.m"].verdict == "sequential"
+    (wanted,) = parse_schedule(step)
+    assert wanted.illegal(scanned, after, False) is not None
+
+
+def test_its_length_is_found_once_where_all_rows_have_the_same() -> None:
+    kernel, facts = known(
+        """
+kernel rows(a: float64[2] C, b: int64[1] C):
+    var s: float64
+    for i in 0 .. size(a, 0):
+        s = 0.0
+        for j in 0 .. size(a, 1):
+            s = s + a[i, j]
+            a[i, j] = s
+        s = 0.0
+        for k in 0 .. b[i]:
+            s = s + a[i, k]
+            a[i, k] = s
+"""
+    )
+    scanned, _ = apply_schedule(kernel, facts, parse_schedule("scan j 4"), False)
+    assert [stmt.name for stmt in scanned.body if isinstance(stmt, Assign)] == ["j.n"]

@@ -113,9 +113,10 @@ def scalar_reduction(loop: For | While, name: str, type_: Scalar) -> Reduction:
     target = UpdateTarget(name, type_)
     updates = list(updates_of(loop.body, name, type_))
     ours = {id(read) for update in updates for read in update.reads}
-    for stmt in statements(loop.body):
-        if any(id(read) not in ours for expr in own_expressions(stmt) for read in target.reads(expr)):
-            raise NotAReduction("is updated and also read")
+    exprs = (expr for stmt in statements(loop.body) for expr in own_expressions(stmt))
+    reads = [id(read) for expr in exprs for read in target.reads(expr)]
+    if ours != set(reads) or len(ours) < len(reads):  # a step may put one node in two places
+        raise NotAReduction("is updated and also read")
     op = one_op(updates)
     return Reduction(name, op, "scalar", is_exact(op, type_))
 

@@ -16,6 +16,7 @@ from loopwright.analysis.reductions import NotAReduction, Update, is_exact, one_
 from loopwright.analysis.trace import escapes
 from loopwright.ir.linear import parted
 from loopwright.ir.nodes import (
+    Allocate,
     Assign,
     Binary,
     Block,
@@ -29,6 +30,7 @@ from loopwright.ir.nodes import (
     If,
     Kernel,
     Leave,
+    Load,
     Return,
     Stmt,
     Store,
@@ -48,7 +50,7 @@ from loopwright.ir.queries import (
 )
 from loopwright.ir.types import INT64, Scalar
 from loopwright.ir.user_text import user_name
-from loopwright.ir.walk import bodies, own_expressions, statements, subexpressions, with_bodies
+from loopwright.ir.walk import bodies, expressions, own_expressions, statements, subexpressions, with_bodies
 
 MOST_ADDED = 1 << 20
 """A scalar that grows by no more in an iteration never reaches the end of int64."""
@@ -165,13 +167,51 @@ def packed_arrays(kernel: Kernel, loop: For, values: Sequence[RunningValue]) -> 
 
 def _only_grows(kernel: Kernel, value: RunningValue) -> bool:
     """Whether a whole number begins at 0 or above, wherever it is set, and is never made less."""
-    if value.op != "add" or value.type != INT64 or any(param.name == value.name for param in kernel.params):
+    return value.op == "add" and _grows(kernel, value.name, frozenset())
+
+
+def _grows(kernel: Kernel, name: str, known: frozenset[str]) -> bool:
+    """The same of a scalar. known: names of which it is being asked."""
+    if name in known:
+        return True
+    found = [stmt for stmt in statements(kernel.body, Assign) if stmt.name == name]
+    is_local = all(param.name != name for param in kernel.params)
+    return is_local and all(_makes_no_less(kernel, stmt, known | {name}) for stmt in found)
+
+
+def _makes_no_less(kernel: Kernel, stmt: Assign, known: frozenset[str]) -> bool:
+    name, value = stmt.name, stmt.value
+    if value.type != INT64:
         return False
-    return all(
-        0 <= (added if (added := _added(stmt, value.name)) is not None else _set_to(stmt)) <= MOST_ADDED
-        for stmt in statements(kernel.body, Assign)
-        if stmt.name == value.name
-    )
+    added = _added(stmt, name)
+    if added is not None or isinstance(value, Const):
+        return 0 <= (_set_to(stmt) if added is None else added) <= MOST_ADDED
+    match value:
+        case Load():
+            return _holds_grown(kernel, value.array, known)
+        case Binary(op="add", left=Var() as base, right=Load() as part) if base.name == name:
+            return _holds_grown(kernel, part.array, known) and _is_read_once(kernel.body, stmt, part.array)
+    return False
+
+
+def _holds_grown(kernel: Kernel, array: str, known: frozenset[str]) -> bool:
+    """Whether a local array holds nothing but what such scalars were worth."""
+    made = [stmt for stmt in statements(kernel.body, Allocate) if stmt.array == array]
+    stores = [stmt for stmt in statements(kernel.body, Store) if stmt.array == array]
+    is_begun = bool(made) and all(stmt.fill is None or 0 <= stmt.fill.value <= MOST_ADDED for stmt in made)
+    return is_begun and all(isinstance(one.value, Var) and _grows(kernel, one.value.name, known) for one in stores)
+
+
+def _is_read_once(body: Body, stmt: Assign, array: str) -> bool:
+    """Whether each element that is stored is added once: then the sum of all is what was counted altogether."""
+    for at, one in enumerate(body):
+        if isinstance(one, For) and any(inner is stmt for inner in one.body):
+            loads = [load for other in body for load in expressions((other,), Load) if load.array == array]
+            before = [store for other in body[:at] for store in statements((other,), Store) if store.array == array]
+            return len(loads) == 1 and bool(before) and array not in arrays_stored(body[at:])
+        if any(inner is stmt for inner in statements((one,))):
+            return any(_is_read_once(inside, stmt, array) for inside in bodies(one))
+    return False
 
 
 def _added(stmt: Stmt, name: str) -> int | None:

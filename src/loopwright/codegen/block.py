@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from math import prod
 
 from loopwright.analysis.prefetch import Rounds
+from loopwright.analysis.running_totals import running_totals
 from loopwright.codegen.async_copies import has_ends, write_copies
 from loopwright.codegen.bound_nest import runs_of
 from loopwright.codegen.c_text import VALUE_TYPE, literal
@@ -34,6 +35,7 @@ from loopwright.codegen.thread_reduction import (
     partial_results,
     put_together,
 )
+from loopwright.codegen.thread_scan import write_totals_before
 from loopwright.codegen.unrolling import UNROLLED
 from loopwright.codegen.vector_accesses import write_in_thread
 from loopwright.ir.code import AlignedArray, SharedArray
@@ -242,6 +244,12 @@ class Whole:
         team = any(has_threads(stmt) for stmt in body)
         if team and runs_of(body) == {"thread.y"}:
             self._columns(band)
+            return
+        if totals := running_totals(loop):
+            if self.repeated:  # the iteration before may still be reading
+                self._barrier()
+            write_totals_before(loop, totals, self.shared, self._barrier, w)
+            self.written |= arrays_stored((loop,))
             return
         if not team:
             copy = w.lowering.of(PrivatisedUpdates, loop.name)

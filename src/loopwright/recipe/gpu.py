@@ -34,6 +34,7 @@ from loopwright.recipe.grid_blocks import LINE, in_blocks, in_boxes
 from loopwright.recipe.grid_keys import by_key, parted_by_kind, rows_by_key, rows_of_keys
 from loopwright.recipe.grid_parts import few_sums
 from loopwright.recipe.grid_rows import rows_of_loops
+from loopwright.recipe.grid_running import in_chunks_of_blocks, running_rows
 from loopwright.recipe.grid_scans import in_chunks, in_chunks_of_threads
 from loopwright.recipe.grid_stencils import in_planes, in_rows
 from loopwright.recipe.grid_sums import shared_sums
@@ -211,7 +212,11 @@ def _shared_out(partial: PartialSchedule, chain: Chain, simple: bool) -> list[Bo
     """Restructure one nest for a grid, or where it is to be simple only reorder it; the loops to bind."""
     free = [loop for loop in chain if _is_free(partial, loop)]
     free = [loop for loop in free if not _is_point(loop)] or free
-    attempts = (SIMPLE if simple else ATTEMPTS) if free else (in_chunks, in_chunks_of_threads, by_key, totals)
+    attempts = (
+        (SIMPLE if simple else ATTEMPTS)
+        if free
+        else (in_chunks_of_blocks, in_chunks, in_chunks_of_threads, by_key, totals)
+    )
     if partial.choices is None:
         return _first_taken(partial, chain, free, attempts)
     way = partial.number(WAY)
@@ -545,6 +550,7 @@ def _in_boxes(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[B
 Attempt = Callable[[PartialSchedule, Chain, list[For]], list[Bound]]
 
 ATTEMPTS = (
+    in_chunks_of_blocks,
     in_chunks,
     in_chunks_of_threads,
     rows_by_key,
@@ -553,6 +559,7 @@ ATTEMPTS = (
     _in_tiles,
     _row_by_row,
     shared_sums,
+    running_rows,
     _rows,
     _whole,
     _in_boxes,

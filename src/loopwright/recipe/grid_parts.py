@@ -33,6 +33,8 @@ PRODUCTS = (1 << 16, 1), (1 << 12, 64), (0, 1024)
 """How many partial results each sum has then, by how many sums there are at least."""
 CHUNKS = 512
 """Chunks of a running sum: a thread goes through each, and through what all of them add up to."""
+LONG = 1 << 16
+"""From which length on a running sum is worth being shared among blocks: shorter ones have a block each."""
 LEAST = 256
 """Iterations of a sum of known length that are worth being shared out."""
 
@@ -61,6 +63,8 @@ def _in_versions(partial: PartialSchedule, chain: Chain) -> None:
     names = [loop.name for loop in (*outer, entry)]
     if len(outer) == 1:
         few = _version(partial, names, outer, FEW)
+        if in_parts is _in_chunks:
+            _version(partial, few, [partial.around(few[-1])[-1]], LONG)
         in_parts(partial, few[:-1], few[-1], LANES)
         return
     small = _version(partial, names, outer[-2:], OF_MANY if len(outer) > 2 else SHORT)

@@ -53,12 +53,7 @@ def in_chunks_of_threads(partial: PartialSchedule, chain: Chain, free: list[For]
 
 def _in_chunks(partial: PartialSchedule, loop: For, shared: bool) -> list[Bound]:
     inside = [one for one in statements(loop.body, For) if trip_of(one) is None]
-    if partial.verdict(loop) != "sequential" or any(partial.verdict(one) != "sequential" for one in inside):
-        return []
-    trips = trip_of(loop)
-    if trips is not None and trips < WORTH_IT:
-        return []
-    if any(isinstance(stmt, For | While) for stmt in around(partial.kernel, loop)):
+    if not is_worth_it(partial, loop) or any(partial.verdict(one) != "sequential" for one in inside):
         return []
     if not partial.allows(Scan(loop.name, CHUNKS.default)):
         return []
@@ -67,16 +62,24 @@ def _in_chunks(partial: PartialSchedule, loop: For, shared: bool) -> list[Bound]
         f"'{user_name(loop.name)}' must run in order only for what it adds up: {chunks} chunks, a thread for each, do "
         "the work once it is known where these begin"
     )
-    level = _level(partial, loop.name, chunks, why)
+    level = level_of(partial, loop.name, chunks, why)
     bound = _shared(partial, level, threads, why) if shared else _alone(partial, level.ahead, threads, why)
     bound += _alone(partial, level.chunk, threads, why)
     while chunks > ALONE:
         chunks //= TOGETHER
         why = f"{chunks} threads combine the sums of chunks"
-        level = _level(partial, level.merge, chunks, why)
+        level = level_of(partial, level.merge, chunks, why)
         for name in (level.ahead, level.chunk):
             bound += _alone(partial, name, min(TOGETHER, chunks), why)
     return bound
+
+
+def is_worth_it(partial: PartialSchedule, loop: For) -> bool:
+    """Whether a loop is outermost, must run in order, and may be long."""
+    trips = trip_of(loop)
+    is_long = trips is None or trips >= WORTH_IT
+    is_outermost = not any(isinstance(stmt, For | While) for stmt in around(partial.kernel, loop))
+    return partial.verdict(loop) == "sequential" and is_long and is_outermost
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +93,8 @@ class Level:
     chunk: str
 
 
-def _level(partial: PartialSchedule, name: str, chunks: int, why: str) -> Level:
+def level_of(partial: PartialSchedule, name: str, chunks: int, why: str) -> Level:
+    """Take `scan`; the loops it makes."""
     before = set(loops(partial.kernel))
     partial.take(Scan(name, chunks), why, anew=True)
     new = [one for one in loops(partial.kernel) if one not in before]

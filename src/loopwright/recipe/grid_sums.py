@@ -10,6 +10,7 @@ from loopwright.ir.walk import statements
 from loopwright.recipe.distribution import isolate
 from loopwright.recipe.grid_rows import SHARING, SharedRow, in_columns, in_rows
 from loopwright.recipe.grid_tiles import Bound, threads_fit
+from loopwright.recipe.interchange import starts_far_apart
 from loopwright.recipe.partial_schedule import Chain, NotTaken, PartialSchedule, made
 from loopwright.recipe.tunable import Constraint, Tunable
 from loopwright.steps.bind import Bind
@@ -87,7 +88,8 @@ def _rows_and_columns(partial: PartialSchedule, each: str, entry: str) -> tuple[
     (loop,) = (one for one in partial.around(entry) if one.name == entry)
     inside = {id(stmt) for stmt in statements(loop.body)}
     strides = [(walk.strides.get(each), walk.strides.get(entry)) for walk in partial.walks() if id(walk.stmt) in inside]
-    rows = sum(inner in (1, -1) and outer not in (0, 1, -1) for outer, inner in strides)
+    near = () if starts_far_apart(loop, each) else (0, 1, -1)
+    rows = sum(inner in (1, -1) and outer not in near for outer, inner in strides)
     columns = sum(outer in (1, -1) and inner not in (0, 1, -1) for outer, inner in strides)
     return rows, columns
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from loopwright.analysis.isl_schedule import Wanted
 from loopwright.analysis.strides import FAR, AccessStrides
-from loopwright.ir.nodes import For, If, Store
+from loopwright.ir.nodes import Binary, For, If, Store
 from loopwright.ir.queries import contains, names_in
 from loopwright.ir.user_text import user_element, user_name
-from loopwright.ir.walk import own_expressions, statements
+from loopwright.ir.walk import own_expressions, statements, subexpressions
 from loopwright.recipe.distribution import isolate
 from loopwright.recipe.partial_schedule import Chain, NotTaken, PartialSchedule, whole
 from loopwright.recipe.scalar_expansion import STRETCH, expand, temporaries, tying
@@ -207,6 +207,12 @@ def _weight(stride: int | None) -> float:
 
 def _text(walk: AccessStrides) -> str:
     return user_element(walk.array, walk.node.index)
+
+
+def starts_far_apart(loop: For, name: str) -> bool:
+    """Whether a loop begins at a multiple of another one's variable, as one over the iterations of a chunk does."""
+    products = (part for part in subexpressions(loop.lower, Binary) if part.op == "mul")
+    return any(name in names_in(part) for part in products)
 
 
 def depends(loop: For, other: str) -> bool:

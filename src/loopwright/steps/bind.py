@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import ClassVar, Self
 
 from loopwright.analysis.facts import Facts, LoopFacts, Reduction
 from loopwright.analysis.reductions import addend, array_updates
+from loopwright.analysis.running_totals import RunningTotal, running_totals
 from loopwright.ir.gpu_target import GpuTarget
 from loopwright.ir.nodes import Body, Checked, For, Kernel, Load, Run, Store
 from loopwright.ir.queries import arrays_made, has, names_assigned, names_in
+from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import bodies, loops, own_expressions, statements
 from loopwright.steps.extent import around, extent_of
 from loopwright.steps.grammar import From1, parsed
@@ -79,6 +81,8 @@ class Bind(Step):
 
 def _needs_order(kernel: Kernel, loop: For, facts: Facts, strict: bool, axis: Run) -> Rejection | None:
     found = facts.loops[loop.name]
+    if axis == "thread.x" and (totals := running_totals(loop)):
+        return _one_after_another(totals, strict)
     if found.verdict == "reduction" and (rejection := _together(kernel, loop, found, axis, facts.gpu)) is not None:
         return rejection
     if (rejection := order_needed(found, loop.asserted, strict)) is not None:
@@ -87,6 +91,14 @@ def _needs_order(kernel: Kernel, loop: For, facts: Facts, strict: bool, axis: Ru
         return Rejection(f"the value of '{found.last[0]}' after its last iteration is needed")
     made = arrays_made(loop.body) | names_assigned(loop.body) if found.private else set[str]()
     return without_arrays(found.private, made)
+
+
+def _one_after_another(totals: Sequence[RunningTotal], strict: bool) -> Rejection | None:
+    """Why the threads of a block cannot put totals together, each those of the threads before it."""
+    inexact = [f"'{user_name(one.name)}'" for one in totals if not one.exact]
+    if strict and inexact:
+        return Rejection(f"strict keeps the order of the floating-point updates of {' and '.join(inexact)}")
+    return None
 
 
 def _together(kernel: Kernel, loop: For, found: LoopFacts, axis: Run, gpu: GpuTarget) -> Rejection | None:

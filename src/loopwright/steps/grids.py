@@ -16,6 +16,7 @@ from math import prod
 from loopwright.analysis.effort import FOR_NEST, anew
 from loopwright.analysis.facts import Facts
 from loopwright.analysis.prefetch import rounds_of
+from loopwright.analysis.running_totals import RunningTotal, running_totals
 from loopwright.analysis.trace import escapes
 from loopwright.ir.nodes import (
     Allocate,
@@ -34,7 +35,7 @@ from loopwright.ir.nodes import (
 )
 from loopwright.ir.queries import arrays_made, arrays_stored, contains, has, types_assigned
 from loopwright.ir.walk import bodies, expressions, own_expressions, statements
-from loopwright.steps.extent import extent_of
+from loopwright.steps.extent import extent_of, trip_of
 from loopwright.steps.nest import step_of
 from loopwright.steps.step import Rejection
 from loopwright.steps.threads import (
@@ -268,6 +269,9 @@ class _Whole:
     def _nest(self, loop: For) -> None:
         band = band_of(loop)
         body = band[-1].body
+        if totals := running_totals(band[-1]):
+            self._one_after_another(band, totals)
+            return
         inside = {one.run for one in statements(body, For) if one.run in THREADS}
         self._put_together(band)
         if not inside:
@@ -276,6 +280,13 @@ class _Whole:
             self._columns(band)
         else:
             self._team(band, inside)
+
+    def _one_after_another(self, band: Sequence[For], totals: Sequence[RunningTotal]) -> None:
+        """Threads each put together what those before them have found: all threads of a block, in whole warps."""
+        threads, warp = trip_of(band[-1]) or 0, self.of.facts.gpu.warp
+        if self.who or len(band) > 1 or self.size != (threads, 1, 1) or threads % warp:
+            raise _Refused(f"'{band[-1].name}' needs a block with a thread for each of its iterations, in whole warps")
+        self.parts += (threads // warp * one.type.size_bytes for one in totals)
 
     def _put_together(self, band: Sequence[For]) -> None:
         """What the threads of a band add up goes through arrays, unless all of them are in one warp."""

@@ -34,11 +34,11 @@ from loopwright.ir.nodes import (
     Var,
     While,
 )
-from loopwright.ir.queries import arrays_made, arrays_stored, names_assigned, types_assigned
+from loopwright.ir.queries import arrays_made, arrays_stored, has, names_assigned, settled_by, types_assigned
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import loops, own_expressions, rewrite_body, statements, subexpressions
 from loopwright.steps.draft import finished, fresh, names_of, with_statement
-from loopwright.steps.extent import marked
+from loopwright.steps.extent import around, extent_of, marked
 from loopwright.steps.grammar import From2
 from loopwright.steps.nest import missing, overlapping, size_of, step_of, the_loop, too_large, without_arrays
 from loopwright.steps.step import Rejection, Step, order_needed
@@ -117,7 +117,11 @@ class Scan(Step):
         values = values_of(kernel, loop)
         assert not isinstance(values, Rejection)
         made = _Chunks(loop, values, self.chunks, names_of(kernel))
-        return finished(with_statement(kernel, loop, made.result()), kernel)
+        result, outermost = made.result(), next((one for one in around(kernel, loop) if isinstance(one, For)), None)
+        if outermost is not None and isinstance(result[0], Assign) and _never_changes(kernel, result[0].value):
+            kernel = with_statement(kernel, outermost, (result[0], outermost))  # the same each time
+            result = result[1:]
+        return finished(with_statement(kernel, loop, result), kernel)
 
     @classmethod
     def candidates(cls, kernel: Kernel) -> Iterable[Self]:
@@ -144,6 +148,12 @@ def values_of(kernel: Kernel, loop: For) -> tuple[RunningValue, ...] | Rejection
             names = " and ".join(f"'{user_name(value.name)}'" for value in values)
             return Rejection(f"{names} {why}")
     return tuple(values)
+
+
+def _never_changes(kernel: Kernel, expr: Expr) -> bool:
+    """Whether an expression only asks for arguments and their sizes."""
+    given = {param.name for param in kernel.params} - names_assigned(kernel.body)
+    return settled_by(expr) <= given and not has(expr, Load, Checked)
 
 
 def changing_bounds(loop: For) -> Rejection | None:
@@ -243,6 +253,8 @@ class _Chunks:
         """How many iterations a chunk has at most, times the step."""
         step = step_of(self.loop)
         whole = abs(step) * self.chunks
+        if step > 0 and (extent := extent_of(self.loop)):
+            return number((extent + whole - 1) // whole * step)
         up = minus(self.loop.upper, self.loop.lower) if step > 0 else minus(self.loop.lower, self.loop.upper)
         if isinstance(up, Const):
             return number((int(up.value) + whole - 1) // whole * step)
@@ -271,10 +283,9 @@ class _Chunks:
     def _merged(self, merge: str, parts: Mapping[str, str], begins: Mapping[str, str]) -> Iterator[Stmt]:
         """Keep what a scalar is worth where a chunk begins, and go on to the next."""
         for value in self.values:
-            now, index = Var(value.name, value.type), (variable(merge),)
-            part = Load(parts[value.name], index, value.type)
-            yield Store(begins[value.name], index, now)
-            yield Assign(value.name, combined(value.op, now, part), at=self.loop.at)
+            part = Load(parts[value.name], (variable(merge),), value.type)
+            yield Store(begins[value.name], (variable(merge),), Var(value.name, value.type))
+            yield Assign(value.name, combined(value.op, Var(value.name, value.type), part), at=self.loop.at)
 
 
 def renamed(body: Body, names: Mapping[str, str]) -> Body:
