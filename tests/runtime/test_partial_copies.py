@@ -12,6 +12,7 @@ import loopwright as lw
 from loopwright.devices import gpus
 from loopwright.errors import DeviceError, DeviceMemoryError
 from loopwright.runtime import partial_copies, shared_call
+from loopwright.runtime.gpu_region import GpuRegion
 from loopwright.runtime.partial_copies import PartialCopies
 from runtime.cuts import Cuts, is_shared_alike, same, shared
 from runtime.test_shared_call import Failing
@@ -278,6 +279,60 @@ def test_what_a_lost_gpu_has_added_is_added_by_others(monkeypatch: pytest.Monkey
     assert call.members[2].failure is not None
     assert same(call.result, several(*given))
     assert same((h, b), given[1:])
+
+
+@pytest.mark.parametrize("after", range(10))
+@pytest.mark.parametrize("error", [DeviceError("the GPU is lost"), DeviceMemoryError("no room")])
+@pytest.mark.parametrize("what", ["allocate", "upload", "download", "start", "check"])
+def test_where_all_is_on_gpus_one_of_which_fails(
+    what: str, error: DeviceError, after: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each result is right, or it is an error; and what other calls find there is right, too."""
+    a, h = keys(400), np.arange(8)
+    with lw.options(devices="emulated, emulated:1", plan="split"):
+        there, counts = lw.distributed_array(a), lw.distributed_array(h)
+        for _ in range(3):
+            assert total(there) == a.sum()
+            histogram(there, counts)
+        gpu: Any = gpus.gpu_of("emulated1")
+        of: Any = GpuRegion if what in ("start", "check") else gpu
+        real, done = getattr(of, what), []
+
+        def some(*given: Any, **named: Any) -> Any:
+            if of is gpu or given[0]._executable.gpu is gpu:
+                done.append(1)
+                if len(done) > after:
+                    raise error
+            return real(*given, **named)
+
+        monkeypatch.setattr(of, what, some)
+        try:
+            for call in range(4, 6):
+                assert total(there) == a.sum()
+                histogram(there, counts)
+                assert same(np.asarray(counts), h + call * np.bincount(a))
+        except DeviceError as failed:
+            assert str(error) in str(failed)
+    monkeypatch.undo()
+
+
+def test_all_gpus_begin_before_one_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[str] = []
+    for name in ("start", "check"):
+        real = getattr(GpuRegion, name)
+        monkeypatch.setattr(
+            GpuRegion, name, lambda *given, real=real, name=name, **how: (told.append(name), real(*given, **how))[1]
+        )
+    a, h = keys(4000), np.arange(8)
+    with lw.options(devices="emulated, emulated:1", plan="split"):
+        there, counts = lw.distributed_array(a), lw.distributed_array(h)
+        for _ in range(8):
+            total(there)
+            histogram(there, counts)
+        told.clear()
+        total(there)
+        histogram(there, counts)
+    assert told == ["start", "start", "check", "check"] * 2
 
 
 def lost(*_: object, **__: object) -> None:

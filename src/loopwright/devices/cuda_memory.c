@@ -104,7 +104,7 @@ typedef struct {
   void *stop_stream;      /* its copies wait for no kernel */
   device_memory stopped;  /* calls of the main thread with this ticket or an earlier one end */
   int64_t last_stopped, launches, work, passed; /* of the main thread, since the last mark; marks so far */
-  int64_t halved, passed_ns; /* how often WORK_IN_QUEUE was too much by half; when a mark was passed that was waited for */
+  int64_t halved, passed_ns; /* how often WORK_IN_QUEUE was too much by half, or less than half (< 0); when a mark was passed that was waited for */
   void *marks[2];
   void *own;     /* the stream of kernels, if no other library's */
   int64_t ahead; /* units of the main thread in it, since that waited for all of it */
@@ -237,7 +237,7 @@ static int pass(lw_cuda *gpu, void *mark, bool full) {
   error = wait_for_event(gpu, mark);
   const int64_t now = now_ns(), took = now - gpu->passed_ns;
   if (full && gpu->passed_ns && took > PERIOD_NS && gpu->halved < 10) gpu->halved++;
-  if (full && gpu->passed_ns && took < PERIOD_NS / 4 && gpu->halved > 0) gpu->halved--;
+  if (full && gpu->passed_ns && took < PERIOD_NS / 4 && gpu->halved > -10) gpu->halved--;
   gpu->passed_ns = now;
   return error;
 }
@@ -250,7 +250,8 @@ static int keep_queue_short(lw_cuda *gpu, void *stream, int64_t work) {
   if (!counts) return 0;
   if (gpu->ahead < SOON) gpu->ahead += work;
   gpu->work += work;
-  if (++gpu->launches < IN_QUEUE && gpu->work < WORK_IN_QUEUE >> gpu->halved) return is_held ? STOPPED : 0;
+  const int64_t most = gpu->halved < 0 ? WORK_IN_QUEUE << -gpu->halved : WORK_IN_QUEUE >> gpu->halved;
+  if (++gpu->launches < IN_QUEUE && gpu->work < most) return is_held ? STOPPED : 0;
   const bool full = gpu->launches < IN_QUEUE;
   gpu->launches = gpu->work = 0;
   void **mark = &gpu->marks[gpu->passed++ % 2];

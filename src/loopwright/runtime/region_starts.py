@@ -25,11 +25,12 @@ class RegionStarts:
         self.under_way = UnderWay()
 
     def has_to_wait(self, number: int) -> bool:
-        """Whether a region may end with an error, or is all that there is: a part that is lost is done again then."""
+        """Whether a region may end with an error, or is all that there is: a part that is lost is done again then; or
+        its parts add up."""
         if number not in self._waits:
             codes = [member.program.codes[number] for member in self._members]
             self._waits[number] = len(self._arrays.program.codes) == 1 or any(
-                one is None or one.ends_early for one in codes
+                one is None or one.ends_early or one.partial for one in codes
             )
         return self._waits[number]
 
@@ -46,6 +47,8 @@ class RegionStarts:
             now = time.perf_counter_ns()
             timer = _gpu(member).timer() if waits or self.under_way.is_timed(member, number) else None
             try:
+                for position, copies in self._arrays.partial.of(member, part).items():
+                    region.put(position, copies.placed[member.name], copies.array)
                 with timer or nullcontext():
                     error = region.start(self._arrays.everything_of(member, part), waits=False)
                 if error is not None:

@@ -124,8 +124,9 @@ class SharedArrays:
         return True
 
     def prepared(self, member: Participant, number: int, part: range, with_room: bool = True) -> Piece:
-        """What doing a part takes; from now on it counts as on its way. with_room: arrays get their memory. Raises
-        DeviceMemoryError, Overlap, and LookupError where something is needed that only a lost device had."""
+        """What doing a part takes; from now on it counts as on its way. with_room: arrays get their memory, also those
+        of which there are several. Raises DeviceMemoryError, Overlap, and LookupError where something is needed that
+        only a lost device had."""
         code = member.program.codes[number]
         assert code is not None
         copies: list[Copy] = []
@@ -138,7 +139,7 @@ class SharedArrays:
                     there[position].room(member.name, member.gpu)
                 if box is not None:
                     written.append((position, box))
-            several = self.partial.made(member, code, self.everything) if code.partial else None
+            several = self.partial.made(member, code, self.everything) if code.partial and with_room else None
             for other, position, box in () if self.sure else self.writing:
                 if other is not member and any(p == position and intersection(b, box) for p, b in written):
                     raise Overlap
@@ -182,8 +183,10 @@ class SharedArrays:
         """What members do of a region if all that they need is on GPUs, and nothing of what they write is wanted on the
         host at once; else None."""
         code = self.program.codes[number]
-        if code is None or code.partial or any(member.failure is not None for member in members):
+        if code is None or any(member.failure is not None for member in members):
             return None
+        if any(self.waits_inside(member, number) for member in members):
+            return None  # GPUs would begin one after the other
         there = dict(self.arrays(code))
         key = self._key(number, code, parts, there)
         if key in self.known.plans:

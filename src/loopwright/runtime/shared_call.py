@@ -38,6 +38,7 @@ from loopwright.runtime.pools import finishing, working
 from loopwright.runtime.region_plans import RegionPlan, RegionPlans
 from loopwright.runtime.region_starts import RegionStarts
 from loopwright.runtime.shared_arrays import SharedArrays
+from loopwright.runtime.under_way import PlannedStep
 
 PART_BYTES = 64 << 20
 """What a GPU's part copies at least before it is cut: while one piece computes, the next one is copied."""
@@ -157,9 +158,7 @@ class SharedCall:
             update(array.array, copies.array)
             array.wrote(HOST, array.whole)
         found = [{position: one.array for position, one in totals.items()} for totals in partial.totals()]
-        for copies in partial.everything():
-            self._give_back(copies)
-        partial.enter()
+        self._without_partial()
         return found
 
     def _bring_partial(self, member: Participant) -> None:
@@ -223,7 +222,7 @@ class SharedCall:
         if waits:
             self._settle()
         step = self._under_way.step(plan, lambda: self._starts.step(plan))
-        if step is None:
+        if step is None or not self._have_partial(step, number):
             return False
         try:
             self._under_way.exchange(step)
@@ -245,13 +244,38 @@ class SharedCall:
             self._by_one(self.host, number, part)
         return True
 
+    def _have_partial(self, step: PlannedStep, number: int) -> bool:
+        """Give the parts of a region the arrays of which there are several. Whether there is room for them."""
+        partial, everything = self._arrays.partial, self._arrays.everything
+        for member, part, _ in step.starts:
+            code = member.program.codes[number]
+            assert code is not None
+            try:
+                if code.partial:
+                    self._copy(member, partial.add(member, part, partial.made(member, code, everything)), "work")
+            except DeviceError as error:
+                if isinstance(error, DeviceMemoryError):
+                    member.failure = error
+                else:
+                    self._given_up(member, error, [])
+                self._without_partial()
+                return False
+        return True
+
+    def _without_partial(self) -> None:
+        """Of no array there are several any more."""
+        for copies in self._arrays.partial.everything():
+            self._give_back(copies)
+        self._arrays.partial.enter()
+
     def _lost_of(self, plan: RegionPlan, lost: Sequence[tuple[Participant, range, DeviceError]]) -> None:
         """Of a planned region some parts were not begun: who has what now."""
         for place, part, _, _ in plan.parts:
-            self._arrays.prepared(self.members[place], plan.number, part)
+            self._arrays.prepared(self.members[place], plan.number, part, with_room=False)
         for member, _, error in lost:
             if isinstance(error, DeviceMemoryError):
                 member.failure = error
+                self._arrays.partial.forget(member)  # some of it may have run
             else:
                 self._given_up(member, error, [])
         self._arrays.written_by(self._arrays.writing)
@@ -421,7 +445,7 @@ class SharedCall:
             failed = Failed(part, self._gone())
         except DeviceMemoryError as error:
             member.failure, left = error, [part]
-            self._arrays.partial.forget(member, part)
+            self._arrays.partial.forget(member)  # some of it may have run
         except DeviceError as error:
             left = [*self._given_up(member, error, []), part]
         return Launched(member, number, part, begun, timer, left, failed)
@@ -475,9 +499,9 @@ class SharedCall:
         gpu.wait("down", mark)
         gpu.settle("down")
         self._note(member, "computes", begun, piece.part)
-        last = self._program.last[number]
-        if member.failure is not None:
-            return  # its part is done by others
+        last, code = self._program.last[number], member.program.codes[number]
+        if member.failure is not None or (code is not None and code.partial):
+            return  # its part is done by others, or would be should it be lost: what it adds is still to come
         written = [(self._arrays.copies[position], position, box) for position, box in piece.written]
         if self._races or any(copies.home != HOST or position not in last for copies, position, _ in written):
             return
