@@ -85,6 +85,9 @@ class Session:
     rooms: dict[Key, list[tuple[Expr, ...]] | None] = field(default_factory=dict)  # names of several sizes: the largest
     names_threads: bool = False  # it asks which thread runs an iteration: `prange` is `range`
     several_arrays: set[Key] = field(default_factory=set)  # calls whose returns give several of the caller
+    trees: dict[ast.FunctionDef, ast.FunctionDef] = field(default_factory=dict)  # what is read instead of a function
+    mixed: list[tuple[KernelError, ast.FunctionDef, str]] = field(default_factory=list)
+    """Names that cannot stand for all that they are assigned: the error, the function and the name."""
 
     def restart(self) -> None:
         """Forget what was found about variables."""

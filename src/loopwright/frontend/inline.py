@@ -114,6 +114,7 @@ def _inline(
     cx: Context, source: Source, tree: ast.FunctionDef, closure: Closure | None, defaults: Mapping[str, Value],
     call: Arguments, each: Each | None = None,
 ) -> Value:  # fmt: skip
+    tree = cx.session.trees.get(tree, tree)
     given = _match(cx, tree, defaults, call)
     if each is None:
         _refuse_generator(cx, tree, call)

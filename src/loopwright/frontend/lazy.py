@@ -9,6 +9,7 @@ import ast
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from loopwright.errors import KernelError
 from loopwright.frontend import operators
 from loopwright.frontend.context import Context, NotYet
 from loopwright.frontend.convert import as_number, in_type, negated, truth
@@ -142,6 +143,15 @@ def condition_of(cx: Context, node: ast.expr) -> bool | Expr:
 
 def conditional(cx: Context, node: ast.IfExp) -> Value:
     """`a if c else b`."""
+    try:
+        return _conditional(cx, node)
+    except KernelError as error:
+        if id(node) in cx.target_names:
+            cx.session.mixed.append((error, cx.frame.tree, cx.target_names[id(node)]))
+        raise
+
+
+def _conditional(cx: Context, node: ast.IfExp) -> Value:
     condition = condition_of(cx, node.test)
     if isinstance(condition, bool):
         return cx.evaluate(node.body if condition else node.orelse)

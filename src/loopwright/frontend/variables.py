@@ -9,6 +9,7 @@ from typing import cast
 
 import numpy as np
 
+from loopwright.errors import KernelError
 from loopwright.frontend.array_variables import refuse_out_of_scope, separate, store_array
 from loopwright.frontend.arrays import check_range
 from loopwright.frontend.context import Context, Frame, NotYet, web_key
@@ -174,6 +175,15 @@ def _with_free_names(cx: Context, frame: Frame, closure: Closure, node: ast.Name
 
 def assign_web(cx: Context, web: Web, value: Value, node: ast.AST, value_node: ast.AST) -> None:
     """Give a variable of the current frame its value."""
+    try:
+        _assign_web(cx, web, value, node, value_node)
+    except KernelError as error:
+        if not web.is_single:
+            cx.session.mixed.append((error, cx.frame.tree, web.name))
+        raise
+
+
+def _assign_web(cx: Context, web: Web, value: Value, node: ast.AST, value_node: ast.AST) -> None:
     key = web_key(cx.frame, web)
     if isinstance(value, Zipped):
         raise cx.error(node, "a zip cannot be assigned to a name", "it can be iterated only once",
