@@ -79,6 +79,7 @@ class Session:
     forms: dict[int, ReturnForm] | None = None  # returns that have no form in common, by the id of their node
     result_shapes: dict[int, list[tuple[Expr, ...]]] = field(default_factory=dict)
     in_place: set[tuple[Key, int]] = field(default_factory=set)
+    of_numbers: set[tuple[Key, int]] = field(default_factory=set)  # `x += v` that were taken for those of arrays
     calls: dict[tuple[int, str, int], ast.Call] = field(default_factory=dict)  # of our own functions, by where and what
     nodes: dict[int, ast.AST] = field(default_factory=dict)  # what is read instead of a node, by its id
     recursive: dict[ast.FunctionDef, set[str]] = field(default_factory=dict)  # what calls itself: parts that it passes

@@ -95,7 +95,9 @@ def lower(
     session = Session(source, signature, outside or Outside(source), narrowing_raises)
     kernel = _rounds(session)
     failure, trees = session.failure, dict[ast.FunctionDef, ast.FunctionDef]()
-    while session.failure is not None and _take_apart(session, trees):
+    for _ in range(_MOST_APART):
+        if session.failure is None or not _take_apart(session, trees):
+            break
         session = Session(source, signature, session.outside, narrowing_raises, trees=trees)
         kernel = _rounds(session)
     if session.failure is not None:
@@ -126,7 +128,7 @@ def _take_apart(session: Session, trees: dict[ast.FunctionDef, ast.FunctionDef])
     """Whether a name that cannot stand for all that it is assigned has one meaning on each path, once these are taken
     apart: then they are, in `trees`."""
     for error, tree, name in session.mixed:
-        if error is session.failure and len(trees) < _MOST_APART:
+        if error is session.failure:
             original = next((one for one, other in trees.items() if other is tree), tree)
             apart = taken_apart(tree, name)
             trees |= {} if apart is None else {original: apart}

@@ -19,7 +19,7 @@ from loopwright.frontend.array_names import has_aliases
 from loopwright.frontend.array_parts import assign_part, part_of
 from loopwright.frontend.array_variables import independent
 from loopwright.frontend.closures import named_lambda, nested_function
-from loopwright.frontend.context import Context, Restart, web_key
+from loopwright.frontend.context import Context, web_key
 from loopwright.frontend.convert import as_index, as_number
 from loopwright.frontend.elementwise import assign_elements, binary, materialised
 from loopwright.frontend.expressions import index_of, indexed, places_of
@@ -44,6 +44,7 @@ from loopwright.frontend.results import return_from_kernel
 from loopwright.frontend.rows import refuse_shared
 from loopwright.frontend.table_methods import update
 from loopwright.frontend.tables import delete_key, get_item, set_item
+from loopwright.frontend.updates import updates_a_number, updates_in_place
 from loopwright.frontend.values import (
     Array,
     ArrayLike,
@@ -450,18 +451,20 @@ def _augmented(cx: Context, node: ast.AugAssign) -> None:
         if isinstance(old, Items) and isinstance(value, Items) and op == "add":
             new: Value = replace(old, items=old.items + value.items)
         elif isinstance(old, TableValue | ListValue):
-            _in_place(cx, target)
+            updates_in_place(cx, target)
             _grow(cx, old, op, value, node)
             return None
         elif is_array(old):
             assert isinstance(old, ArrayLike)
-            _in_place(cx, target)
+            updates_in_place(cx, target)
             kept_old = materialised(cx, old, node) if isinstance(old, Elementwise) else old
             whole = as_view(kept_old) if isinstance(kept_old, Array) else kept_old
             assign_elements(cx, whole, _same_kind(cx, old, binary(cx, op, whole, value, node), node), target, node)
             return None
         else:
             new = binary(cx, op, old, value, node)
+        if id(target) not in cx.frame.webs.stores:
+            updates_a_number(cx, target)
         assign_web(cx, cx.frame.webs.stores[id(target)], new, target, node)
         return None
     if isinstance(target, ast.Subscript):
@@ -544,14 +547,6 @@ def _augmented_item(
         _grow(cx, before, op, cx.evaluate(node.value), node)
         return
     assign_item(cx, base, index, binary(cx, op, before, cx.evaluate(node.value), node), target)
-
-
-def _in_place(cx: Context, target: ast.Name) -> None:
-    """`x += v` of an array assigns no name. Raises Restart where that was not known."""
-    mark = (cx.frame.path, id(target))
-    if mark not in cx.session.in_place:
-        cx.session.in_place.add(mark)
-        raise Restart
 
 
 def _same_kind(cx: Context, old: Value, new: Value, node: ast.AugAssign) -> Value:

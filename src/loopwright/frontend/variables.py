@@ -12,7 +12,7 @@ import numpy as np
 from loopwright.errors import KernelError
 from loopwright.frontend.array_variables import refuse_out_of_scope, separate, store_array
 from loopwright.frontend.arrays import check_range
-from loopwright.frontend.context import Context, Frame, NotYet, web_key
+from loopwright.frontend.context import Context, Frame, NotYet, Restart, web_key
 from loopwright.frontend.convert import in_type
 from loopwright.frontend.elementwise import kept_array, materialised
 from loopwright.frontend.global_arrays import global_array
@@ -22,6 +22,7 @@ from loopwright.frontend.named_tuples import fields_of
 from loopwright.frontend.promote import NumberType
 from loopwright.frontend.renaming import renamed_only
 from loopwright.frontend.sized_names import sized_name
+from loopwright.frontend.updates import takes_updates_in_place
 from loopwright.frontend.values import (
     Array,
     ArrayLike,
@@ -179,6 +180,8 @@ def assign_web(cx: Context, web: Web, value: Value, node: ast.AST, value_node: a
         _assign_web(cx, web, value, node, value_node)
     except KernelError as error:
         if not web.is_single:
+            if isinstance(value, ArrayLike) and value.shape and takes_updates_in_place(cx, web):
+                raise Restart from None
             cx.session.mixed.append((error, cx.frame.tree, web.name))
         raise
 
