@@ -165,7 +165,7 @@ _TAKE_BOOLS = ("a bound of range()", "a bound of a slice", "a number of times")
 
 
 def as_index(cx: Context, value: Value, node: ast.AST, what: str = "an index") -> Expr:
-    """An int64 of a number used as an index, a size or a bound; floats are refused, and bools, but Python's as bounds."""
+    """An int64 of a number used as an index, a size or a bound; no float, and no bool but Python's as a bound."""
     number = as_number(cx, value, node, f"{what} must be an integer")
     kind = number.number_type.type
     if kind == BOOL and number.number_type.weak and what in _TAKE_BOOLS:
