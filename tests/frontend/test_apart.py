@@ -112,6 +112,17 @@ def test_each_branch_with_what_follows_it(flag):
     same(in_a_helper, a, flag)
 
 
+def longer_first(a, b, flag):
+    if flag:
+        a, b = b, a
+    return a[0] == b[1], len(a) - len(b)
+
+
+def test_texts_exchanged():
+    for flag in (0, 1):
+        same(longer_first, "abc", "ba", flag)
+
+
 @pytest.mark.parametrize("number", [0, 1, 2])
 def test_of_several_branches(number):
     a = np.arange(1.0, 6.0)

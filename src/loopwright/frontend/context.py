@@ -209,6 +209,15 @@ class Context:
     def error(self, node: ast.AST, what: str, why: str = "", remedy: str = "") -> KernelError:
         return KernelError(what, self.at(node), why, remedy)
 
+    @contextmanager
+    def gives_a_meaning(self, tree: ast.FunctionDef, name: str) -> Iterator[None]:
+        """An error in here says that a name cannot stand for one more thing."""
+        try:
+            yield
+        except KernelError as error:
+            self.session.mixed.append((error, tree, name))
+            raise
+
     # ---- writing IR ----
 
     def emit(self, statement: Stmt) -> None:

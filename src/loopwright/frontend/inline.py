@@ -142,7 +142,8 @@ def _inline(
         if key is not None:
             frame.handed_over[web.number] = key
         else:
-            _bind(cx, frame, web, value, call.node)
+            with cx.gives_a_meaning(tree, web.name):
+                _bind(cx, frame, web, value, call.node)
     if (*path, "return") in cx.session.optional:  # nothing is returned yet
         cx.emit(Assign(cx.flag(cx.variable((*path, "return"), "result")).name, Const(False, BOOL), at=at_call))
     failed_before = cx.session.failure

@@ -121,6 +121,11 @@ def _rounds(session: Session) -> Kernel | None:
             kernel = _round(session)
         except Restart:
             session.restart()
+        except KernelError as failure:  # of what a parameter is given
+            if not any(failure is error for error, _, _ in session.mixed):
+                raise
+            session.failure = failure
+            return None
     return kernel
 
 
@@ -311,7 +316,8 @@ def _frame(cx: Context, values: dict[str, Value]) -> Frame:
         elif isinstance(value, Array | Records):  # told of where it is assigned again
             cx.fixed[web_key(frame, web)] = value
         else:
-            store_variable(cx, web_key(frame, web), parameter.arg, value, parameter, parameter)
+            with cx.gives_a_meaning(tree, parameter.arg):
+                store_variable(cx, web_key(frame, web), parameter.arg, value, parameter, parameter)
     return frame
 
 

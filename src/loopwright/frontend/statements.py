@@ -29,7 +29,7 @@ from loopwright.frontend.inline import return_from_helper, yield_statement
 from loopwright.frontend.iteration import comprehension, weak_items
 from loopwright.frontend.iterators import iterator_of
 from loopwright.frontend.keyed import is_filled_by_text, item_of, note_keyed, set_key
-from loopwright.frontend.lazy import condition_of
+from loopwright.frontend.lazy import condition_before
 from loopwright.frontend.list_methods import comprehension_list, delete_item
 from loopwright.frontend.lists import assign_item, extend, index_list, is_changed, is_searched, new_list, of_array
 from loopwright.frontend.loops import for_loop, jump, while_loop
@@ -575,7 +575,7 @@ def _if(cx: Context, node: ast.If, rest: list[ast.stmt]) -> bool:
     first = [*node.body, *(rest if falls[0] else [])]
     second = [*node.orelse, *(rest if falls[1] else [])]
     decided: object = cx.frame.webs.decisions.get(id(node))
-    condition = decided if isinstance(decided, bool) else condition_of(cx, node.test)
+    condition = decided if isinstance(decided, bool) else condition_before(cx, node.test, first, second)
     if isinstance(condition, bool):
         cx.execute(first if condition else second)
         # A helper that always raises still needs a value for what its call is part of: the rest of it gives one.

@@ -141,7 +141,7 @@ class DefReader:
             case ast.Call(func=callee):
                 known = self.called(expression)
                 base = set()
-                if isinstance(callee, ast.Attribute) and known is None and callee.attr in _VIEWS:
+                if isinstance(callee, ast.Attribute) and known is None and _may_be_view(callee.attr, expression):
                     base = self.roots(callee.value)
                 if _never_writes(known) and not _is_view(known):
                     return set()
@@ -297,10 +297,12 @@ _VIEWS = ("reshape", "ravel", "transpose", "swapaxes", "squeeze", "view", "diago
 """Methods that give a view of their array, at times."""
 
 
-_OWN = frozenset({
-    "copy", "flatten", "sum", "mean", "min", "max", "prod", "std", "var", "any", "all", "argmin", "argmax", "argsort",
-    "cumsum", "dot", "tolist", "item",
-})  # fmt: skip
+def _may_be_view(method: str, call: ast.Call) -> bool:
+    """Whether a method of an array may give a view of it: `a.astype(t)` copies unless it is told not to."""
+    is_copy = method == "astype" and len(call.args) == 1 and not call.keywords
+    return method in _VIEWS and not is_copy
+
+
 """Methods that give something of its own."""
 
 
