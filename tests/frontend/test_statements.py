@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import loopwright as lw
 from frontend.judge import define, refusal, same, text_of
 
 DTYPES = ["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64"]
@@ -369,3 +370,18 @@ def test_a_bool_of_python_bounds_a_range():
 
     same(f, np.arange(4), True)
     same(f, np.arange(4), False)
+
+
+def test_what_a_method_is_called_on_is_evaluated_once():
+    def f(x, k):
+        stack = [3, 2, 1]
+        rows = x[np.arange(stack.pop(), 4)].copy()
+        np.random.seed(k)
+        drawn = x[np.random.permutation(len(x))[:k]].copy()
+        return rows, len(stack), drawn, np.random.random()
+
+    state = np.random.get_state()
+    found = lw.kernel(f)(np.arange(15.0).reshape(5, 3), 3)
+    expected = f(np.arange(15.0).reshape(5, 3), 3)
+    np.random.set_state(state)
+    assert all(np.array_equal(one, other) for one, other in zip(found, expected, strict=True))

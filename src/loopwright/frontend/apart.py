@@ -18,12 +18,12 @@ def taken_apart(tree: ast.FunctionDef, name: str) -> ast.FunctionDef | None:
     """The function with whatever follows an `if` that assigns this name, and reads it, in both branches; None where
     there is no such `if`, or the function would be too long."""
     result = copy.copy(tree)
-    writer = _Apart(name, min(_MOST_NODES, _MOST_TIMES * _count(tree.body)))
+    writer = _TailDuplication(name, min(_MOST_NODES, _MOST_TIMES * _count(tree.body)))
     result.body = writer.block(tree.body)
     return result if writer.changed and writer.room > 0 else None
 
 
-class _Apart:
+class _TailDuplication:
     """room: for how many more nodes there is room."""
 
     def __init__(self, name: str, room: int) -> None:

@@ -26,7 +26,7 @@ from loopwright.frontend.expressions import index_of, indexed, places_of
 from loopwright.frontend.hidden import NeededError
 from loopwright.frontend.infer import Key
 from loopwright.frontend.inline import return_from_helper, yield_statement
-from loopwright.frontend.iteration import comprehension, weak_items
+from loopwright.frontend.iteration import comprehension, function_of, weak_items
 from loopwright.frontend.iterators import iterator_of
 from loopwright.frontend.keyed import is_filled_by_text, item_of, note_keyed, set_key
 from loopwright.frontend.lazy import condition_before
@@ -44,7 +44,7 @@ from loopwright.frontend.results import return_from_kernel
 from loopwright.frontend.rows import refuse_shared
 from loopwright.frontend.table_methods import update
 from loopwright.frontend.tables import delete_key, get_item, set_item
-from loopwright.frontend.updates import updates_a_number, updates_in_place
+from loopwright.frontend.updates import updates_in_place, web_of_update
 from loopwright.frontend.values import (
     Array,
     ArrayLike,
@@ -219,9 +219,7 @@ def _begins_empty(cx: Context, node: ast.expr) -> bool:
         return not node.keys
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name | ast.Attribute) or node.args:
         return False
-    if isinstance(node.func, ast.Attribute) and not isinstance(cx.evaluate(node.func.value), Fixed):
-        return False
-    callee = cx.evaluate(node.func)
+    callee = function_of(cx, node)
     made = callee.value if isinstance(callee, Fixed) else None
     return (made is dict and not node.keywords) or getattr(made, MAKES, None) is dict
 
@@ -463,9 +461,7 @@ def _augmented(cx: Context, node: ast.AugAssign) -> None:
             return None
         else:
             new = binary(cx, op, old, value, node)
-        if id(target) not in cx.frame.webs.stores:
-            updates_a_number(cx, target)
-        assign_web(cx, cx.frame.webs.stores[id(target)], new, target, node)
+        assign_web(cx, web_of_update(cx, target), new, target, node)
         return None
     if isinstance(target, ast.Subscript):
         base, indices = indexed(cx, target)

@@ -22,12 +22,15 @@ def updates_in_place(cx: Context, target: ast.Name) -> None:
         raise Restart
 
 
-def updates_a_number(cx: Context, target: ast.Name) -> None:
-    """Note that an `x += v` was taken for one of an array, and is none. Raises Restart."""
-    mark = (cx.frame.path, id(target))
-    cx.session.in_place.discard(mark)
-    cx.session.of_numbers.add(mark)
-    raise Restart
+def web_of_update(cx: Context, target: ast.Name) -> Web:
+    """The variable that an `x += v` of a number assigns. Raises Restart where it was taken for one of an array."""
+    web = cx.frame.webs.stores.get(id(target))
+    if web is None:
+        mark = (cx.frame.path, id(target))
+        cx.session.in_place.discard(mark)
+        cx.session.of_numbers.add(mark)
+        raise Restart
+    return web
 
 
 def takes_updates_in_place(cx: Context, web: Web) -> bool:

@@ -303,6 +303,10 @@ def _may_be_view(method: str, call: ast.Call) -> bool:
     return method in _VIEWS and not is_copy
 
 
+_OWN = frozenset({
+    "copy", "flatten", "sum", "mean", "min", "max", "prod", "std", "var", "any", "all", "argmin", "argmax", "argsort",
+    "cumsum", "dot", "tolist", "item",
+})  # fmt: skip
 """Methods that give something of its own."""
 
 
