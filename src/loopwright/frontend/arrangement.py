@@ -183,6 +183,11 @@ def diag(v: Any, k: Any = 0) -> Any:
     return chosen
 
 
+def _diag_indices(n: Any) -> Any:
+    places = np.arange(n)
+    return places, places
+
+
 def _diagflat(v: Any, k: Any = 0) -> Any:
     return diag(v.ravel(), k)
 
@@ -345,7 +350,7 @@ METHODS: dict[str, Any] = {"take": _take, "item": _item}
 By = Callable[..., Any]
 FUNCTIONS: dict[Any, By | tuple[int, By, By]] = {
     np.take: _take, np.flip: _flip, np.flipud: _flipud, np.fliplr: _fliplr, np.rot90: _rot90, np.roll: _roll,
-    np.tile: _tile, np.delete: _delete, np.insert: _insert, np.pad: _pad, np.diagflat:
+    np.tile: _tile, np.delete: _delete, np.insert: _insert, np.pad: _pad, np.diag_indices: _diag_indices, np.diagflat:
     _diagflat, np.tri: _tri, np.tril_indices: _tril_indices, np.triu_indices: _triu_indices,
     np.tril_indices_from: _tril_indices_from, np.triu_indices_from: _triu_indices_from,
     np.atleast_1d: _atleast_1d, np.atleast_2d: _atleast_2d, np.atleast_3d:

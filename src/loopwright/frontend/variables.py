@@ -268,10 +268,10 @@ def store_variable(cx: Context, key: Key, name: str, value: Value, node: ast.AST
                 cx.emit(Assign(cx.variable(key, name), Const(0, INT64), at=cx.at(node)))
         case RangeValue(bounds=bounds):
             store_variable(cx, key, name, Items(bounds, kind=range), node, value_node)
-        case Array(shape=(_, *_), index=()) if key[-1] in renamed_only(cx.frame) and key not in cx.array_variables:
+        case Array(shape=(_, *_)) if key[-1] in renamed_only(cx.frame) and key not in cx.array_variables:
             cx.array_names.setdefault(key, name)
             cx.session.types.assign(key, ArrayKind(value.element, len(value.shape)))
-            cx.array_variables[key] = value
+            cx.array_variables[key] = replace(value, index=tuple(_frozen(cx, one, cx.at(node)) for one in value.index))
             _note_presence(cx, key, name, node)
         case Array(shape=(_, *_)) | View() | Elementwise():
             cx.array_names.setdefault(key, name)
