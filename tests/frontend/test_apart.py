@@ -157,3 +157,18 @@ def test_what_is_written_out():
         "def f(a, c):\n    if c:\n        w = a\n        return w\n    elif a:\n        return 0\n"
         "    else:\n        w = 1\n        return w"
     )
+
+
+def of_several_sizes(a, b, k):
+    v = b
+    if k == 0:
+        v = a * 2.0
+    v[1] = 1.0
+    if k > 2:
+        v = a if k > 3 else b
+    return v.copy()
+
+
+@pytest.mark.parametrize("number", [0, 1, 3, 4])
+def test_a_name_of_several_sizes_that_is_written(number):
+    same(of_several_sizes, np.arange(4.0), np.arange(4.0) + 5.0, number)

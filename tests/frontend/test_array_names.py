@@ -96,6 +96,7 @@ SAME = {
     "overwritten by a helper": "return overwritten(x, n)",
 }
 REFUSED = {
+    "y = x\nfor k in range(n):\n    if k: y = z[k:]\n    y[0] = 1.0\n    z = y * 2\nreturn y": "another name for 'x'",
     "for k in range(n):\n    x[k] = 3\n    x = x.copy()\nreturn x": "'x' is an argument that is written in place",
     "y = x\nfor k in range(n):\n    y[0] = 5\n    y = x * 2\nreturn y": "'y' is another name for 'x' here",
     "b = x * 1\nk = x * 1\nfor i in range(n):\n    k[0] += i\n    x = x + b\n    k = b\nreturn x": "'k' is another",

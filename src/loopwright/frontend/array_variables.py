@@ -37,9 +37,10 @@ def store_array(cx: Context, key: Key, name: str, value: ArrayLike, node: ast.AS
         for variable, size in zip(cx.sizes[key], value.shape, strict=True):  # its own array, as long as it was then
             cx.emit(Assign(variable, size_of(clipped(cx, size)), at=cx.at(node)))
         return
-    if known is not None and not is_itself and _has_name(cx, value):
+    has_room = bool(cx.session.rooms.get(key)) and (key in cx.sizes or known is None)
+    if (known is not None or has_room) and not is_itself and _has_name(cx, value):
         refuse_alias(cx, name, value, node)
-    if cx.session.rooms.get(key) and (key in cx.sizes or known is None):
+    if has_room:
         assign_sized(cx, key, name, value, kind.element, node, value_node)
         return
     if known is None:
