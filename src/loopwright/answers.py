@@ -278,7 +278,8 @@ def _notes(one: Specialisation, asked: AskedCall | None, runs: Sequence[Run]) ->
             then = f"other code runs it, {CAREFUL}"
         else:
             then = "other code runs it, which relies on none"
-        yield f"the sizes of this call fail the condition {asked.condition}: {then}"
+        fail = f"fail the condition {asked.condition}" if asked.condition else "are no room for all that data may say"
+        yield f"the sizes of this call {fail}: {then}"
     elif one.compilation.semantics.checks == "data" and asked is None:
         yield f"this code runs the calls whose sizes are no room for all that data may say: {CAREFUL}"
     elif any(run.how == "checked" for run in runs) and asked is None and one.compilation.semantics.checks == "all":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 import loopwright as lw
 from analysis.small import kernel
@@ -135,3 +136,24 @@ def test_a_guard_that_asks_for_an_empty_array_is_none() -> None:
     pooled.py_func(y, *expected)
     assert all(np.allclose(one, other) for one, other in zip(found, expected, strict=True))
     assert "== 0" not in str(pooled.explain(y, *found))
+
+
+@lw.kernel
+def frames(x, n, hop, out):
+    window = np.ones(n)
+    for f in range(len(out)):
+        part = x[f * hop : f * hop + n] * window
+        out[f] = part.sum()
+
+
+def test_a_guard_that_asks_for_too_much_is_none() -> None:
+    """Slices that begin at a product have `n` elements for all values of the product only if `n` is 0: so the guard
+    `n == 0` failed in every call, and the code that runs then checks every access, in order."""
+    x, found = np.arange(20.0), np.zeros(4)
+    frames(x, 6, 4, found)
+    assert found.tolist() == [x[4 * f : 4 * f + 6].sum() for f in range(4)]
+    explained = str(frames.explain(x, 6, 4, found))
+    assert "fail the condition" not in explained
+    assert "n == 0" not in explained
+    with pytest.raises(ValueError, match="do not go together"):
+        frames(x, 6, 4, np.zeros(5))

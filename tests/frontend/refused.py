@@ -240,29 +240,29 @@ negative power        def f(k):
                           return k[0] ** -1
 int64 and uint64      def f(k, w):
                           x = k[0]
-                          if x > 0:
+                          while x > 0:
                               x = w[0]
                           return x
 min of int64, uint64  def f(k, w):
                           return min(k[0], w[0])
 two kinds             def f(a):
                           x = 1
-                          if a[0] > 0:
+                          while a[0] > 0:
                               x = (1, 2)
                           return x
 array or number       def f(a):
                           x = 1
-                          if a[0] > 0:
+                          while a[0] > 0:
                               x = a
                           return x
 number or tuple       def f(a):
                           x = (1, 2)
-                          if a[0] > 0:
+                          while a[0] > 0:
                               x = 1
                           return x
 two lengths           def f(a):
                           x = (1, 2)
-                          if a[0] > 0:
+                          while a[0] > 0:
                               x = (1, 2, 3)
                           return x
 None plus number      def f(a):
@@ -270,7 +270,7 @@ None plus number      def f(a):
                           return x + a[0]
 other axes            def f(a):
                           x = np.zeros(3)
-                          if a[0] > 0:
+                          while a[0] > 0:
                               x = np.zeros((3, 3))
                           return x
 swapped, then written def f(a, b):

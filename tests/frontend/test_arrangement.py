@@ -11,7 +11,8 @@ np.argpartition(a, 3)[3]; np.partition(a, 3)[3]; np.take(a, p); np.take(a, 2); n
 np.take(m, p2, axis=1); np.take(m, 5); np.append(a, b); np.append(a, 3.0); np.append(m, m, axis=0); np.atleast_1d(x)
 np.atleast_1d(a); np.atleast_2d(a); np.atleast_2d(m); np.atleast_3d(a); np.broadcast_to(a, (3, 7)).copy()
 np.broadcast_to(x, (3, 2)).copy(); np.delete(a, 2); np.delete(a, p2); np.delete(a, [1, 3]); np.diag(a); np.diag(q)
-np.diag(q, k=1); np.diag(a, k=-1); np.diagflat(a); np.dstack((m, m)); np.extract(a > 1, a); np.flip(a); np.flip(m)
+np.diag(q, k=1); np.diag(a, k=-1); np.diagflat(a); np.diag_indices(3); np.diag_indices(0)[1]
+np.dstack((m, m)); np.extract(a > 1, a); np.flip(a); np.flip(m)
 np.flip(m, 0); np.flip(m, axis=1); np.fliplr(m); np.flipud(m); np.flipud(a); np.place(a, a > 1, b); np.put(a, p2, 9.0)
 np.putmask(a, a > 1, 0.0); np.copyto(a, b); np.resize(a, 9); np.roll(a, 2); np.roll(a, -1); np.roll(m, 1, axis=0)
 np.roll(m, -1, axis=1); np.roll(m, 3); np.rot90(m); np.rot90(m, 2); np.tile(a, 2); np.tile(m, (2, 1)); np.tile(m, 2)

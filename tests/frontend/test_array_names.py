@@ -89,24 +89,27 @@ SAME = {
     """,
     "through a helper that hands it on": "y = np.zeros(4)\ny, k = pushed_twice(y, 1, n)\ny[3] += 1\nreturn y, k",
     "two results of a helper that nobody writes": "y, z = twice(x, n)\nreturn y.sum(), z + 1",
+    "a copy on one path": "if n > 2:\n    x = x.copy()\nx[0] = 3\nreturn x",
+    "a conditional expression": "y = x if n else x * 2\ny[0] = 1\nreturn y",
+    "written later under one name": "y = x\nif n > 2:\n    y = x * 2\ny[0] = 5\nreturn y",
+    "written later under the other one": "y = x\nif n > 2:\n    y = x * 2\nx[0] = 5\nreturn y",
+    "overwritten by a helper": "return overwritten(x, n)",
 }
 REFUSED = {
-    "y = x\nif n > 2:\n    y = x * 2\ny[0] = 5\nreturn y": "'y' is another name for 'x' here",
-    "y = x\nif n > 2:\n    y = x * 2\nx[0] = 5\nreturn y": "'y' is another name for 'x' here",
+    "y = x\nfor k in range(n):\n    if k: y = z[k:]\n    y[0] = 1.0\n    z = y * 2\nreturn y": "another name for 'x'",
+    "for k in range(n):\n    x[k] = 3\n    x = x.copy()\nreturn x": "'x' is an argument that is written in place",
+    "y = x\nfor k in range(n):\n    y[0] = 5\n    y = x * 2\nreturn y": "'y' is another name for 'x' here",
     "b = x * 1\nk = x * 1\nfor i in range(n):\n    k[0] += i\n    x = x + b\n    k = b\nreturn x": "'k' is another",
     "b = x * 2\nk = x * 1\nfor i in range(n):\n    b += 9\n    x = x + k\n    k = b\nreturn x": "'k' is another",
     "k = x * 1\nfor i in range(n):\n    b = x + i\n    if i: k = b\n    b += 9\n    x += k\nreturn x": "'k' is",
     "k = x * 1\nfor i in range(n):\n    b = x + i\n    k = b\n    b[0] = 9\nreturn k": "'k' is another name for",
-    "if n > 2:\n    x = x.copy()\nx[0] = 3\nreturn x": "'x' is an argument that is written in place",
     "t = 0.0\nfor row in x:\n    x = x * 2\n    t += row\nreturn t": "'x' is assigned again while a loop goes over it",
-    "y = x if n else x * 2\ny[0] = 1\nreturn y": "'y' is another name for 'x' here",
     "y = either(x, n)\ny[0] = 1\nreturn y": "one of several results is the caller's array",
     "y = either(x, n)\nx[0] = 1\nreturn y": "one of several results is the caller's array",
     "y, z = twice(x, n)\ny[0] = 9\nreturn z": "two of the results are one array",
     "y, z = renamed(x, n)\ny[0] = 9\nreturn z": "'r' is another name for 'q' here",
     "y, k = crossed(x, x * 2, n)\ny[0] = 1\nreturn k": "one of several results is the caller's array",
     "for k in range(n):\n    x = bumped(x, k)\n    if k: x = x * 2\nreturn x": "'x' is an argument that is written",
-    "return overwritten(x, n)": "'x' is the caller's array, and stands for another one later",
 }
 HELPERS = """
     def total(a):

@@ -138,9 +138,21 @@ def given(x):
 
 
 def emptied(x):
+    while len(x) > 1:
+        x = []
+    x.append(1)
+
+
+def emptied_or_not(x):
     if len(x) > 1:
         x = []
     x.append(1)
+
+
+def test_a_list_of_the_caller_that_one_branch_assigns_again():
+    text = "def f(n):\n    x = [n] * n\n    emptied_or_not(x)\n    return x\n"
+    for n in (0, 1, 2):
+        same(define(text, "emptied.py", emptied_or_not=emptied_or_not), n)
 
 
 @pytest.mark.parametrize("body", REFUSED)

@@ -81,3 +81,19 @@ def test_a_list_that_grows_while_a_loop_goes_over_it_is_refused():
             return x
         """)
     assert "'x' changes its length while a loop goes over it" in refusal(function, 3)
+
+
+def peaks(x, apart):
+    found = []
+    for i in range(1, len(x) - 1):
+        if x[i] > x[i - 1] and x[i] >= x[i + 1]:
+            if found and i - found[-1] < apart:
+                if x[i] > x[found[-1]]:
+                    found[-1] = i
+            else:
+                found.append(i)
+    return found
+
+
+def test_a_test_of_elements_that_its_branches_append():
+    same(peaks, np.array([0.0, 3.0, 1.0, 4.0, 2.0, 5.0, 0.0, 0.0, 2.0, 0.0]), 3)

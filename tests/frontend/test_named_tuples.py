@@ -122,7 +122,7 @@ def test_refused():
 
     def two_classes(a):
         x = Particle(a[0])
-        if a[0] > 0:
+        for _ in range(2):
             x = Span(a[0], a[0])
         return x[0]
 

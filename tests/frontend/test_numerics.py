@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
+from frontend.judge import define, same
 from frontend.numpy_table import expressions, judge
 
 EXPRESSIONS = """
@@ -29,3 +31,9 @@ np.cumsum(c3, axis=2); np.cumprod(m, axis=0)
 @pytest.mark.parametrize("text", expressions(EXPRESSIONS))
 def test_as_numpy(text):
     judge(text)
+
+
+def test_covariances_of_no_observations_are_not_numbers():
+    function = define("def f(m):\n    return np.cov(m.T)\n")
+    for size in (0, 1, 2, 5):
+        same(function, np.arange(5.0 * 3).reshape(5, 3)[:size] ** 2)

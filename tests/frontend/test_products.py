@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from frontend.judge import define, refusal, same
+from frontend.judge import define, kernel_of, refusal, same
+from loopwright.ir.nodes import Allocate
+from loopwright.ir.walk import statements
 
 PRODUCTS = [
     "v @ v", "m @ v", "v @ n", "m @ n", "m @ n @ v", "np.dot(m, n)", "np.dot(v, v)", "np.dot(2.0, v)",
@@ -69,3 +71,16 @@ def test_more_axes(text):
     sizes = (0, 1)
     for size in sizes:
         same(define(f"def f(m, s, t, v):\n    return {text}\n"), m[:size], s[:size], t[:size], np.arange(3.0))
+
+
+def scaled(alpha, m, v, w):
+    return alpha * m @ v + w @ (m + 1.0) + (v * v) @ (v - 1.0)
+
+
+def test_an_operand_whose_elements_are_read_once_is_not_stored():
+    m, v = np.arange(9.0).reshape(3, 3), np.array([1.0, -2.0, 0.5])
+    same(scaled, 1.5, m, v, v[::-1])
+    made = statements(kernel_of(scaled, 1.5, m, v, v).body, Allocate)
+    assert all(len(one.shape) == 1 for one in made)
+    same(define("def f(m, v):\n    return (m * 2) @ (v + 1)\n"), m, v)
+    same(define("def f(m, v):\n    m[0] = (m * 2) @ (v + m[0])\n    return m\n"), m, v)

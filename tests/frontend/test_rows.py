@@ -147,4 +147,5 @@ NAMES = [
 @pytest.mark.parametrize("body", NAMES)
 def test_a_name_for_several_arrays_of_a_list_is_no_copy_that_shows(body):
     lines = "\n".join(f"    {line.strip()}" for line in body.split("; "))
-    assert "another name for" in refusal(define(f"def f(n):\n{lines}\n"), 3)
+    for n in (3, 5):
+        same(define(f"def f(n):\n{lines}\n"), n)

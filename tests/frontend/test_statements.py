@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import loopwright as lw
 from frontend.judge import define, refusal, same, text_of
 
 DTYPES = ["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64"]
@@ -335,3 +336,52 @@ def test_the_rest_of_a_tuple():
     same(rest_of_tuples, (1, 2.0, 3), np.array([1.5, 2.5]), 4)
     told = refusal(define("def f(a):\n    x, *y = a\n    return x\n", "rest.py"), np.zeros(3))
     assert "'*' before a name takes the rest of a tuple" in told
+
+
+def another_name_is_updated(a, out):
+    rest = a
+    for i in range(len(out)):
+        out[i] = rest // 2
+        rest %= 2
+    return out
+
+
+def a_number_first(a, n):
+    x = 0.0
+    for i in range(n):
+        x += a[i]
+    if x > 3.0:
+        x = a
+        x += 1.0
+    return x
+
+
+def test_updates_in_place_under_another_name():
+    same(another_name_is_updated, np.arange(5), np.zeros((3, 5), np.int64))
+    same(a_number_first, np.arange(5.0), 2)
+    same(a_number_first, np.arange(5.0), 4)
+
+
+def test_a_bool_of_python_bounds_a_range():
+    def f(a, flag):
+        for i in range(flag, len(a)):
+            a[i] += 1
+        return a[flag:].sum()
+
+    same(f, np.arange(4), True)
+    same(f, np.arange(4), False)
+
+
+def test_what_a_method_is_called_on_is_evaluated_once():
+    def f(x, k):
+        stack = [3, 2, 1]
+        rows = x[np.arange(stack.pop(), 4)].copy()
+        np.random.seed(k)
+        drawn = x[np.random.permutation(len(x))[:k]].copy()
+        return rows, len(stack), drawn, np.random.random()
+
+    state = np.random.get_state()
+    found = lw.kernel(f)(np.arange(15.0).reshape(5, 3), 3)
+    expected = f(np.arange(15.0).reshape(5, 3), 3)
+    np.random.set_state(state)
+    assert all(np.array_equal(one, other) for one, other in zip(found, expected, strict=True))

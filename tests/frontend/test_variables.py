@@ -135,8 +135,8 @@ def test_a_number_where_an_array_was_is_told_in_words():
     function = define("""
         def f(a, c):
             x = a + 1
-            if c > 0:
-                x = 1.0
+            while c > 0:
+                x, c = 1.0, 0
             return x
         """)
     with pytest.raises(lw.KernelError, match="'x' is a Python float here and an array elsewhere"):

@@ -48,6 +48,7 @@ CASES = {
     "n, m = a.shape; n[0] = 1": "",
     "x = same(a, b); x[0] = 1": "a",
     "a += 1": "a",
+    "x = a.astype(float); x += 1; y = b.astype(float, copy=False); y[0] = 1": "b",
     "x = a; x = b[0]; x += 1": "a",
     "x = b[0]; x += 1": "",
     "x = b[0]; x += 1; x[0] = 1": "b",

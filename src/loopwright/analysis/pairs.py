@@ -18,6 +18,7 @@ from the end.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -152,8 +153,10 @@ class _Places:
     array: str
     known: dict[str, Expr] = field(default_factory=dict)
     changing: set[str] = field(default_factory=set)
+    times_assigned: Counter[str] = field(default_factory=Counter)
 
     def __post_init__(self) -> None:
+        self.times_assigned = Counter(one.name for one in statements(self.loop.body, Assign))
         self.changing = unsettled_in(self.loop.body) | {one.name for one in statements((self.loop,), For)}
         self.changing.discard(self.own)
 
@@ -197,8 +200,7 @@ class _Places:
 
     def _assigned(self, stmt: Assign) -> None:
         """A scalar with one assignment has, after it, the value that it gives, as far as that stays the same."""
-        alone = sum(one.name == stmt.name for one in statements(self.loop.body, Assign)) == 1
-        if alone and self._is_fixed(value := self._resolved(stmt.value)):
+        if self.times_assigned[stmt.name] == 1 and self._is_fixed(value := self._resolved(stmt.value)):
             self.known[stmt.name] = value
 
     def _resolved(self, expr: Expr) -> Expr:

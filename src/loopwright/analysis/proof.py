@@ -157,8 +157,10 @@ def adopt(
                 proof.on_data |= on_data
                 return _adopted(proof, stack, choice, allowed)
             # Arrays of a negative size are empty, and nothing is outside of them: most calls are not like that. Where
-            # the steps of a loop are not known, it reaches fewer elements than its bounds say.
-            if all(proof.notes.loops[name].step for name in stack if name in proof.notes.loops):
+            # the steps of a loop are not known, it reaches fewer elements than its bounds say; where a place is made of
+            # values that the analysis does not know, such as products, the condition asks for too much.
+            is_exact = all(symbol.role != "opaque" for formula in outside for symbol in formula.symbols)
+            if is_exact and all(proof.notes.loops[name].step for name in stack if name in proof.notes.loops):
                 scarce = scarce or (choice, allowed)
     if scarce is None:
         return None

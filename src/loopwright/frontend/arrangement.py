@@ -172,22 +172,24 @@ def _padded(array: Any, before: Any, after: Any, mode: Any, constant_values: Any
     return padded
 
 
-def _diag(v: Any, k: Any = 0) -> Any:
-    if v.ndim == 1:
-        n = len(v)
-        chosen = np.zeros((n + abs(k), n + abs(k)), v.dtype)
-        for i in range(n):
-            chosen[i + max(-k, 0), i + max(k, 0)] = v[i]
-    else:
-        n = max(min(v.shape[0] - max(-k, 0), v.shape[1] - max(k, 0)), 0)
-        chosen = np.empty(n, v.dtype)
-        for i in range(n):
-            chosen[i] = v[i + max(-k, 0), i + max(k, 0)]
+def diag(v: Any, k: Any = 0) -> Any:
+    """`np.diag` of a vector: a matrix with it along a diagonal."""
+    if v.ndim != 1:
+        raise ValueError("Input must be 1- or 2-d.")
+    n = len(v)
+    chosen = np.zeros((n + abs(k), n + abs(k)), v.dtype)
+    for i in range(n):
+        chosen[i + max(-k, 0), i + max(k, 0)] = v[i]
     return chosen
 
 
+def _diag_indices(n: Any) -> Any:
+    places = np.arange(n)
+    return places, places
+
+
 def _diagflat(v: Any, k: Any = 0) -> Any:
-    return _diag(v.ravel(), k)
+    return diag(v.ravel(), k)
 
 
 def _tri(N: Any, M: Any = None, k: Any = 0, dtype: Any = np.float64) -> Any:
@@ -224,16 +226,6 @@ def _tril_indices_from(arr: Any, k: Any = 0) -> Any:
 
 def _triu_indices_from(arr: Any, k: Any = 0) -> Any:
     return _triu_indices(arr.shape[0], k, arr.shape[1])
-
-
-def _broadcast_to(array: Any, shape: Any) -> Any:
-    stretched = np.empty(shape, array.dtype)
-    stretched[:] = array
-    return stretched
-
-
-def _broadcast_number(array: Any, shape: Any) -> Any:
-    return np.full(shape, array)
 
 
 def _atleast_3d(a: Any) -> Any:
@@ -358,10 +350,10 @@ METHODS: dict[str, Any] = {"take": _take, "item": _item}
 By = Callable[..., Any]
 FUNCTIONS: dict[Any, By | tuple[int, By, By]] = {
     np.take: _take, np.flip: _flip, np.flipud: _flipud, np.fliplr: _fliplr, np.rot90: _rot90, np.roll: _roll,
-    np.tile: _tile, np.delete: _delete, np.insert: _insert, np.pad: _pad, np.diag: _diag, np.diagflat:
+    np.tile: _tile, np.delete: _delete, np.insert: _insert, np.pad: _pad, np.diag_indices: _diag_indices, np.diagflat:
     _diagflat, np.tri: _tri, np.tril_indices: _tril_indices, np.triu_indices: _triu_indices,
-    np.tril_indices_from: _tril_indices_from, np.triu_indices_from: _triu_indices_from, np.broadcast_to: (0,
-    _broadcast_number, _broadcast_to), np.atleast_1d: _atleast_1d, np.atleast_2d: _atleast_2d, np.atleast_3d:
+    np.tril_indices_from: _tril_indices_from, np.triu_indices_from: _triu_indices_from,
+    np.atleast_1d: _atleast_1d, np.atleast_2d: _atleast_2d, np.atleast_3d:
     _atleast_3d, np.resize: _resize, np.trim_zeros: _trim_zeros, np.append: _append,
     np.extract: _extract, np.dstack: _dstack, np.put: _put, np.putmask: _putmask, np.place: _place, np.copyto:
     _copyto, np.partition: _partition, np.argpartition: _argpartition,

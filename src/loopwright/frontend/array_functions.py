@@ -89,8 +89,8 @@ def method_of_array(cx: Context, base: ArrayLike, call: Arguments) -> Value:
             return number_method(cx, "item", found, replace(call, values=()))
         case "swapaxes":
             return MANIPULATION[np.swapaxes](cx, with_self)
-        case "squeeze":
-            return more.HANDLERS[np.squeeze](cx, with_self)
+        case "diagonal" | "squeeze":
+            return more.HANDLERS[getattr(np, name)](cx, with_self)
         case "round":
             return round_elements(cx, with_self)
         case _:

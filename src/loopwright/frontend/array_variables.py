@@ -19,7 +19,7 @@ from loopwright.frontend.infer import ArrayKind, Key
 from loopwright.frontend.sized_names import assign_sized, note_sizes
 from loopwright.frontend.values import Array, ArrayLike, Elementwise, Items, Value, View
 from loopwright.frontend.views import ZERO, as_size, as_view, clipped, size_of
-from loopwright.ir.nodes import Assign, Compare, Const
+from loopwright.ir.nodes import Assign, Binary, Compare, Const, Expr
 from loopwright.ir.walk import subexpressions
 
 
@@ -37,9 +37,10 @@ def store_array(cx: Context, key: Key, name: str, value: ArrayLike, node: ast.AS
         for variable, size in zip(cx.sizes[key], value.shape, strict=True):  # its own array, as long as it was then
             cx.emit(Assign(variable, size_of(clipped(cx, size)), at=cx.at(node)))
         return
-    if known is not None and not is_itself and _has_name(cx, value):
+    has_room = bool(cx.session.rooms.get(key)) and (key in cx.sizes or known is None)
+    if (known is not None or has_room) and not is_itself and _has_name(cx, value):
         refuse_alias(cx, name, value, node)
-    if cx.session.rooms.get(key) and (key in cx.sizes or known is None):
+    if has_room:
         assign_sized(cx, key, name, value, kind.element, node, value_node)
         return
     if known is None:
@@ -57,7 +58,7 @@ def store_array(cx: Context, key: Key, name: str, value: ArrayLike, node: ast.AS
             raise cx.error(node, f"'{name}' has {b.value} elements here and {a.value} elsewhere",
                            "a name that stands for several arrays uses the memory of the first",
                            "use another name")  # fmt: skip
-        if a != b and a in subexpressions(b):
+        if a != b and _is_part(a, b):
             raise cx.error(node, f"'{name}' is assigned an array of another size, which depends on its own size",
                            "a name that stands for several arrays uses the memory of the first",
                            "make an array that is large enough, and count how much of it is used")  # fmt: skip
@@ -75,9 +76,19 @@ def _has_several(cx: Context, key: Key, known: Array, value: ArrayLike) -> bool:
     for old, new in zip(known.shape, value.shape, strict=True):
         a, b = size_of(clipped(cx, old)), size_of(clipped(cx, new))
         is_other = (isinstance(a, Const) and isinstance(b, Const)) or ZERO in (a, b)  # np.empty(0), until there is one
-        if a != b and (is_other or in_other_branch or a in subexpressions(b) or known_at_call(cx, b) is None):
+        if a != b and (is_other or in_other_branch or _is_part(a, b) or known_at_call(cx, b) is None):
             return True
     return False
+
+
+def _is_part(size: Expr, other: Expr) -> bool:
+    """Whether a size is computed from another one."""
+    match size:
+        case Binary(op="max", left=inner, right=Const(value=0)) if not isinstance(inner, Const):
+            size = inner
+        case _:
+            pass
+    return size in subexpressions(other)
 
 
 def _first(cx: Context, name: str, value: ArrayLike, kind: ArrayKind, node: ast.AST, value_node: ast.AST) -> Array:

@@ -94,10 +94,19 @@ def element(cx: Context, array: Array, at: Location) -> Value:
     return Number(Load(array.name, array.index, array.element, at=at), array.weak)
 
 
-def store(cx: Context, target: Array, value: Literal | Number, at: ast.AST, value_node: ast.AST) -> None:
-    """Write one element; the value is converted as the options say, or as NumPy does it."""
+def refuse_read_only(cx: Context, target: Array, at: ast.AST) -> None:
+    """Raise KernelError for a table made of a tuple, and for a view that NumPy lets nobody write."""
     if target.weak:
         raise cx.error(at, "a tuple cannot be written")
+    if target.is_read_only:
+        raise cx.error(at, "a view of this kind cannot be written",
+                       "several of its elements may be one: NumPy raises ValueError",
+                       "append .copy() where it is made")  # fmt: skip
+
+
+def store(cx: Context, target: Array, value: Literal | Number, at: ast.AST, value_node: ast.AST) -> None:
+    """Write one element; the value is converted as the options say, or as NumPy does it."""
+    refuse_read_only(cx, target, at)
     converted = stored(cx, value, target.element, value_node)
     cx.emit(Store(target.name, target.index, converted, at=cx.at(at)))
 

@@ -26,7 +26,7 @@ from loopwright.frontend.draws import draws
 from loopwright.frontend.elementwise import any_array, kept_array, map_elements
 from loopwright.frontend.generator_state import STATE
 from loopwright.frontend.inline import Each, inline_closure, inline_function
-from loopwright.frontend.iteration import is_prange, range_value
+from loopwright.frontend.iteration import function_of, is_prange, range_value
 from loopwright.frontend.iterators import next_of
 from loopwright.frontend.keyed import method_of_keyed
 from loopwright.frontend.list_methods import made_list, mapped, method_of_list, sort
@@ -163,9 +163,7 @@ def generator_call(cx: Context, node: ast.expr) -> object:
     """The generator of a module that a loop calls; None for anything else that it goes over."""
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name | ast.Attribute):
         return None
-    if isinstance(node.func, ast.Attribute) and not isinstance(cx.evaluate(node.func.value), Fixed):
-        return None  # a method
-    callee = cx.evaluate(node.func)
+    callee = function_of(cx, node)
     called = callee.value if isinstance(callee, Fixed) else None
     plain = getattr(called, "py_func", getattr(called, "__wrapped__", called))
     return plain if isinstance(plain, FunctionType) and inspect.isgeneratorfunction(plain) else None

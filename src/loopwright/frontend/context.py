@@ -79,12 +79,16 @@ class Session:
     forms: dict[int, ReturnForm] | None = None  # returns that have no form in common, by the id of their node
     result_shapes: dict[int, list[tuple[Expr, ...]]] = field(default_factory=dict)
     in_place: set[tuple[Key, int]] = field(default_factory=set)
+    of_numbers: set[tuple[Key, int]] = field(default_factory=set)  # `x += v` that were taken for those of arrays
     calls: dict[tuple[int, str, int], ast.Call] = field(default_factory=dict)  # of our own functions, by where and what
     nodes: dict[int, ast.AST] = field(default_factory=dict)  # what is read instead of a node, by its id
     recursive: dict[ast.FunctionDef, set[str]] = field(default_factory=dict)  # what calls itself: parts that it passes
     rooms: dict[Key, list[tuple[Expr, ...]] | None] = field(default_factory=dict)  # names of several sizes: the largest
     names_threads: bool = False  # it asks which thread runs an iteration: `prange` is `range`
     several_arrays: set[Key] = field(default_factory=set)  # calls whose returns give several of the caller
+    trees: dict[ast.FunctionDef, ast.FunctionDef] = field(default_factory=dict)  # what is read instead of a function
+    mixed: list[tuple[KernelError, ast.FunctionDef, str]] = field(default_factory=list)
+    """Names that cannot stand for all that they are assigned: the error, the function and the name."""
 
     def restart(self) -> None:
         """Forget what was found about variables."""
@@ -204,6 +208,15 @@ class Context:
 
     def error(self, node: ast.AST, what: str, why: str = "", remedy: str = "") -> KernelError:
         return KernelError(what, self.at(node), why, remedy)
+
+    @contextmanager
+    def gives_a_meaning(self, tree: ast.FunctionDef, name: str) -> Iterator[None]:
+        """An error in here says that a name cannot stand for one more thing."""
+        try:
+            yield
+        except KernelError as error:
+            self.session.mixed.append((error, tree, name))
+            raise
 
     # ---- writing IR ----
 

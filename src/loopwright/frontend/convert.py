@@ -161,10 +161,15 @@ def checked_float_to_int(cx: Context, expr: Expr, to: Scalar, node: ast.AST) -> 
     return Checked(Cast(expr, to), Logical("and", low, high), "not_finite", at=cx.at(node))
 
 
+_TAKE_BOOLS = ("a bound of range()", "a bound of a slice", "a number of times")
+
+
 def as_index(cx: Context, value: Value, node: ast.AST, what: str = "an index") -> Expr:
-    """An int64 of a number used as an index, a size or a bound of a range; bools and floats are refused."""
+    """An int64 of a number used as an index, a size or a bound; no float, and no bool but Python's as a bound."""
     number = as_number(cx, value, node, f"{what} must be an integer")
     kind = number.number_type.type
+    if kind == BOOL and number.number_type.weak and what in _TAKE_BOOLS:
+        return Const(int(number.value), INT64) if isinstance(number, Literal) else Cast(number.expr, INT64)
     if not kind.is_integer:
         remedy = "convert it with int(x)" if kind.is_float else "use an integer"
         raise cx.error(node, f"{what} must be an integer", f"this is {describe(number)}", remedy)

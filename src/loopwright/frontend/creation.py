@@ -258,10 +258,11 @@ def numbers_between(
     else:
         whole = [cx.once(as_index(cx, number, node, "a bound of np.arange()"), cx.at(node)) for number in numbers]
         low, high, by = whole
-        if by == ONE:
-            count = subtract(high, low)
-        elif isinstance(by, Const) and int(by.value) > 0:
-            count = Binary("floordiv", add(subtract(high, low), Const(int(by.value) - 1, INT64)), by)
+        if isinstance(by, Const) and by != ZERO:
+            width = abs(int(by.value))
+            span = subtract(high, low) if int(by.value) > 0 else subtract(low, high)
+            more = add(span, Const(width - 1, INT64))
+            count = span if width == 1 else Binary("floordiv", more, Const(width, INT64))
         else:
             up = Binary("floordiv", Binary("sub", Binary("add", Binary("sub", high, low), by), ONE), by)
             down = Binary("floordiv", Binary("sub", Binary("sub", low, high), add(by, ONE)), Binary("sub", ZERO, by))

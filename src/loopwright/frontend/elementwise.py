@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import reduce
 
+from loopwright.frontend.arrays import refuse_read_only
 from loopwright.frontend.complex_pairs import is_nonzero
 from loopwright.frontend.context import Context
 from loopwright.frontend.convert import stored
@@ -223,8 +224,7 @@ def nest(cx: Context, shape: Sequence[Size], body: Callable[[list[Expr]], None],
 
 def assign_elements(cx: Context, target: View, value: Value, at: ast.AST, value_node: ast.AST) -> None:
     """`target[...] = value`, for a number or for an array that is broadcast to the target's shape."""
-    if target.array.weak:
-        raise cx.error(at, "a tuple cannot be written")
+    refuse_read_only(cx, target.array, at)
     steady_target = steady(cx, target, at)
     assert isinstance(steady_target, View)
     target = steady_target

@@ -114,6 +114,7 @@ def _inline(
     cx: Context, source: Source, tree: ast.FunctionDef, closure: Closure | None, defaults: Mapping[str, Value],
     call: Arguments, each: Each | None = None,
 ) -> Value:  # fmt: skip
+    tree = cx.session.trees.get(tree, tree)
     given = _match(cx, tree, defaults, call)
     if each is None:
         _refuse_generator(cx, tree, call)
@@ -141,7 +142,8 @@ def _inline(
         if key is not None:
             frame.handed_over[web.number] = key
         else:
-            _bind(cx, frame, web, value, call.node)
+            with cx.gives_a_meaning(tree, web.name):
+                _bind(cx, frame, web, value, call.node)
     if (*path, "return") in cx.session.optional:  # nothing is returned yet
         cx.emit(Assign(cx.flag(cx.variable((*path, "return"), "result")).name, Const(False, BOOL), at=at_call))
     failed_before = cx.session.failure

@@ -78,13 +78,21 @@ class Sequence:
     after: Callable[[Context], object] | None = None
 
 
+def function_of(cx: Context, node: ast.Call) -> Value | None:
+    """What a call calls, by its name; None for a method of a value, which may be computed once only."""
+    if not isinstance(node.func, ast.Attribute):
+        return cx.evaluate(node.func)
+    owner = node.func.value
+    while isinstance(owner, ast.Attribute):
+        owner = owner.value
+    is_named = isinstance(owner, ast.Name) and isinstance(cx.evaluate(node.func.value), Fixed)
+    return cx.evaluate(node.func) if is_named else None
+
+
 def sequence_of(cx: Context, node: ast.expr) -> Sequence:
     """What the expression behind `in` gives, item by item. Raises KernelError for what cannot be gone over."""
     if isinstance(node, ast.Call):
-        owner = node.func.value if isinstance(node.func, ast.Attribute) else None
-        is_named = isinstance(owner, ast.Name | ast.Attribute)  # all else would be computed twice
-        is_method = owner is not None and not (is_named and isinstance(cx.evaluate(owner), Fixed))
-        callee = None if is_method else cx.evaluate(node.func)
+        callee = function_of(cx, node)
         made = None if not isinstance(callee, Fixed) else _maker(callee.value)
         if made is not None:
             return made(cx, node)

@@ -7,7 +7,7 @@ import ast
 import numpy as np
 
 from loopwright.frontend.context import Context
-from loopwright.frontend.iteration import sequence_of
+from loopwright.frontend.iteration import function_of, sequence_of
 from loopwright.frontend.values import Fixed, IteratorValue, Value, describe
 from loopwright.frontend.views import ZERO, add, size_of
 from loopwright.ir.nodes import Assign, Checked, Compare, Const, Var
@@ -20,9 +20,7 @@ def iterator_of(cx: Context, name: str, node: ast.expr) -> IteratorValue | None:
     """The iterator that a name is given; None for anything else."""
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name | ast.Attribute):
         return None
-    if isinstance(node.func, ast.Attribute) and not isinstance(cx.evaluate(node.func.value), Fixed):
-        return None  # a method
-    callee = cx.evaluate(node.func)
+    callee = function_of(cx, node)
     made = callee.value if isinstance(callee, Fixed) else None
     if not any(made is one for one in _MAKERS):
         return None

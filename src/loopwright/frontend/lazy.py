@@ -140,6 +140,20 @@ def condition_of(cx: Context, node: ast.expr) -> bool | Expr:
             return truth(cx, cx.evaluate(node), node)
 
 
+def condition_before(cx: Context, node: ast.expr, *branches: list[ast.stmt]) -> bool | Expr:
+    """The truth value of the test of a statement. Where it reads what is not known yet, the statement's branches may
+    tell: they are read for the next round."""
+    try:
+        return condition_of(cx, node)
+    except NotYet:
+        known = cx.session.failure
+        for branch in branches:
+            with cx.inner_body():
+                cx.execute(branch)
+        cx.session.failure = known
+        raise
+
+
 def conditional(cx: Context, node: ast.IfExp) -> Value:
     """`a if c else b`."""
     condition = condition_of(cx, node.test)
@@ -151,7 +165,11 @@ def conditional(cx: Context, node: ast.IfExp) -> Value:
         second = _known_yet(cx, node.orelse, is_last=first is None)
     if first is None or second is None:  # in this round the other one tells the type
         return first or second or Fixed(None)
-    return _choose(cx, condition, LazyOperand(first, first_body), LazyOperand(second, second_body), node)
+    operands = LazyOperand(first, first_body), LazyOperand(second, second_body)
+    if id(node) not in cx.target_names:
+        return _choose(cx, condition, *operands, node)
+    with cx.gives_a_meaning(cx.frame.tree, cx.target_names[id(node)]):
+        return _choose(cx, condition, *operands, node)
 
 
 def _choose(cx: Context, condition: Expr, first: LazyOperand, second: LazyOperand, node: ast.IfExp) -> Value:

@@ -214,13 +214,6 @@ def _trace(a: Any) -> Any:
     return total
 
 
-def _diagonal(a: Any) -> Any:
-    result = np.empty(min(a.shape[0], a.shape[1]), a.dtype)
-    for i in range(len(result)):
-        result[i] = a[i, i]
-    return result
-
-
 def _isclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08) -> Any:
     wanted = b * 1.0
     is_near = np.logical_and(np.less_equal(abs(a - wanted), atol + rtol * abs(wanted)), np.isfinite(wanted))
@@ -392,5 +385,5 @@ BY_RANK: dict[Any, tuple[int, By, By]] = {
 
 METHODS: dict[str, By] = {
     "sort": _sort_method, "argsort": _argsort, "trace": _trace,
-    "diagonal": _diagonal, "searchsorted": _searchsorted,
+    "searchsorted": _searchsorted,
 }  # fmt: skip

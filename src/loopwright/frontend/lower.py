@@ -7,6 +7,7 @@ then is an error an error.
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -15,6 +16,7 @@ import numpy as np
 
 from loopwright.deferred import deferred
 from loopwright.errors import KernelError
+from loopwright.frontend.apart import taken_apart
 from loopwright.frontend.array_variables import own_copy
 from loopwright.frontend.arrays import record_sizes, records_of
 from loopwright.frontend.capture import Source
@@ -73,6 +75,9 @@ else:
     complex_split = deferred("loopwright.frontend.complex_split")
 
 
+_MOST_APART = 8
+
+
 @dataclass(frozen=True)
 class Lowered:
     """The kernel, and what it relies on outside the function."""
@@ -88,21 +93,52 @@ def lower(
     answered before. `narrowing_raises`: a NumPy number that does not fit the signed integers that it is stored among
     is an error of the run. Raises KernelError at the user's line."""
     session = Session(source, signature, outside or Outside(source), narrowing_raises)
-    kernel = None
-    while session.types.rounds == 0 or not session.types.are_settled():
-        session.types.begin()
-        session.failure = None
-        try:
-            kernel = _round(session)
-        except Restart:
-            session.restart()
+    kernel = _rounds(session)
+    failure, trees = session.failure, dict[ast.FunctionDef, ast.FunctionDef]()
+    for _ in range(_MOST_APART):
+        if session.failure is None or not _take_apart(session, trees):
+            break
+        session = Session(source, signature, session.outside, narrowing_raises, trees=trees)
+        kernel = _rounds(session)
     if session.failure is not None:
-        raise session.failure
+        assert failure is not None
+        raise failure
     assert kernel is not None
     if _has_complex(kernel):
         kernel = complex_split.of_reals(kernel)
     _refuse_unseen_writes(source, signature, kernel)
     return Lowered(replace(kernel, body=_each_its_own(kernel.body)), session.outside.constants)
+
+
+def _rounds(session: Session) -> Kernel | None:
+    """Read a function until the types of its variables are known."""
+    kernel = None
+    while session.types.rounds == 0 or not session.types.are_settled():
+        session.types.begin()
+        session.failure = None
+        session.mixed.clear()
+        try:
+            kernel = _round(session)
+        except Restart:
+            session.restart()
+        except KernelError as failure:  # of what a parameter is given
+            if not any(failure is error for error, _, _ in session.mixed):
+                raise
+            session.failure = failure
+            return None
+    return kernel
+
+
+def _take_apart(session: Session, trees: dict[ast.FunctionDef, ast.FunctionDef]) -> bool:
+    """Whether a name that cannot stand for all that it is assigned has one meaning on each path, once these are taken
+    apart: then they are, in `trees`."""
+    for error, tree, name in session.mixed:
+        if error is session.failure:
+            original = next((one for one, other in trees.items() if other is tree), tree)
+            apart = taken_apart(tree, name)
+            trees |= {} if apart is None else {original: apart}
+            return apart is not None
+    return False
 
 
 def _has_complex(kernel: Kernel) -> bool:
@@ -259,6 +295,7 @@ def _frame(cx: Context, values: dict[str, Value]) -> Frame:
     tree = source.definition.tree
     if tree in cx.session.recursive:
         tree = calling(tree)
+    tree = cx.session.trees.get(tree, tree)
     key = ("kernel",)
     if key not in cx.session.webs:
         cx.session.webs[key] = webs_for(cx.session, source, tree, values, ())
@@ -279,7 +316,8 @@ def _frame(cx: Context, values: dict[str, Value]) -> Frame:
         elif isinstance(value, Array | Records):  # told of where it is assigned again
             cx.fixed[web_key(frame, web)] = value
         else:
-            store_variable(cx, web_key(frame, web), parameter.arg, value, parameter, parameter)
+            with cx.gives_a_meaning(tree, parameter.arg):
+                store_variable(cx, web_key(frame, web), parameter.arg, value, parameter, parameter)
     return frame
 
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from loopwright.frontend import arrangement, decompositions, further, numerics, python_library, sets
+from loopwright.frontend import arrangement, decompositions, further, numerics, python_library, read_only_views, sets
 
 FUNCTIONS: dict[Any, Any] = {
     **arrangement.FUNCTIONS, **numerics.FUNCTIONS, **sets.FUNCTIONS, **python_library.FUNCTIONS,
     **decompositions.FUNCTIONS,
 }  # fmt: skip
 METHODS: dict[str, Any] = {**arrangement.METHODS, **numerics.METHODS}
-ELEMENTWISE, HANDLERS = numerics.ELEMENTWISE, further.HANDLERS
+ELEMENTWISE = numerics.ELEMENTWISE
+HANDLERS: dict[Any, further.Handler] = {**further.HANDLERS, **read_only_views.HANDLERS}
 method_of_ufunc, norm, repeat_each = further.method_of_ufunc, numerics.norm, arrangement.repeat_each
 holds = sets.holds
 norm_of_singular_values = decompositions.norm_of_singular_values

@@ -373,8 +373,21 @@ def _cov(m: Any, y: Any = None, rowvar: Any = True, ddof: Any = 1) -> Any:
 def _covariances(m: Any, ddof: Any) -> Any:
     wide = m * np.float64(1.0)
     centred = wide - wide.mean(axis=1)[:, None]
-    other = centred.conj() if np.iscomplexobj(m) else centred
-    return centred @ other.T / (m.shape[1] - ddof)
+    count = max(m.shape[1] - ddof, 0)
+    if np.iscomplexobj(m):
+        found = centred @ centred.conj().T / count
+    else:  # as BLAS does: half of it, which is the other half as well
+        n, depth = centred.shape
+        found = np.zeros((n, n))
+        for i in range(n):
+            for k in range(depth):
+                for j in range(i + 1):
+                    found[i, j] += centred[i, k] * centred[j, k]
+        for i in range(n):
+            for j in range(i):
+                found[j, i] = found[i, j]
+        found /= count
+    return found
 
 
 def _corrcoef(x: Any, y: Any = None, rowvar: Any = True) -> Any:

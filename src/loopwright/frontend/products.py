@@ -56,8 +56,9 @@ def product_of(cx: Context, left: Value, right: Value, node: ast.AST, what: str 
 
 def _dot_product(cx: Context, a: ArrayLike, b: ArrayLike, axis: int, node: ast.AST) -> Value:
     """The sum over the last axis of `a` and one axis of `b`, for each place on their other axes: three loops."""
-    a, b = (_read_often(cx, one, node) for one in (a, b))
     rows, columns = len(a.shape), len(b.shape)
+    a = a if columns == 1 and isinstance(a, Elementwise) else _read_often(cx, a, node)  # each element is read once
+    b = b if rows == 1 and isinstance(b, Elementwise) else _read_often(cx, b, node)
     require_same(cx, a.shape[-1], b.shape[axis], node)
     outer_a, outer_b = a.shape[:-1], (*b.shape[:axis], *b.shape[axis + 1 :])
     kind = promote.binary("mul", promote.NumberType(a.element, False), promote.NumberType(b.element, False))[0]

@@ -150,18 +150,33 @@ def trips(lower: Expr, upper: Expr, step: Expr) -> Expr:
     return Const(max(int(span.value), 0), INT64) if isinstance(span, Const) else Binary("max", span, ZERO)
 
 
-def _is_read_later(cx: Context, node: ast.For, renaming: Renaming) -> bool:
-    """Whether some of the names are read after the loop, or the loop runs again."""
+def _first_stores(cx: Context, node: ast.For, renaming: Renaming) -> set[int]:
+    """The places that give the names what they stand for when the loop begins."""
     inside = {id(part) for part in ast.walk(node)}
     numbers = {key[-1] for key in renaming.keys}
+    return {place for place, web in cx.frame.webs.stores.items() if web.number in numbers and place not in inside}
+
+
+def _loop_that_goes_on(cx: Context, node: ast.For, renaming: Renaming) -> ast.AST | None:
+    """A loop around this one in which the names stay what they are: it begins with what it left behind."""
+    first = _first_stores(cx, node, renaming)
     for part in own_nodes(cx.frame.tree):
-        if isinstance(part, ast.For | ast.While) and part is not node and any(one is node for one in ast.walk(part)):
+        if isinstance(part, ast.For | ast.While) and part is not node:
+            around = {id(one) for one in ast.walk(part)}
+            if id(node) in around and not first <= around:
+                return part
+    return None
+
+
+def _is_read_later(cx: Context, node: ast.For, renaming: Renaming) -> bool:
+    """Whether some of the names are read after the loop, or by the loop when it runs again."""
+    webs, inside = cx.frame.webs, {id(part) for part in ast.walk(node)}
+    numbers, first = {key[-1] for key in renaming.keys}, _first_stores(cx, node, renaming)
+    for part in own_nodes(cx.frame.tree):
+        web = webs.loads.get(id(part)) if id(part) not in inside else None
+        if web is not None and web.number in numbers and webs.only.get(id(part)) not in first:
             return True
-        if isinstance(part, ast.Name) and id(part) not in inside and part.lineno > node.lineno:
-            web = cx.frame.webs.loads.get(id(part))
-            if web is not None and web.number in numbers:
-                return True
-    return False
+    return _loop_that_goes_on(cx, node, renaming) is not None
 
 
 def _settle(cx: Context, node: ast.For, renaming: Renaming, arrays: Sequence[Array], rest: Expr) -> None:
@@ -217,9 +232,9 @@ def _settle(cx: Context, node: ast.For, renaming: Renaming, arrays: Sequence[Arr
 def _written_later(cx: Context, node: ast.For, renaming: Renaming) -> ast.AST | None:
     """Where one of the names may be written after the loop, if anywhere."""
     inside = {id(part) for part in ast.walk(node)}
+    if (around := _loop_that_goes_on(cx, node, renaming)) is not None:
+        return around
     for part in own_nodes(cx.frame.tree):
-        if isinstance(part, ast.For | ast.While) and part is not node and any(one is node for one in ast.walk(part)):
-            return part
         if id(part) in inside or getattr(part, "lineno", 0) <= node.lineno:
             continue
         match part:

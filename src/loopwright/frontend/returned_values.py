@@ -60,7 +60,7 @@ def own_values(cx: Context, value: Value, node: ast.Return) -> Value:
             return replace(value, items=tuple(own_values(cx, item, node) for item in items))
         case Elementwise():
             return materialised(cx, value, place)
-        case View() if value.array.name in cx.allocations:
+        case View() if value.array.name in cx.allocations or value.array.is_read_only:
             return materialised(cx, value, place)
         case View(places=places) if any(isinstance(one, Mixed) for one in places):  # an argument in another shape
             return snapshot(cx, value, materialised(cx, value, place))

@@ -19,17 +19,17 @@ from loopwright.frontend.array_names import has_aliases
 from loopwright.frontend.array_parts import assign_part, part_of
 from loopwright.frontend.array_variables import independent
 from loopwright.frontend.closures import named_lambda, nested_function
-from loopwright.frontend.context import Context, Restart, web_key
+from loopwright.frontend.context import Context, web_key
 from loopwright.frontend.convert import as_index, as_number
 from loopwright.frontend.elementwise import assign_elements, binary, materialised
 from loopwright.frontend.expressions import index_of, indexed, places_of
 from loopwright.frontend.hidden import NeededError
 from loopwright.frontend.infer import Key
 from loopwright.frontend.inline import return_from_helper, yield_statement
-from loopwright.frontend.iteration import comprehension, weak_items
+from loopwright.frontend.iteration import comprehension, function_of, weak_items
 from loopwright.frontend.iterators import iterator_of
 from loopwright.frontend.keyed import is_filled_by_text, item_of, note_keyed, set_key
-from loopwright.frontend.lazy import condition_of
+from loopwright.frontend.lazy import condition_before
 from loopwright.frontend.list_methods import comprehension_list, delete_item
 from loopwright.frontend.lists import assign_item, extend, index_list, is_changed, is_searched, new_list, of_array
 from loopwright.frontend.loops import for_loop, jump, while_loop
@@ -44,6 +44,7 @@ from loopwright.frontend.results import return_from_kernel
 from loopwright.frontend.rows import refuse_shared
 from loopwright.frontend.table_methods import update
 from loopwright.frontend.tables import delete_key, get_item, set_item
+from loopwright.frontend.updates import updates_in_place, web_of_update
 from loopwright.frontend.values import (
     Array,
     ArrayLike,
@@ -218,9 +219,7 @@ def _begins_empty(cx: Context, node: ast.expr) -> bool:
         return not node.keys
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name | ast.Attribute) or node.args:
         return False
-    if isinstance(node.func, ast.Attribute) and not isinstance(cx.evaluate(node.func.value), Fixed):
-        return False
-    callee = cx.evaluate(node.func)
+    callee = function_of(cx, node)
     made = callee.value if isinstance(callee, Fixed) else None
     return (made is dict and not node.keywords) or getattr(made, MAKES, None) is dict
 
@@ -450,19 +449,19 @@ def _augmented(cx: Context, node: ast.AugAssign) -> None:
         if isinstance(old, Items) and isinstance(value, Items) and op == "add":
             new: Value = replace(old, items=old.items + value.items)
         elif isinstance(old, TableValue | ListValue):
-            _in_place(cx, target)
+            updates_in_place(cx, target)
             _grow(cx, old, op, value, node)
             return None
         elif is_array(old):
             assert isinstance(old, ArrayLike)
-            _in_place(cx, target)
+            updates_in_place(cx, target)
             kept_old = materialised(cx, old, node) if isinstance(old, Elementwise) else old
             whole = as_view(kept_old) if isinstance(kept_old, Array) else kept_old
             assign_elements(cx, whole, _same_kind(cx, old, binary(cx, op, whole, value, node), node), target, node)
             return None
         else:
             new = binary(cx, op, old, value, node)
-        assign_web(cx, cx.frame.webs.stores[id(target)], new, target, node)
+        assign_web(cx, web_of_update(cx, target), new, target, node)
         return None
     if isinstance(target, ast.Subscript):
         base, indices = indexed(cx, target)
@@ -546,14 +545,6 @@ def _augmented_item(
     assign_item(cx, base, index, binary(cx, op, before, cx.evaluate(node.value), node), target)
 
 
-def _in_place(cx: Context, target: ast.Name) -> None:
-    """`x += v` of an array assigns no name. Raises Restart where that was not known."""
-    mark = (cx.frame.path, id(target))
-    if mark not in cx.session.in_place:
-        cx.session.in_place.add(mark)
-        raise Restart
-
-
 def _same_kind(cx: Context, old: Value, new: Value, node: ast.AugAssign) -> Value:
     """The new elements of `x += v`. Raises KernelError for a type that NumPy does not put into an array in place."""
     assert isinstance(old, ArrayLike)
@@ -580,7 +571,7 @@ def _if(cx: Context, node: ast.If, rest: list[ast.stmt]) -> bool:
     first = [*node.body, *(rest if falls[0] else [])]
     second = [*node.orelse, *(rest if falls[1] else [])]
     decided: object = cx.frame.webs.decisions.get(id(node))
-    condition = decided if isinstance(decided, bool) else condition_of(cx, node.test)
+    condition = decided if isinstance(decided, bool) else condition_before(cx, node.test, first, second)
     if isinstance(condition, bool):
         cx.execute(first if condition else second)
         # A helper that always raises still needs a value for what its call is part of: the rest of it gives one.

@@ -68,13 +68,15 @@ class Number:
 @dataclass(frozen=True, slots=True)
 class Array:
     """An array, or the view of one that its first `index`es leave. `sizes` has one size for each axis of the whole
-    array. `weak`: its elements are Python numbers (a table made of a tuple)."""
+    array. `weak`: its elements are Python numbers (a table made of a tuple). is_read_only: NumPy lets nobody write to
+    this view."""
 
     name: str
     element: Scalar
     sizes: tuple[Literal | Number, ...]
     index: tuple[Expr, ...] = ()
     weak: bool = False
+    is_read_only: bool = False
 
     @property
     def shape(self) -> tuple[Literal | Number, ...]:

@@ -9,9 +9,10 @@ from typing import cast
 
 import numpy as np
 
+from loopwright.errors import KernelError
 from loopwright.frontend.array_variables import refuse_out_of_scope, separate, store_array
 from loopwright.frontend.arrays import check_range
-from loopwright.frontend.context import Context, Frame, NotYet, web_key
+from loopwright.frontend.context import Context, Frame, NotYet, Restart, web_key
 from loopwright.frontend.convert import in_type
 from loopwright.frontend.elementwise import kept_array, materialised
 from loopwright.frontend.global_arrays import global_array
@@ -21,6 +22,7 @@ from loopwright.frontend.named_tuples import fields_of
 from loopwright.frontend.promote import NumberType
 from loopwright.frontend.renaming import renamed_only
 from loopwright.frontend.sized_names import sized_name
+from loopwright.frontend.updates import takes_updates_in_place
 from loopwright.frontend.values import (
     Array,
     ArrayLike,
@@ -174,6 +176,17 @@ def _with_free_names(cx: Context, frame: Frame, closure: Closure, node: ast.Name
 
 def assign_web(cx: Context, web: Web, value: Value, node: ast.AST, value_node: ast.AST) -> None:
     """Give a variable of the current frame its value."""
+    try:
+        _assign_web(cx, web, value, node, value_node)
+    except KernelError as error:
+        if not web.is_single:
+            if isinstance(value, ArrayLike) and value.shape and takes_updates_in_place(cx, web):
+                raise Restart from None
+            cx.session.mixed.append((error, cx.frame.tree, web.name))
+        raise
+
+
+def _assign_web(cx: Context, web: Web, value: Value, node: ast.AST, value_node: ast.AST) -> None:
     key = web_key(cx.frame, web)
     if isinstance(value, Zipped):
         raise cx.error(node, "a zip cannot be assigned to a name", "it can be iterated only once",
@@ -255,10 +268,10 @@ def store_variable(cx: Context, key: Key, name: str, value: Value, node: ast.AST
                 cx.emit(Assign(cx.variable(key, name), Const(0, INT64), at=cx.at(node)))
         case RangeValue(bounds=bounds):
             store_variable(cx, key, name, Items(bounds, kind=range), node, value_node)
-        case Array(shape=(_, *_), index=()) if key[-1] in renamed_only(cx.frame) and key not in cx.array_variables:
+        case Array(shape=(_, *_)) if key[-1] in renamed_only(cx.frame) and key not in cx.array_variables:
             cx.array_names.setdefault(key, name)
             cx.session.types.assign(key, ArrayKind(value.element, len(value.shape)))
-            cx.array_variables[key] = value
+            cx.array_variables[key] = replace(value, index=tuple(_frozen(cx, one, cx.at(node)) for one in value.index))
             _note_presence(cx, key, name, node)
         case Array(shape=(_, *_)) | View() | Elementwise():
             cx.array_names.setdefault(key, name)

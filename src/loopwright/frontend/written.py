@@ -141,7 +141,7 @@ class DefReader:
             case ast.Call(func=callee):
                 known = self.called(expression)
                 base = set()
-                if isinstance(callee, ast.Attribute) and known is None and callee.attr in _VIEWS:
+                if isinstance(callee, ast.Attribute) and known is None and _may_be_view(callee.attr, expression):
                     base = self.roots(callee.value)
                 if _never_writes(known) and not _is_view(known):
                     return set()
@@ -297,6 +297,12 @@ _VIEWS = ("reshape", "ravel", "transpose", "swapaxes", "squeeze", "view", "diago
 """Methods that give a view of their array, at times."""
 
 
+def _may_be_view(method: str, call: ast.Call) -> bool:
+    """Whether a method of an array may give a view of it: `a.astype(t)` copies unless it is told not to."""
+    is_copy = method == "astype" and len(call.args) == 1 and not call.keywords
+    return method in _VIEWS and not is_copy
+
+
 _OWN = frozenset({
     "copy", "flatten", "sum", "mean", "min", "max", "prod", "std", "var", "any", "all", "argmin", "argmax", "argsort",
     "cumsum", "dot", "tolist", "item",
@@ -368,7 +374,7 @@ def _is_view(callee: object) -> bool:
         np.asarray, np.ascontiguousarray, np.transpose, np.swapaxes, np.moveaxis, np.expand_dims, np.squeeze,
         np.reshape, np.ravel, np.atleast_1d, np.atleast_2d, np.flip, np.fliplr, np.flipud, np.diagonal,
         np.broadcast_to, np.split, np.array_split, np.vsplit, np.hsplit, np.dsplit, np.rot90, np.atleast_3d,
-        np.trim_zeros,
+        np.trim_zeros, np.diag, np.lib.stride_tricks.sliding_window_view,
     )  # fmt: skip
 
 
