@@ -25,6 +25,7 @@ from loopwright.frontend.capture import Source
 from loopwright.frontend.lower import lower
 from loopwright.frontend.nesting import REMEDY, stack_of_python, too_deep
 from loopwright.frontend.outside import Outside
+from loopwright.garbage import no_collections
 from loopwright.ir.boxes import Box
 from loopwright.ir.captured import CapturedConstant
 from loopwright.ir.chained_updates import one_name_for_updates
@@ -102,6 +103,7 @@ class Regions(NamedTuple):
     analysed: dict[int, Analysed]
 
 
+@no_collections()
 def analysed(source: Source, wanted: Compilation, outside: Outside | None = None, gpu: GpuTarget = CUDA) -> Analysed:
     """All passes up to the schedule. `outside`: as `lower` takes it. gpu: what it may run on. Raises KernelError where
     the function is outside the language."""
@@ -109,12 +111,14 @@ def analysed(source: Source, wanted: Compilation, outside: Outside | None = None
         return _analysed(_read(source, wanted, outside), wanted, gpu)
 
 
+@no_collections()
 def read(source: Source, wanted: Compilation, outside: Outside | None = None) -> Reading:
     """The passes before the first that proves anything. Raises KernelError as `analysed` does."""
     with stack_of_python(lambda: too_deep(source.definition)):
         return _read(source, wanted, outside)
 
 
+@no_collections()
 def analysed_further(source: Source, reading: Reading, wanted: Compilation) -> Analysed:
     """The passes up to the schedule, of what was read of this source. Raises ScheduleError."""
     with together(_total(wanted)), stack_of_python(lambda: too_deep(source.definition)):
@@ -167,6 +171,7 @@ def _analysed(reading: Reading, wanted: Compilation, gpu: GpuTarget) -> Analysed
     return Analysed(kernel, facts, found, reading.constants, reading.seconds + time.perf_counter() - started)
 
 
+@no_collections()
 @together(FOR_PARTS)
 def analysed_in_parts(found: Analysed, wanted: Compilation) -> tuple[Analysed, Box] | None:
     """The same for some iterations of the outermost loop only, and which there are; None where it has no such loop.
@@ -184,6 +189,7 @@ def analysed_in_parts(found: Analysed, wanted: Compilation) -> tuple[Analysed, B
     return Analysed(kernel, facts, made, found.constants, time.perf_counter() - started), iterations
 
 
+@no_collections()
 @together(FOR_PARTS)
 def analysed_regions(found: Analysed, wanted: Compilation) -> Regions | None:
     """The parallel regions of a kernel, each analysed for a device; None where it has none that could be cut. Raises
@@ -260,6 +266,7 @@ def target_of_machine(tools: Tools) -> CpuTarget:
     )
 
 
+@no_collections()
 def space_for(
     found: Analysed,
     wanted: Compilation,
@@ -277,6 +284,7 @@ def space_for(
     )
 
 
+@no_collections()
 def program_of(found: Analysed, wanted: Compilation, waits: bool = True) -> Program:
     """The program of an analysed kernel. waits: see generate_gpu. Raises NotOnGpu."""
     kernel, facts, meaning = found.recipe.kernel, found.recipe.facts, wanted.semantics
@@ -295,6 +303,7 @@ def program_of(found: Analysed, wanted: Compilation, waits: bool = True) -> Prog
     return program
 
 
+@no_collections()
 def checked_program_of(reading: Reading, wanted: Compilation) -> Program:
     """The program with every access checked: it relies on no proof, and runs its loops as they are written."""
     kernel, meaning = reading.written, wanted.semantics

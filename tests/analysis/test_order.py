@@ -2,14 +2,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
+from loopwright.analysis import order
 from loopwright.analysis.order import broken_by, scene_of
+from loopwright.ir.interp import interpret
 from loopwright.ir.nodes import Kernel
 from loopwright.ir.text import parse_kernel
 from loopwright.steps.parallelize import Parallelize
 from loopwright.steps.reorder import Reorder
 from loopwright.steps.reverse import Reverse
+from loopwright.steps.split import Split
 from loopwright.steps.tile import Tile
 from steps.kernels import known
 
@@ -138,3 +142,47 @@ def test_the_size_of_a_local_array_is_a_value_of_its_iteration() -> None:
     kernel = _kernel("for i in 0 .. n:\n    allocate t: float64[i + 1] = 0.0\n    h[i] = size(t, 0)")
     assert "size of t" in {one.place for one in scene_of(kernel, strict=True).dependences}
     assert broken_by(kernel, Reverse("i")._draft(kernel), strict=True) is None
+
+
+def test_tiles_that_begin_at_a_number_of_the_call_are_little_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As they do where devices share a call: two such sizes are no remainder of their product."""
+    kernel = _kernel("""
+for d in 0 .. n:
+    for j in max(0, k) .. m:
+        for i in max(0, k) .. min(j + 1, n):
+            a[i, j] = a[i, j] + b[d + i] * b[d + j]
+""")
+    monkeypatch.setattr(order, "LIMIT", 100_000)
+    tiled = Tile((("d", 384), ("j", 32), ("i", 6)))._draft(kernel)
+    assert broken_by(kernel, tiled, strict=False) is None
+
+
+STRIDED = ["i.o", "i", "j.o", "j"]
+CALLS = [(11, 13, 1), (8, 7, -5), (5, 3, 8)]
+"""n, m and k."""
+
+
+def _results(kernel: Kernel, numbers: tuple[int, int, int]) -> bytes:
+    a = np.random.default_rng(sum(numbers)).integers(-9, 9, (48, 48)).astype(float)
+    interpret(kernel, [a, np.zeros(40), np.zeros(40, np.int64), *numbers])
+    return a.tobytes()
+
+
+@pytest.mark.parametrize(
+    "outer", ["k .. n", "max(1, k) .. min(n, m)", "n .. k step -1", "k .. n step 2", "m .. 0 step -3"]
+)
+@pytest.mark.parametrize("inner", ["k .. m", "max(i, k) .. m step 2", "m .. i step -1"])
+@pytest.mark.parametrize("index", ["9 + i, 9 + j", "9 + j, 9 + i", "10 + i, 8 + j", "8 + i, 11 + j"])
+def test_orders_of_loops_with_strides(outer: str, inner: str, index: str) -> None:
+    """What is judged to be in order computes the same in every small call, and what is not does not in some."""
+    kernel = _kernel(
+        f"for i in {outer}:\n    for j in {inner}:\n        a[9 + i, 9 + j] = 0.5 * a[{index}] + float64(7 * i + j)"
+    )
+    cut = Split("j", 2).apply(Split("i", 3).apply(kernel))
+    for changed in (cut, *(Reverse(loop).apply(cut) for loop in STRIDED)):
+        same = all(_results(kernel, numbers) == _results(changed, numbers) for numbers in CALLS)
+        assert (broken_by(kernel, changed, strict=True) is None) == same
+    if "step" not in outer + inner:
+        tiled = Tile((("i", 2), ("j", 3)))._draft(kernel)
+        same = all(_results(kernel, numbers) == _results(tiled, numbers) for numbers in CALLS)
+        assert (broken_by(kernel, tiled, strict=True) is None) == same

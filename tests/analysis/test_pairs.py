@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import linecache
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from benchmarks.gpu.shapes.rounds import fourier, fourier_in_blocks, sorting_net
 import loopwright as lw
 from analysis.judge import guard_holds
 from codegen.on_gpu import agree
+from loopwright.analysis import pairs
 from loopwright.analysis.facts import LoopFacts
 
 RANDOM = np.random.default_rng(11)
@@ -341,3 +342,20 @@ def test_random_blocks_in_any_order() -> None:
                 scope["some"](got := start.copy(), y, n, h, m, chance.sample(order, len(order)))
                 np.testing.assert_array_equal(got, wanted, err_msg=f"{seed} {(n, h, m)}\n{text}")
     assert proven > 60 and held > 150, (proven, held)
+
+
+def test_a_long_loop_is_walked_a_few_times(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not once for each assignment in it."""
+    steps = [f"        t{k} = x[i + {k}]\n        x[i + {k} * n] = t{k}\n" for k in range(60)]
+    seen = 0
+    real = pairs.statements
+
+    def counted(*arguments: Any) -> Iterator[Any]:
+        nonlocal seen
+        for one in real(*arguments):
+            seen += 1
+            yield one
+
+    monkeypatch.setattr(pairs, "statements", counted)
+    _, facts = facts_of(f"def f(x, n):\n    for i in range(n):\n{''.join(steps)}", np.zeros(9), 3)
+    assert facts.verdict == "undecided" and 0 < seen < 10 * 2 * len(steps)

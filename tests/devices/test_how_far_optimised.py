@@ -12,8 +12,8 @@ from loopwright.devices import emulated_build
 from loopwright.toolchain import cc
 
 
-@pytest.mark.parametrize(("device", "module"), [("cpu", cc), ("emulated", emulated_build)])
-def test_here_little(device, module, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("device", "module", "level"), [("cpu", cc, "-O0"), ("emulated", emulated_build, "-Og")])
+def test_here_little(device, module, level, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run, commands = module.run_compiler, []
     monkeypatch.setattr(
         module, "run_compiler", lambda command, *more: (commands.append(command), run(command, *more))[1]
@@ -27,4 +27,4 @@ def test_here_little(device, module, tmp_path: Path, monkeypatch: pytest.MonkeyP
     with lw.options(cache=tmp_path, device=device):
         lw.kernel(doubled)(np.ones(3), b)
     levels = {tuple(word for word in one if word.startswith("-O")) for one in commands if "-shared" in one}
-    assert levels == {("-Og",)} and b.tolist() == [2.0] * 3
+    assert levels == {(level,)} and b.tolist() == [2.0] * 3

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import loopwright as lw
+from analysed_once import analysed_once
 from loopwright.devices import gpus
 from loopwright.devices.emulated import EmulatedModule, Fault
 from loopwright.errors import BoundsError, DeviceError, DeviceMemoryError
@@ -21,6 +22,13 @@ from loopwright.runtime import run_shares
 from memory.watched import Watched
 
 Seen = list[tuple[Plan, bool]]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def passes() -> Iterator[None]:
+    """They run once for each function and order of arrays."""
+    with analysed_once():
+        yield
 
 
 @pytest.fixture

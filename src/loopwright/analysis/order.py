@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from loopwright.analysis import isl
-from loopwright.analysis.affine import Affine, Formula, constant, of_symbol, relate
+from loopwright.analysis.affine import Affine, Formula, combine, constant, of_symbol, relate
 from loopwright.analysis.bounds import prove
 from loopwright.analysis.changed import Changed, changed
 from loopwright.analysis.dependence import Elements
@@ -225,10 +225,7 @@ def _moved(old: Leaf, new: Leaf, length: int, fixed: frozenset[str]) -> isl.Map:
     for part in new.path:
         dim = f"t{len(times)}"
         times.append(dim)
-        if isinstance(part, LoopNote):
-            points.append(_equal(dim if part.step > 0 else f"-{dim}", of_symbol(part.symbol)))
-        else:
-            points.append(Formula(f"{dim} = {part}", ()))
+        points.append(_when(dim, part) if isinstance(part, LoopNote) else Formula(f"{dim} = {part}", ()))
     times += [f"t{k}" for k in range(len(times), length)]
     points += [Formula(f"{dim} = 0", ()) for dim in times[len(new.path) :]]
     domain = [*(formula for note in new.loops for formula in note.domain), *new.where]
@@ -236,6 +233,15 @@ def _moved(old: Leaf, new: Leaf, length: int, fixed: frozenset[str]) -> isl.Map:
     whole = without(whole, set(parameters(whole)) - fixed)
     moved = isl.Map.from_range(whole).move_dims(isl.dim_type.in_, 0, isl.dim_type.out, 0, len(sources))
     return moved.set_tuple_name(isl.dim_type.in_, f"S{old.number}")
+
+
+def _when(dim: str, note: LoopNote) -> Formula:
+    """The time at which an iteration of a loop runs. In a loop with a stride its number, which orders the iterations as
+    their values do: of two strides that begin at one value known only at run time, isl would make one remainder."""
+    value = of_symbol(note.symbol)
+    if abs(note.step) == 1:
+        return _equal(dim if note.step > 0 else f"-{dim}", value)
+    return _equal(f"{note.step}*{dim}", combine(value, note.lower, -1))
 
 
 def _equal(dim: str, value: Affine) -> Formula:

@@ -19,11 +19,12 @@ from the end.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from loopwright.analysis.dependence import goes_on
 from loopwright.analysis.trace import LoopNote, Trace
+from loopwright.ir.by_identity import by_identity
 from loopwright.ir.nodes import (
     Assign,
     Binary,
@@ -60,7 +61,8 @@ def in_pairs(notes: Trace, note: LoopNote, array: str) -> bool:
         own = notes.loops.get(loop.name)
         if own is None or own.step <= 0 or own.lower.interval(0)[0] < 0:
             continue
-        found = list(_Places(note.loop, loop.name, array).of(note.loop.body, ()))
+        places = _Places(note.loop, loop.name, array).of(note.loop.body, ())
+        found = _may_be_paired(Var(loop.name, loop.lower.type), places)
         if found and any(_paired(notes, own, found, axis) for axis in range(len(found[0].index))):
             return own is note or goes_on(note, own)
     return False
@@ -72,6 +74,28 @@ class _Place:
 
     index: tuple[Expr, ...]
     where: tuple[Expr, ...]
+
+
+def _may_be_paired(own: Var, places: Iterable[_Place]) -> list[_Place]:
+    """The places; none where along each axis there are other indices than the variable and one partner. Most loops are
+    known by their first accesses to have no pairs: the others are not looked for."""
+    found: list[_Place] = []
+    partners: dict[int, Expr] = {}  # by axis; the variable itself before there is any
+    for place in places:
+        if not found:
+            partners = dict.fromkeys(range(len(place.index)), own)
+        found.append(place)
+        for axis, partner in tuple(partners.items()):
+            index = place.index[axis]
+            if index in (own, partner):
+                continue
+            if partner != own or not isinstance(index, Binary):
+                del partners[axis]
+            else:
+                partners[axis] = index
+        if not partners:
+            return []
+    return found
 
 
 def _paired(notes: Trace, note: LoopNote, places: Sequence[_Place], axis: int) -> bool:
@@ -143,6 +167,19 @@ def _is_not_negative(notes: Trace, loop: For, expr: Expr) -> bool:
     return False
 
 
+@by_identity
+def _changing_in(loop: For) -> frozenset[str]:
+    """What may have several values in a loop: variables of loops too."""
+    return frozenset(unsettled_in(loop.body) | {one.name for one in statements((loop,), For)})
+
+
+@by_identity
+def _assigned_once(loop: For) -> frozenset[str]:
+    """The scalars with one assignment in a loop."""
+    counts = Counter(one.name for one in statements(loop.body, Assign))
+    return frozenset(name for name, count in counts.items() if count == 1)
+
+
 @dataclass(slots=True)
 class _Places:
     """The accesses of an array in a loop. own: the variable that tells its indices, of this loop or of one inside.
@@ -152,13 +189,10 @@ class _Places:
     own: str
     array: str
     known: dict[str, Expr] = field(default_factory=dict)
-    changing: set[str] = field(default_factory=set)
-    times_assigned: Counter[str] = field(default_factory=Counter)
+    changing: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
-        self.times_assigned = Counter(one.name for one in statements(self.loop.body, Assign))
-        self.changing = unsettled_in(self.loop.body) | {one.name for one in statements((self.loop,), For)}
-        self.changing.discard(self.own)
+        self.changing = _changing_in(self.loop) - {self.own}
 
     def of(self, body: Body, where: tuple[Expr, ...]) -> Iterator[_Place]:
         for stmt in body:
@@ -200,7 +234,7 @@ class _Places:
 
     def _assigned(self, stmt: Assign) -> None:
         """A scalar with one assignment has, after it, the value that it gives, as far as that stays the same."""
-        if self.times_assigned[stmt.name] == 1 and self._is_fixed(value := self._resolved(stmt.value)):
+        if stmt.name in _assigned_once(self.loop) and self._is_fixed(value := self._resolved(stmt.value)):
             self.known[stmt.name] = value
 
     def _resolved(self, expr: Expr) -> Expr:

@@ -10,6 +10,7 @@ from typing import TypeVar
 from loopwright.analysis.analyse import analyse_restructured
 from loopwright.analysis.facts import Bounds, Facts, LoopFacts, Verdict
 from loopwright.analysis.strides import AccessStrides, walks
+from loopwright.ir.by_identity import by_identity
 from loopwright.ir.nodes import Allocate, Assign, Body, Const, For, If, Kernel, Load, Stmt, Store, Var, While
 from loopwright.ir.queries import contains
 from loopwright.ir.walk import expressions, loops, statements, subexpressions
@@ -283,7 +284,8 @@ def chains(kernel: Kernel) -> list[Chain]:
     ]
 
 
-def _all_chains(kernel: Kernel) -> list[Chain]:
+@by_identity
+def _all_chains(kernel: Kernel) -> tuple[Chain, ...]:
     direct: dict[str, For] = {}
     parents: dict[str, str] = {}
     for name, loop in loops(kernel).items():
@@ -298,7 +300,7 @@ def _all_chains(kernel: Kernel) -> list[Chain]:
         while chain[0].name in parents and _is_countable(direct[parents[chain[0].name]]):
             chain.insert(0, direct[parents[chain[0].name]])
         found.append(tuple(chain))
-    return found
+    return tuple(found)
 
 
 def _is_countable(loop: For) -> bool:
