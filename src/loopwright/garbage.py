@@ -6,8 +6,12 @@ from __future__ import annotations
 import gc
 import os
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from functools import wraps
+from typing import ParamSpec, TypeVar
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 class _Paused:
@@ -35,15 +39,32 @@ class _Paused:
 _PAUSED = _Paused()
 
 
-@contextmanager
-def no_collections() -> Iterator[None]:
-    """In the block, Python looks for no garbage; afterwards it does as before."""
-    paused = _PAUSED  # a forked child has another one
-    paused.begin()
-    try:
-        yield
-    finally:
-        paused.end()
+class _WithoutCollections:
+    """A block, or the calls of a function; no generator, whose frames users would see in tracebacks."""
+
+    def __init__(self) -> None:
+        self.begun: list[_Paused] = []
+
+    def __enter__(self) -> None:
+        self.begun.append(_PAUSED)  # a forked child has another one
+        self.begun[-1].begin()
+
+    def __exit__(self, *error: object) -> None:
+        self.begun.pop().end()
+
+    def __call__(self, function: Callable[P, T]) -> Callable[P, T]:
+        @wraps(function)
+        def paused(*args: P.args, **kwargs: P.kwargs) -> T:
+            with _WithoutCollections():
+                return function(*args, **kwargs)
+
+        return paused
+
+
+def no_collections() -> _WithoutCollections:
+    """In the block, or in the function under this decorator, Python looks for no garbage; afterwards it does as
+    before."""
+    return _WithoutCollections()
 
 
 def _in_child() -> None:

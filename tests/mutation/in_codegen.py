@@ -54,8 +54,8 @@ CPU = (
     Fault(
         "of equal values the later stretch",
         "codegen/reduce.py",
-        'return f"{value} {sign} {best}"',
-        'return f"{value} {sign}= {best}"',
+        'better, same = f"{value} {sign} {best}", f"{value} == {best}"',
+        'better, same = f"{value} {sign}= {best}", f"{value} == {best}"',
         "the position of an extreme is that of a later thread where values are equal",
         (
             "tests/codegen/test_parallel.py::test_what_goes_along_with_an_extreme",
@@ -189,8 +189,8 @@ GPU = (
     Fault(
         "a second sum over the first",
         "codegen/block.py",
-        "if self.repeated:  # the iteration before may still be reading",
-        "if False:  # the iteration before may still be reading",
+        "arrays = self._parts(partial)\n            if self.repeated:  # the iteration before may still be reading",
+        "arrays = self._parts(partial)\n            if False:  # the iteration before may still be reading",
         "partial results of the next turn overwrite those that threads still read",
         ("tests/codegen/test_thread_reduction.py::test_a_sum_in_a_loop_waits_until_all_have_read_the_last_one",),
     ),
@@ -239,9 +239,9 @@ GPU = (
     ),
     Fault(
         "of equal values the later thread",
-        "codegen/thread_reduction.py",
-        'sooner = "<" if partial.reduction.tie == "least" else ">"',
-        'sooner = ">" if partial.reduction.tie == "least" else "<"',
+        "codegen/reduce.py",
+        'other = "<" if reduction.tie == "least" else ">"',
+        'other = ">" if reduction.tie == "least" else "<"',
         "the position of an extreme is that of another thread where values are equal",
         ("tests/codegen/test_thread_reduction.py::test_the_place_of_the_greatest_element",),
     ),
