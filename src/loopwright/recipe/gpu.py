@@ -11,7 +11,8 @@
    with nothing but assignments inside: each thread does four rows, or a row in four planes. With sums inside: blocks of
    8 x 32. A third, outermost: one block for each of its iterations.
 5. Where calls tell that there are few sums, or few running sums, these are made of partial ones.
-6. A loop that is left where something is found is searched in chunks (`find`).
+6. Running sums: a block has a row, or a chunk of the only one, and its threads go through it round by round.
+7. A loop that is left where something is found is searched in chunks (`find`).
 """
 
 from __future__ import annotations

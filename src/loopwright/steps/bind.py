@@ -27,7 +27,8 @@ from loopwright.steps.threads import BLOCKS, THREADS
 class Bind(Step):
     """Run every iteration of a loop in a block of its own, or share its iterations out among the threads of a block: as
     many threads as it has iterations, or a number of them that take turns. Threads that share a sum (or product, or
-    least or greatest value) have a part of it each, and put these together. `bind i thread.x 32`:
+    least or greatest value) have a part of it each, and put these together; those of a loop that puts the chunks of a
+    `scan` together find what comes before their own from one another. `bind i thread.x 32`:
 
     for i in 0 .. n:
         a[i] = 0.0
