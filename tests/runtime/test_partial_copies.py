@@ -324,9 +324,10 @@ def test_all_gpus_begin_before_one_is_waited_for(monkeypatch: pytest.MonkeyPatch
             GpuRegion, name, lambda *given, real=real, name=name, **how: (told.append(name), real(*given, **how))[1]
         )
     a, h = keys(4000), np.arange(8)
-    with lw.options(devices="emulated, emulated:1", plan="split"):
+    plan = "0:1500 on emulated: recipe\n1500:4000 on emulated1: recipe"
+    with lw.options(devices="emulated, emulated:1", plan=plan):
         there, counts = lw.distributed_array(a), lw.distributed_array(h)
-        for _ in range(8):
+        for _ in range(3):
             total(there)
             histogram(there, counts)
         told.clear()
