@@ -4,6 +4,7 @@ import importlib.util
 import random
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 
 import loopwright as lw
 from codegen.on_gpu import agree
+from loopwright.codegen import gpu
 from loopwright.codegen.device_scalars import device_scalars
 
 
@@ -72,6 +74,45 @@ def descent(a: Any, b: Any) -> int:
     return steps
 
 
+def counted_bound(a: Any, b: Any) -> None:
+    k = 0
+    for i in range(a.shape[0]):
+        k += int(a[i]) % 2
+    for i in range(b.shape[0]):
+        s = 0
+        for j in range(k):
+            s += j * i
+        b[i] = s
+
+
+def computed_bound(a: Any, b: Any) -> None:
+    k = int(a[0])
+    m = k + 3
+    for i in range(b.shape[0]):
+        s = 0
+        j = 0
+        while j < m:
+            s += j * i
+            j += 1
+        b[i] = s + k
+    for i in range(b.shape[0]):
+        for j in range(i % 4, m):
+            b[i] += j
+
+
+def set_in_one_branch(a: Any, b: Any) -> float:
+    s = 1.0
+    for i in range(a.shape[0]):
+        b[i] = b[i] + s
+    if a[0] > 0.0:
+        for i in range(a.shape[0]):
+            s += a[i]
+        b[0] = s
+    else:
+        s = 2.0
+    return s
+
+
 def texts(function: Callable[..., object], *arguments: Any) -> str:
     """The host's text of a function that runs on the GPU as the recipe has it, with results that agree."""
     return agree(function, *arguments, strict=False).ready.program.text
@@ -102,6 +143,27 @@ def test_arithmetic_that_only_serves_the_device_is_done_there() -> None:
     assert len(kept.moved) == 2
 
 
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_a_branch_that_the_host_sets_a_scalar_in_says_nothing_about_the_other_one(sign: float) -> None:
+    a, b = given()
+    agree(set_in_one_branch, a * sign, b, strict=False)
+
+
+@pytest.mark.parametrize("function", [counted_bound, computed_bound])
+def test_bounds_of_loops_inside_kernels_tell_the_host_how_much_there_is_to_do(function: Callable[..., object]) -> None:
+    text = texts(function, *given())
+    assert "gpu->fetch(" in text
+
+
+@pytest.mark.parametrize("function", [counted_bound, computed_bound, carried, returned])
+def test_what_the_host_was_not_expected_to_read_is_read_all_the_same(
+    function: Callable[..., object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(gpu, "device_scalars", lambda kernel: replace(device_scalars(kernel), seen=frozenset()))
+    text = texts(function, *given())
+    assert "lw_shown" not in text.replace("char *lw_shown = 0;", "")
+
+
 def body(rng: random.Random, depth: int, count: int) -> Iterator[str]:
     """Lines of statements about four scalars and two arrays; sums of whole numbers, so that no order matters."""
 
@@ -109,7 +171,7 @@ def body(rng: random.Random, depth: int, count: int) -> Iterator[str]:
         return f"s{rng.randrange(4)}"
 
     for _ in range(count):
-        kind = rng.randrange(11 if depth else 8)
+        kind = rng.randrange(12 if depth else 9)
         one, number = scalar(), rng.randrange(1, 9)
         if kind == 0:
             yield f"{one} = {number}"
@@ -128,11 +190,13 @@ def body(rng: random.Random, depth: int, count: int) -> Iterator[str]:
         elif kind == 7:
             yield from ("for i in range(n):", f"    {one} = max({one}, x[i] - {scalar()})")
         elif kind == 8:
+            yield from ("for i in range(n // 8):", f"    for j in range({one} % {number}):", "        y[i] = y[i] + j")
+        elif kind == 9:
             yield f"if {one} % {number + 1} > {number // 2}:"
             yield from (f"    {line}" for line in body(rng, depth - 1, 3))
             yield "else:"
             yield from (f"    {line}" for line in body(rng, depth - 1, 2))
-        elif kind == 9:
+        elif kind == 10:
             yield f"for t{depth} in range({rng.randrange(4)}):"
             yield from (f"    {line}" for line in body(rng, depth - 1, 4))
         else:

@@ -26,8 +26,8 @@ from loopwright.ir.nodes import (
     While,
 )
 from loopwright.ir.queries import names_assigned, names_in, names_read
-from loopwright.ir.walk import bodies, own_expressions, subexpressions
-from loopwright.steps.grids import is_bound, is_host, launches, taken_apart
+from loopwright.ir.walk import bodies, own_expressions, statements, subexpressions
+from loopwright.steps.grids import is_bound, is_host, launches
 
 PLAIN = (Binary, Cast, Compare, Const, Select, Unary, Var)
 """Arithmetic that host and device do alike."""
@@ -98,12 +98,10 @@ def device_scalars(kernel: Kernel) -> DeviceScalars:
 
 def _look(body: Body, uses: _ScalarUses, repeated: bool) -> None:
     for stmt in body:
-        if isinstance(stmt, For) and is_bound(stmt):
+        if is_bound(stmt) or (not launches(stmt) and not is_host(stmt)):
             uses.parts.append(_part((stmt,), repeated))
-            blocks, _ = taken_apart(stmt)
-            uses.host.update(*(names_in(bound) for block in blocks for bound in own_expressions(block)))
-        elif not launches(stmt) and not is_host(stmt):
-            uses.parts.append(_part((stmt,), repeated))
+            around = statements((stmt,), For, While)  # the host has to know how much there is to do
+            uses.host.update(*(names_in(bound) for loop in around for bound in own_expressions(loop)))
         elif isinstance(stmt, Assign):
             uses.given.append((stmt, repeated))
         elif not launches(stmt):

@@ -163,12 +163,10 @@ def _host_statement(stmt: Stmt, w: GpuWriter) -> None:
                 w.stop_after_failure()
                 write(stmt, w)
         case If():
-            condition = w.text(stmt.condition)
-            with _perhaps(w):
-                with w.branch(condition), _perhaps(w):
-                    _host_body(stmt.then, w)
-                with w.otherwise():
-                    _host_body(stmt.otherwise, w)
+            with w.branch(w.text(stmt.condition)), _perhaps(w):
+                _host_body(stmt.then, w)
+            with w.otherwise(), _perhaps(w):  # what is stale behind the first branch may be so behind both
+                _host_body(stmt.otherwise, w)
         case While():
             with _repeatedly(stmt.body, w), w.repeat(w.text(stmt.condition)):
                 spend(max(1, operations_in(stmt.body)), w)
@@ -282,10 +280,9 @@ def _slots(w: GpuWriter) -> None:
         w.line(f"lw_slots = {w.use('gpu')}->visible(gpu, {8 * w.slots});")
         w.fail(site, f"{w.slots}", condition="!lw_slots")
         w.function.buffers.append("lw_slots")
-    count, kept = w.kept.count, w.kept.found
-    rooms = (("lw_kept_scalars", "allocate", 16), ("lw_seen", "visible", 8)) if count else ()
-    for room, how, size in rooms:
-        if room == "lw_kept_scalars" or kept.seen:
+    count = w.kept.count
+    for room, how, size in (("lw_kept_scalars", "allocate", 16), ("lw_shown", "visible", 8)):
+        if room in w.function.declared:
             site = w.site("memory", "", 0, None)
             w.line(f"{w.use(room)} = {w.use('gpu')}->{how}(gpu, {size * count});")
             w.fail(site, f"{count}", condition=f"!{room}")

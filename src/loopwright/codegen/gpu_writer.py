@@ -108,7 +108,7 @@ class GpuWriter(Writer):
         self.begins = set[str]()  # arrays that sorting fills by itself
         self.lowering = Lowering()  # of the nest whose text is being written
         self.types |= {"gpu": "lw_gpu *", "lw_failed": "lw_failure *", "lw_small": "int64_t", "lw_slots": "char *"}
-        self.types |= {"lw_kept": "lw_kept *", "lw_kept_scalars": "char *", "lw_seen": "char *"}
+        self.types |= {"lw_kept": "lw_kept *", "lw_kept_scalars": "char *", "lw_shown": "char *"}
         self.types |= {"lw_stopped": "const volatile int64_t *", "lw_ticket": "int64_t"}
         self.types |= {f"{what}_{axis}": "int64_t" for what in ("lw_lower", "lw_base", "lw_end") for axis in AXES}
 
@@ -268,7 +268,7 @@ class GpuWriter(Writer):
         surely = name in kept.latest and not self.function.depth
         with self.block() if surely else self.branch(pointer):
             self.fetches = True
-            place = f"{self.use('lw_seen')} + {8 * kept.place_of(name)}"
+            place = f"{self.room('lw_shown')} + {8 * kept.place_of(name)}" if name in kept.found.seen else pointer
             self.launched(f"gpu->fetch(gpu, &{variable}, {place}, sizeof {variable})")
             self.line(f"{pointer} = 0;")
             if surely:
@@ -283,6 +283,11 @@ class GpuWriter(Writer):
         for name in sorted(self.kept.stale.intersection(names)):
             self.line(f"{self.keep(name)} = 0;")
             self.kept.stale.discard(name)
+
+    def room(self, name: str) -> str:
+        """The pointer of the host to room for scalars, which is declared."""
+        self.function.declared.setdefault(name, CodeLine(f"char *{name} = 0;"))
+        return self.use(name)
 
     def keep(self, name: str) -> str:
         """The pointer of the host to the newest value of a scalar, which is declared."""

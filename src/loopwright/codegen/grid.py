@@ -55,11 +55,11 @@ def write_grid(loop: For, w: GpuWriter) -> None:
                     _start_of(block, f"({w.use(f'lw_base_{block.run[-1]}')} + (int64_t)blockIdx.{block.run[-1]})", w)
                 )
         whole.body(body)
-        slots = write_handed(handed, w, FIRST)
+        given = write_handed(handed, w, FIRST)
     w.finish_kernel(part, size[0] * size[1] * size[2], body, whole.shared, loop=loop.name)
     w.parallel.append(loop.name)
-    with fetched(slots, w):
-        _start_grid(blocks, part, size, {pointer: pointer for pointer in slots}, parts, work, w)
+    with fetched(given, w) as own:
+        _start_grid(blocks, part, size, own, parts, work, w)
     w.lowering = Lowering()
 
 

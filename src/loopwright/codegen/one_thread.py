@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
+from typing import Literal, NamedTuple
 
 from loopwright.analysis.scalars import flow
 from loopwright.codegen.arrays import ArrayText
@@ -14,7 +15,6 @@ from loopwright.codegen.gpu_writer import GpuWriter, any_may_fail
 from loopwright.codegen.most_work import Amount, most_work
 from loopwright.codegen.safepoints import ask_where_long
 from loopwright.codegen.statements import write_body
-from loopwright.ir.code import CodeLine
 from loopwright.ir.nodes import (
     Body,
     Const,
@@ -39,11 +39,11 @@ def write_one_thread(body: Body, w: GpuWriter, wanted: frozenset[str] | set[str]
     with w.on_device(part):
         declare_own(body, handed, w)
         write_body(body, w)
-        slots = write_handed(handed, w)
+        given = write_handed(handed, w)
     w.finish_kernel(part, 1, body)
-    with fetched(slots, w):
+    with fetched(given, w) as own:
         each = write_each(part, work, w)
-        w.start(part, ("1", "1", "1"), (1, 1, 1), {pointer: pointer for pointer in slots}, each)
+        w.start(part, ("1", "1", "1"), (1, 1, 1), own, each)
 
 
 def write_each(part: Function, work: Amount, w: GpuWriter, threads: str = "") -> str:
@@ -70,57 +70,60 @@ def declare_own(body: Body, handed: Collection[str], w: GpuWriter) -> None:
         w.own(w.names.of(name))
 
 
-def write_handed(names: Sequence[str], w: GpuWriter, only: str = "") -> dict[str, str]:
-    """On the device: put scalars where others find them; their names by those of pointers. only: a condition."""
-    slots: dict[str, str] = {}
-    kept = w.kept.found
+class Handed(NamedTuple):
+    """A scalar that a kernel puts where a pointer, a parameter, says. where: `out` is for the host, which waits;
+    `shown` for the host, should it look; `kept` for the device."""
+
+    pointer: str
+    name: str
+    where: Literal["out", "shown", "kept"]
+
+
+def write_handed(names: Sequence[str], w: GpuWriter, only: str = "") -> list[Handed]:
+    """On the device: put scalars where others find them. only: a condition."""
+    handed: list[Handed] = []
     for name in names:
-        for where in _places(name, kept):
+        for where in _places(name, w.kept.found):
             pointer = w.fresh(f"lw_{where}_{w.names.of(name)}", f"LW_GLOBAL({VALUE_TYPE[w.scalars[name].name]})")
             w.only(only, f"{w.use(pointer)}[0] = {w.use(w.names.of(name))};", axes="xyz" if only else "")
-            slots[pointer] = name
-    return slots
+            handed.append(Handed(pointer, name, where))
+    return handed
 
 
-def _places(name: str, kept: DeviceScalars) -> tuple[str, ...]:
-    """Where a scalar is put: `out` is for the host, which waits; `seen` for the host, should it look; `kept` for the
-    device."""
+def _places(name: str, kept: DeviceScalars) -> tuple[Literal["out", "shown", "kept"], ...]:
     if name not in kept.names:
         return ("out",)
-    return ("kept", "seen") if name in kept.seen else ("kept",)
+    return ("kept", "shown") if name in kept.seen else ("kept",)
 
 
 @contextmanager
-def fetched(slots: Mapping[str, str], w: GpuWriter) -> Iterator[None]:
-    """Around the start of a kernel on the host: its pointers to scalars, and what they hold afterwards."""
-    awaited = {pointer: name for pointer, name in slots.items() if name not in w.kept.found.names}
-    kept = {pointer: name for pointer, name in slots.items() if name in w.kept.found.names}
-    for room in ("lw_slots",) * bool(awaited) + ("lw_kept_scalars", "lw_seen") * bool(kept):
-        w.function.declared.setdefault(room, CodeLine(f"char *{room} = 0;"))
+def fetched(handed: Sequence[Handed], w: GpuWriter) -> Iterator[dict[str, str]]:
+    """Around the start of a kernel on the host, which is given these pointers: what they hold afterwards."""
+    awaited = [one for one in handed if one.where == "out"]
+    kept = [one for one in handed if one.where == "kept"]
     with w.block():
-        for number, pointer in enumerate(awaited):
-            w.line(f"char *{pointer} = {w.use('lw_slots')} + {8 * number};")
+        for number, one in enumerate(awaited):
+            w.line(f"char *{one.pointer} = {w.room('lw_slots')} + {8 * number};")
         w.slots = max(w.slots, len(awaited))
-        for pointer, name in kept.items():
-            place = w.kept.place_of(name)
-            if pointer.startswith("lw_seen_"):
-                w.line(f"char *{pointer} = {w.use('lw_seen')} + {8 * place};")
-            else:
-                first = f"{w.use('lw_kept_scalars')} + {16 * place}"
-                w.line(f"char *{pointer} = {first} + ({w.keep(name)} == {first} ? 8 : 0);")
-        yield
-        for pointer, name in awaited.items():
-            value = w.use(w.names.of(name))
+        for one in handed:
+            place = w.kept.place_of(one.name) if one.where != "out" else 0
+            if one.where == "shown":
+                w.line(f"char *{one.pointer} = {w.room('lw_shown')} + {8 * place};")
+            elif one.where == "kept":
+                first = f"{w.room('lw_kept_scalars')} + {16 * place}"
+                w.line(f"char *{one.pointer} = {first} + ({w.keep(one.name)} == {first} ? 8 : 0);")
+        yield {one.pointer: one.pointer for one in handed}
+        for one in awaited:
+            value = w.use(w.names.of(one.name))
             w.fetches = True
-            w.launched(f"gpu->fetch(gpu, &{value}, {pointer}, sizeof {value})")
+            w.launched(f"gpu->fetch(gpu, &{value}, {one.pointer}, sizeof {value})")
             w.waits = not w.function.depth
-        for pointer, name in kept.items():
-            if not pointer.startswith("lw_seen_"):
-                w.line(f"{w.keep(name)} = {pointer};")
+        for one in kept:
+            w.line(f"{w.keep(one.name)} = {one.pointer};")
         if awaited and any_may_fail(w):
             w.stop_after_failure()
-    w.kept.stale |= set(kept.values())
-    w.kept.latest |= set(kept.values())
+    w.kept.stale |= {one.name for one in kept}
+    w.kept.latest |= {one.name for one in kept}
 
 
 def _is_read_elsewhere(kernel: Kernel, body: Body, name: str) -> bool:
