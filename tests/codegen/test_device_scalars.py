@@ -4,7 +4,6 @@ import importlib.util
 import random
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,6 @@ import pytest
 
 import loopwright as lw
 from codegen.on_gpu import agree
-from loopwright.codegen import gpu
 from loopwright.codegen.device_scalars import device_scalars
 
 
@@ -153,15 +151,6 @@ def test_a_branch_that_the_host_sets_a_scalar_in_says_nothing_about_the_other_on
 def test_bounds_of_loops_inside_kernels_tell_the_host_how_much_there_is_to_do(function: Callable[..., object]) -> None:
     text = texts(function, *given())
     assert "gpu->fetch(" in text
-
-
-@pytest.mark.parametrize("function", [counted_bound, computed_bound, carried, returned])
-def test_what_the_host_was_not_expected_to_read_is_read_all_the_same(
-    function: Callable[..., object], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(gpu, "device_scalars", lambda kernel: replace(device_scalars(kernel), seen=frozenset()))
-    text = texts(function, *given())
-    assert "lw_shown" not in text.replace("char *lw_shown = 0;", "")
 
 
 def body(rng: random.Random, depth: int, count: int) -> Iterator[str]:

@@ -35,11 +35,10 @@ PLAIN = (Binary, Cast, Compare, Const, Select, Unary, Var)
 
 @dataclass(frozen=True, slots=True)
 class DeviceScalars:
-    """names: of those that stay; seen: those of them that the host reads, too. moved: identities of assignments that
-    the device makes, although the host could: nobody else needs what they set."""
+    """names: of those that stay. moved: identities of assignments that the device makes, although the host could:
+    nobody else needs what they set."""
 
     names: frozenset[str] = frozenset()
-    seen: frozenset[str] = frozenset()
     moved: frozenset[int] = frozenset()
 
 
@@ -91,9 +90,7 @@ def device_scalars(kernel: Kernel) -> DeviceScalars:
     _look(kernel.body, uses, repeated=False)
     moved = _moved(uses)
     parts = uses.parts + [_part((one,), repeated) for one, repeated in uses.given if id(one) in moved]
-    host = uses.host.union(*(names_in(one.value) for one, _ in uses.given if id(one) not in moved))
-    names = frozenset(_kept(parts)) - uses.conditions
-    return DeviceScalars(names, names & host, moved)
+    return DeviceScalars(frozenset(_kept(parts)) - uses.conditions, moved)
 
 
 def _look(body: Body, uses: _ScalarUses, repeated: bool) -> None:

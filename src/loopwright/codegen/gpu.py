@@ -280,13 +280,11 @@ def _slots(w: GpuWriter) -> None:
         w.line(f"lw_slots = {w.use('gpu')}->visible(gpu, {8 * w.slots});")
         w.fail(site, f"{w.slots}", condition="!lw_slots")
         w.function.buffers.append("lw_slots")
-    count = w.kept.count
-    for room, how, size in (("lw_kept_scalars", "allocate", 16), ("lw_shown", "visible", 8)):
-        if room in w.function.declared:
-            site = w.site("memory", "", 0, None)
-            w.line(f"{w.use(room)} = {w.use('gpu')}->{how}(gpu, {size * count});")
-            w.fail(site, f"{count}", condition=f"!{room}")
-            w.function.buffers.append(room)
+    if count := w.kept.count:
+        site = w.site("memory", "", 0, None)
+        w.line(f"{w.room('lw_kept_scalars')} = {w.use('gpu')}->allocate(gpu, {16 * count});")
+        w.fail(site, f"{count}", condition="!lw_kept_scalars")
+        w.function.buffers.append("lw_kept_scalars")
 
 
 # ---- the entry --------------------------------------------------------------------------------------------------

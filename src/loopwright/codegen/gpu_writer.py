@@ -108,7 +108,7 @@ class GpuWriter(Writer):
         self.begins = set[str]()  # arrays that sorting fills by itself
         self.lowering = Lowering()  # of the nest whose text is being written
         self.types |= {"gpu": "lw_gpu *", "lw_failed": "lw_failure *", "lw_small": "int64_t", "lw_slots": "char *"}
-        self.types |= {"lw_kept": "lw_kept *", "lw_kept_scalars": "char *", "lw_shown": "char *"}
+        self.types |= {"lw_kept": "lw_kept *", "lw_kept_scalars": "char *"}
         self.types |= {"lw_stopped": "const volatile int64_t *", "lw_ticket": "int64_t"}
         self.types |= {f"{what}_{axis}": "int64_t" for what in ("lw_lower", "lw_base", "lw_end") for axis in AXES}
 
@@ -246,6 +246,11 @@ class GpuWriter(Writer):
         site = self.site("device", "", 0, None)
         self.fail(site, condition=call)
 
+    def fetch(self, variable: str, pointer: str) -> None:
+        """A line that waits for what the GPU has put somewhere (C names)."""
+        self.fetches = True
+        self.launched(f"gpu->fetch(gpu, &{variable}, {pointer}, sizeof {variable})")
+
     def stop_after_failure(self) -> None:
         """Lines that end the call where a check on the device has failed: the scalars that come from there mean
         nothing, and a loop that waits for them to change would run for ever."""
@@ -267,9 +272,7 @@ class GpuWriter(Writer):
         kept, pointer, variable = self.kept, self.keep(name), self.use(self.names.of(name))
         surely = name in kept.latest and not self.function.depth
         with self.block() if surely else self.branch(pointer):
-            self.fetches = True
-            place = f"{self.room('lw_shown')} + {8 * kept.place_of(name)}" if name in kept.found.seen else pointer
-            self.launched(f"gpu->fetch(gpu, &{variable}, {place}, sizeof {variable})")
+            self.fetch(variable, pointer)
             self.line(f"{pointer} = 0;")
             if surely:
                 self.waits = True

@@ -11,10 +11,11 @@ from loopwright.codegen.bound_nest import BoundNest
 from loopwright.codegen.full_tiles import condition
 from loopwright.codegen.function import Function
 from loopwright.codegen.gpu_writer import FLAG, GpuWriter
+from loopwright.codegen.handed_scalars import fetched, handed_over, write_handed
 from loopwright.codegen.lowered import AtomicUpdates, Lowering, PrivatisedUpdates
 from loopwright.codegen.lowering import lower
 from loopwright.codegen.most_work import Amount, most_work
-from loopwright.codegen.one_thread import declare_own, fetched, handed_over, write_each, write_handed
+from loopwright.codegen.one_thread import declare_own, write_each
 from loopwright.codegen.safepoints import ask_where_long, has_questions
 from loopwright.codegen.scatter import BLOCKS as PARTED
 from loopwright.ir.gpu_target import AXES

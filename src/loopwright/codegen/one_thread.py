@@ -1,29 +1,24 @@
-"""What one thread of the device runs between the grids, and the scalars that the host needs of it."""
+"""What one thread of the device runs between the grids."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
-from typing import Literal, NamedTuple
+from collections.abc import Collection
 
 from loopwright.analysis.scalars import flow
 from loopwright.codegen.arrays import ArrayText
-from loopwright.codegen.c_text import VALUE_TYPE, literal
-from loopwright.codegen.device_scalars import DeviceScalars
+from loopwright.codegen.c_text import literal
 from loopwright.codegen.function import Function
-from loopwright.codegen.gpu_writer import GpuWriter, any_may_fail
+from loopwright.codegen.gpu_writer import GpuWriter
+from loopwright.codegen.handed_scalars import fetched, handed_over, write_handed
 from loopwright.codegen.most_work import Amount, most_work
 from loopwright.codegen.safepoints import ask_where_long
 from loopwright.codegen.statements import write_body
 from loopwright.ir.nodes import (
     Body,
     Const,
-    Kernel,
     Store,
-    Var,
 )
 from loopwright.ir.queries import names_assigned
-from loopwright.ir.walk import own_expressions, statements, subexpressions
 
 FILL_THREADS = 256
 WAVES = 16
@@ -59,82 +54,10 @@ def write_each(part: Function, work: Amount, w: GpuWriter, threads: str = "") ->
     return "lw_each" if isinstance(work, str) else str(work or 0.0)
 
 
-def handed_over(body: Body, w: GpuWriter, wanted: frozenset[str] | set[str] = frozenset()) -> list[str]:
-    """The scalars that statements set and others read, or that are wanted."""
-    return [name for name in sorted(names_assigned(body)) if name in wanted or _is_read_elsewhere(w.kernel, body, name)]
-
-
 def declare_own(body: Body, handed: Collection[str], w: GpuWriter) -> None:
     """Declare the scalars that statements set before they read them, and that nobody else needs."""
     for name in sorted(names_assigned(body) - flow(body).exposed - set(handed)):
         w.own(w.names.of(name))
-
-
-class Handed(NamedTuple):
-    """A scalar that a kernel puts where a pointer, a parameter, says. where: `out` is for the host, which waits;
-    `shown` for the host, should it look; `kept` for the device."""
-
-    pointer: str
-    name: str
-    where: Literal["out", "shown", "kept"]
-
-
-def write_handed(names: Sequence[str], w: GpuWriter, only: str = "") -> list[Handed]:
-    """On the device: put scalars where others find them. only: a condition."""
-    handed: list[Handed] = []
-    for name in names:
-        for where in _places(name, w.kept.found):
-            pointer = w.fresh(f"lw_{where}_{w.names.of(name)}", f"LW_GLOBAL({VALUE_TYPE[w.scalars[name].name]})")
-            w.only(only, f"{w.use(pointer)}[0] = {w.use(w.names.of(name))};", axes="xyz" if only else "")
-            handed.append(Handed(pointer, name, where))
-    return handed
-
-
-def _places(name: str, kept: DeviceScalars) -> tuple[Literal["out", "shown", "kept"], ...]:
-    if name not in kept.names:
-        return ("out",)
-    return ("kept", "shown") if name in kept.seen else ("kept",)
-
-
-@contextmanager
-def fetched(handed: Sequence[Handed], w: GpuWriter) -> Iterator[dict[str, str]]:
-    """Around the start of a kernel on the host, which is given these pointers: what they hold afterwards."""
-    awaited = [one for one in handed if one.where == "out"]
-    kept = [one for one in handed if one.where == "kept"]
-    with w.block():
-        for number, one in enumerate(awaited):
-            w.line(f"char *{one.pointer} = {w.room('lw_slots')} + {8 * number};")
-        w.slots = max(w.slots, len(awaited))
-        for one in handed:
-            place = w.kept.place_of(one.name) if one.where != "out" else 0
-            if one.where == "shown":
-                w.line(f"char *{one.pointer} = {w.room('lw_shown')} + {8 * place};")
-            elif one.where == "kept":
-                first = f"{w.room('lw_kept_scalars')} + {16 * place}"
-                w.line(f"char *{one.pointer} = {first} + ({w.keep(one.name)} == {first} ? 8 : 0);")
-        yield {one.pointer: one.pointer for one in handed}
-        for one in awaited:
-            value = w.use(w.names.of(one.name))
-            w.fetches = True
-            w.launched(f"gpu->fetch(gpu, &{value}, {one.pointer}, sizeof {value})")
-            w.waits = not w.function.depth
-        for one in kept:
-            w.line(f"{w.keep(one.name)} = {one.pointer};")
-        if awaited and any_may_fail(w):
-            w.stop_after_failure()
-    w.kept.stale |= {one.name for one in kept}
-    w.kept.latest |= {one.name for one in kept}
-
-
-def _is_read_elsewhere(kernel: Kernel, body: Body, name: str) -> bool:
-    inside = {id(stmt) for stmt in statements(body)}
-    return any(
-        isinstance(part, Var) and part.name == name
-        for stmt in statements(kernel.body)
-        if id(stmt) not in inside
-        for expr in own_expressions(stmt)
-        for part in subexpressions(expr)
-    )
 
 
 def write_fill(array: ArrayText, fill: Const, count: str, w: GpuWriter) -> None:
