@@ -132,7 +132,7 @@ kernel one(a: float64[1] C, b: float64[1] C, p: int64[1] C):
             for j in 8 * c .. 8 * c + 8:
                 if a[j] > 0.0:
                     n = n + {added}
-            x[c] = n
+            x[c] = {counted}
         for m in 0 .. 8:
             y[m] = k
             k = k + x[m]
@@ -146,9 +146,9 @@ kernel one(a: float64[1] C, b: float64[1] C, p: int64[1] C):
 """
 
 
-def packed_in_chunks(start="0", added="1", given="y[d]", more="p[m] = 0", times="1") -> set[str]:
+def packed_in_chunks(start="0", added="1", given="y[d]", more="p[m] = 0", times="1", counted="n") -> set[str]:
     """The arrays that the innermost loop of a scan writes in the order of l."""
-    text = SCANNED.format(start=start, added=added, given=given, more=more, times=times)
+    text = SCANNED.format(start=start, added=added, given=given, more=more, times=times, counted=counted)
     kernel = parse_kernel(text)
     loop = loops(kernel)["i"]
     assert isinstance(loop, For)
@@ -172,6 +172,7 @@ def test_where_chunks_begin_only_grows_too() -> None:
         {"more": "x[m] = -1"},
         {"more": "x[m] = k"},
         {"more": "y[m] = p[m]"},
+        {"counted": "k"},  # it doubles
     ],
 )
 def test_where_chunks_begin_may_be_anywhere(changed: dict[str, str]) -> None:

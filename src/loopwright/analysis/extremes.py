@@ -23,9 +23,9 @@ ExtremeOp = Literal["min", "max", "minimum", "maximum"]
 @dataclass(frozen=True, slots=True)
 class Extreme:
     """best: the scalar that keeps the extreme value; others: the scalars that are set with it. op: `minimum` and
-    `maximum` where a NaN comes before all. tie: which iteration is
-    kept of those with equal values. position: where it is written out in the condition, the one of the others that
-    decides then: the least is kept (`first`), or the greatest (`last`). stmt: the test."""
+    `maximum` where a NaN comes before all. tie: which iteration is kept of those with equal values. position: where it
+    is written out in the condition, the one of the others that decides then: the least is kept (`first`), or the
+    greatest (`last`). stmt: the test."""
 
     best: str
     op: ExtremeOp

@@ -171,9 +171,9 @@ def _only_grows(kernel: Kernel, value: RunningValue) -> bool:
 
 
 def _grows(kernel: Kernel, name: str, known: frozenset[str]) -> bool:
-    """The same of a scalar. known: names of which it is being asked."""
+    """The same of a scalar. known: names of which it is being asked: what grows by what it is worth may double."""
     if name in known:
-        return True
+        return False
     found = [stmt for stmt in statements(kernel.body, Assign) if stmt.name == name]
     is_local = all(param.name != name for param in kernel.params)
     return is_local and all(_makes_no_less(kernel, stmt, known | {name}) for stmt in found)
