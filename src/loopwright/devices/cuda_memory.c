@@ -104,7 +104,8 @@ typedef struct {
   void *stop_stream;      /* its copies wait for no kernel */
   device_memory stopped;  /* calls of the main thread with this ticket or an earlier one end */
   int64_t last_stopped, launches, work, passed; /* of the main thread, since the last mark; marks so far */
-  int64_t halved, passed_ns; /* how often WORK_IN_QUEUE was too much by half, or less than half (< 0); when a mark was passed that was waited for */
+  int64_t halved;    /* how often WORK_IN_QUEUE was too much by half; < 0: how often it was less than half */
+  int64_t passed_ns; /* when a mark was passed that was waited for */
   void *marks[2];
   void *own;     /* the stream of kernels, if no other library's */
   int64_t ahead; /* units of the main thread in it, since that waited for all of it */
@@ -237,7 +238,7 @@ static int pass(lw_cuda *gpu, void *mark, bool full) {
   error = wait_for_event(gpu, mark);
   const int64_t now = now_ns(), took = now - gpu->passed_ns;
   if (full && gpu->passed_ns && took > PERIOD_NS && gpu->halved < 10) gpu->halved++;
-  if (full && gpu->passed_ns && took < PERIOD_NS / 4 && gpu->halved > -10) gpu->halved--;
+  if (full && gpu->passed_ns && took < PERIOD_NS / 4 && gpu->halved > -5) gpu->halved--;
   gpu->passed_ns = now;
   return error;
 }
