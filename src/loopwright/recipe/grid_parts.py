@@ -8,6 +8,7 @@ a product, which would be mostly empty where one side is short, are for the vers
 
 from __future__ import annotations
 
+from contextlib import suppress
 from math import prod
 
 from loopwright.ir.nodes import Allocate, Assign, For
@@ -64,7 +65,8 @@ def _in_versions(partial: PartialSchedule, chain: Chain) -> None:
     if len(outer) == 1:
         few = _version(partial, names, outer, FEW)
         if in_parts is _in_chunks:
-            _version(partial, few, [partial.around(few[-1])[-1]], LONG)
+            with suppress(NotTaken):  # where calls do not tell how long rows are, they may be long
+                _version(partial, few, [partial.around(few[-1])[-1]], LONG)
         in_parts(partial, few[:-1], few[-1], LANES)
         return
     small = _version(partial, names, outer[-2:], OF_MANY if len(outer) > 2 else SHORT)
