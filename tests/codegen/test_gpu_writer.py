@@ -11,18 +11,20 @@ from codegen.scheduled import grid_text
 from loopwright.analysis.analyse import analyse
 from loopwright.codegen.gpu import generate_gpu
 from loopwright.codegen.gpu_writer import NotOnGpu, _blocks_at_once
+from loopwright.ir.gpu_target import CUDA, GpuTarget
 from loopwright.ir.text import parse_kernel
 
 
 @pytest.mark.parametrize(
-    ("threads", "words", "bounds"), [(256, 64, (2,)), (128, 64, (4,)), (128, 128, (2,)), (256, 128, ()), (256, 8, ())]
+    ("threads", "words", "bounds"),
+    [(256, 64, (2,)), (128, 64, (4,)), (128, 128, (2,)), (256, 128, ()), (256, 8, ()), (64, 128, (4,)), (64, 64, (8,))],
 )
 def test_blocks_that_share_the_registers(threads: int, words: int, bounds: tuple[int, ...]) -> None:
-    assert _blocks_at_once(threads, 4 * words, 65536) == bounds
+    assert _blocks_at_once(threads, 4 * words, CUDA) == bounds
 
 
 def test_half_the_registers_hold_half_the_blocks() -> None:
-    assert _blocks_at_once(128, 256, 32768) == (2,)
+    assert _blocks_at_once(128, 256, GpuTarget(registers=32768)) == (2,)
 
 
 ADD = """

@@ -308,8 +308,8 @@ def decided(text: str, strict: bool = True) -> tuple[Kernel, Recipe]:
         (
             PRODUCTS,
             PRODUCT_SHAPES,
-            "specialize c.1 c.2 >= 64 in p; demote s; ",
-            ("p.1.1 block.z", "i.1.o block.y", "j.1.o block.x"),
+            "specialize c.1 c.2 >= 96 in p; specialize c.1 c.2 >= 16 in p.1; demote s; ",
+            ("p.1.2 block.z", "i.1.2.o block.y", "j.1.2.o block.x"),
         ),
         (OWN_ROWS, {"a": "lml", "c": "ll"}, "expand t r q; ", ("r.1.1 block.z", "q.1.1.o block.y", "p.1.o block.x")),
         (BATCH, {"a": "nm", "b": "nm"}, "", ("i.o block.y", "j.o block.x")),

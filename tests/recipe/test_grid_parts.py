@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from codegen.on_gpu import agree
-from loopwright.recipe import grid_totals
+from loopwright.recipe import grid_parts, grid_totals
 
 RANDOM = np.random.default_rng(11)
 
@@ -107,12 +107,41 @@ def test_products_have_versions_for_how_many_sums_there_are(columns: int) -> Non
     steps = steps_of(gram, whole(40, columns), np.zeros((columns, columns)))
     assert [step for step in steps if step.startswith(("specialize a", "reduce"))] == [
         "specialize a.1 >= 512 in i",
-        "specialize a.1*a.1 >= 65536 in i.1",
-        "specialize a.1*a.1 >= 4096 in i.1.1",
-        "reduce k.1.1 64",
-        "reduce k.1.1.1 1024",
+        "specialize a.1*a.1 >= 256 in i.1",
+        "reduce k.1.1 8192",
+        f"reduce k.1 {grid_parts.CHUNK} chunks",
     ]
-    assert sum(step.startswith("stage") for step in steps) == 2, "tiles are for the first version only"
+    tiles = [step.split()[2::2] for step in steps if step.startswith("tile i") and len(step.split()) == 7]
+    assert tiles == [["64", "64", "16"], ["64", "64", "16"]]
+
+
+@pytest.mark.parametrize("rows", [0, 1, grid_parts.CHUNK, grid_parts.CHUNK + 1, 2 * grid_parts.CHUNK - 1])
+def test_each_chunk_of_a_long_sum_has_a_product_of_its_own(rows: int) -> None:
+    steps_of(gram, whole(rows, 17), np.zeros((17, 17)))
+
+
+def batched(a, b, c):
+    for n in range(a.shape[0]):
+        for i in range(a.shape[1]):
+            for j in range(b.shape[2]):
+                s = 0.0
+                for k in range(a.shape[2]):
+                    s += a[n, i, k] * b[n, k, j]
+                c[n, i, j] = s
+
+
+@pytest.mark.parametrize("side", [3, 16, 33, 64])
+def test_many_small_products_have_tiles_of_their_size(side: int) -> None:
+    a = np.arange(3.0 * side * side).reshape(3, side, side) % 7
+    steps = steps_of(batched, a, a + 1, np.zeros_like(a))
+    assert [step for step in steps if step.startswith("specialize a")] == [
+        "specialize a.1 b.2 >= 96 in n",
+        "specialize a.1 b.2 >= 16 in n.1",
+    ]
+    assert [step.split()[2::2] for step in steps if step.startswith("tile i") and len(step.split()) == 7] == [
+        ["64", "64", "16"],
+        ["32", "32", "16"],
+    ]
 
 
 def test_a_known_number_of_sums_needs_no_version() -> None:

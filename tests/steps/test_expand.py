@@ -131,9 +131,9 @@ def test_instances_and_text() -> None:
     kernel, facts = apply_schedule(*known(SUMS), parse_schedule("split j 4"), strict=True)
     assert Expand.instances(kernel, facts, strict=True) == (Expand("s", ("j",)),)
     assert Expand.instances(*known(SUMS), strict=True) == ()
-    for text in ("expand s j", "expand s i j"):
+    for text in ("expand s j", "expand s i j", "expand s in j"):
         assert str(Expand.parse(tuple(text.split()[1:]))) == text
-    with pytest.raises(ValueError, match="expand SCALAR_OR_ARRAY LOOP"):
+    with pytest.raises(ValueError, match="expand SCALAR_OR_ARRAY"):
         Expand.parse(("s",))
 
 

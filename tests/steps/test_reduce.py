@@ -51,6 +51,26 @@ def test_every_operation_gives_the_same(size: int, lower: int) -> None:
     assert interpret(kernel, [a, b, lower]) == interpret(after, [a, b, lower])
 
 
+@pytest.mark.parametrize("size", [0, 1, 3, 4, 5, 64, 65])
+def test_chunks_give_the_same_one_after_the_other(size: int) -> None:
+    kernel, facts = known(OPERATIONS.replace("lower .. size(a, 0) step 3", "0 .. size(a, 0)"))
+    step = Reduce("i", 4, chunks=True)
+    assert step.illegal(kernel, facts, strict=False) is None and str(step) == "reduce i 4 chunks"
+    after = step.apply(kernel)
+    verify(after)
+    assert "for i in i.l * 4 .. min(i.l * 4 + 4, size(a, 0)):" in print_kernel(after)
+    random = np.random.default_rng(size)
+    a, b = random.integers(-9, 9, size).astype(float), random.integers(-9, 9, size)
+    assert interpret(kernel, [a, b, 0]) == interpret(after, [a, b, 0])
+
+
+@pytest.mark.parametrize("bounds", ["lower .. size(a, 0)", "0 .. size(a, 0) step 2", "2 .. size(a, 0)"])
+def test_chunks_begin_at_zero(bounds: str) -> None:
+    kernel, facts = known(OPERATIONS.replace("lower .. size(a, 0) step 3", bounds))
+    rejection = Reduce("i", 4, chunks=True).illegal(kernel, facts, strict=False)
+    assert rejection is not None and "chunks" in rejection.reason
+
+
 def test_a_nan_is_carried_or_dropped_as_before() -> None:
     kernel, _ = known(OPERATIONS)
     after = Reduce("i", 4).apply(kernel)

@@ -40,7 +40,7 @@ from loopwright.ir.code import (
     Node,
     SharedArray,
 )
-from loopwright.ir.gpu_target import AXES
+from loopwright.ir.gpu_target import AXES, GpuTarget
 from loopwright.ir.nodes import (
     Allocate,
     Binary,
@@ -344,7 +344,7 @@ class GpuWriter(Writer):
             tuple(shared),
             tuple(part.declared.values()),
             tuple(part.code),
-            (threads, *_blocks_at_once(threads, part.own_bytes, self.facts.gpu.registers)),
+            (threads, *_blocks_at_once(threads, part.own_bytes, self.facts.gpu)),
             tuple(self._entries(part)),
         )
         region, entries = print_kernel(code, self.device)
@@ -418,11 +418,12 @@ def _missed(code: Iterable[Node], threads: int) -> Iterator[Node]:
                 yield node
 
 
-def _blocks_at_once(threads: int, own_bytes: int, registers: int) -> tuple[int, ...]:
+def _blocks_at_once(threads: int, own_bytes: int, gpu: GpuTarget) -> tuple[int, ...]:
     """How many blocks of threads that keep many elements a multiprocessor is to have at once: else ptxas spends on one
-    block what two could have. Nothing where registers are not short."""
+    block what two could have. Warps share the registers of their part of it. Nothing where registers are not short."""
     words = own_bytes // 4
-    blocks = registers // (threads * (words + OTHERS)) if words >= OTHERS // 2 else 0
+    warps = gpu.registers // gpu.partitions // (gpu.warp * (words + OTHERS)) if words >= OTHERS // 2 else 0
+    blocks = warps * gpu.partitions // -(-threads // gpu.warp)
     return (blocks,) if blocks > 1 else ()
 
 

@@ -26,8 +26,12 @@ from loopwright.ir.nodes import Const, For
 LOOKED_UP = 4  # elements that are looked up between two tests of whether there are more
 
 
+Begun = Callable[[], None]
+"""Writes what an iteration begins with."""
+
+
 def write_sequential(
-    loop: For, w: Writer, lanes: Lanes | None = None, first: Callable[[], None] | None = None, short: bool = False,
+    loop: For, w: Writer, lanes: Lanes | None = None, first: Begun | None = None, short: bool = False,
     unroll: int | None = None, several: Accumulators | None = None,
 ) -> None:  # fmt: skip
     """The loop as it stands. lanes: that may do its iterations. unroll: how many of them are asked to be written out.

@@ -55,6 +55,28 @@ struct __align__(sizeof(T) * N) lw_vector {
   T v[N];
 };
 
+/* Of what a warp keeps, 16 x 8 sums of which this lane has four, row by row: the products of 16 x 8 by 8 x 8 numbers are
+   added, of which this lane gives four and two, depth by depth (codegen/tensor_cores.py). All lanes come here. */
+static __device__ __forceinline__ void lw_multiply(double &s00, double &s01, double &s10, double &s11, double a00,
+                                                   double a10, double a01, double a11, double b0, double b1) {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
+               "{%0, %1, %2, %3};"
+               : "+d"(s00), "+d"(s01), "+d"(s10), "+d"(s11)
+               : "d"(a00), "d"(a10), "d"(a01), "d"(a11), "d"(b0), "d"(b1));
+#elif __CUDA_ARCH__ >= 800
+#define LW_MULTIPLY(first, second, left, right)                                                          \
+  asm volatile("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"         \
+               : "+d"(first), "+d"(second)                                                               \
+               : "d"(left), "d"(right))
+  LW_MULTIPLY(s00, s01, a00, b0);
+  LW_MULTIPLY(s10, s11, a10, b0);
+  LW_MULTIPLY(s00, s01, a01, b1);
+  LW_MULTIPLY(s10, s11, a11, b1);
+#undef LW_MULTIPLY
+#endif
+}
+
 template <int N, class T>
 static __device__ __forceinline__ lw_vector<T, N> lw_read(const T *array, int64_t index) {
   static_assert(sizeof(T) * N <= 16, "one access moves 16 bytes at most");

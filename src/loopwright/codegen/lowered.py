@@ -246,6 +246,25 @@ class FullTiles(LoweringDecision):
         return "full tiles: a kernel of its own for launches whose tiles are all whole"
 
 
+@dataclass(frozen=True, slots=True)
+class TensorProduct(LoweringDecision):
+    """A loop over the depth of a product of float64 whose sums the matrix units of a GPU find, a warp 16 x 8 at a time.
+    groups: the loops of a thread over what it keeps, but for two: `rows`, over two rows, and `pair`, over two
+    neighbouring columns; store: what adds up; terms: pairs of what is multiplied, the first along rows; across: the
+    loop over threads along x."""
+
+    groups: tuple[For, ...]
+    rows: For
+    pair: For
+    store: Store
+    terms: tuple[tuple[Expr, Expr], ...]
+    across: str
+
+    @property
+    def text(self) -> str:
+        return f"tensor cores: products of float64 along '{self.loop}'"
+
+
 Within = tuple[str, int, str]
 """An array, one of its axes, and the loop whose variable is an index there."""
 

@@ -18,6 +18,7 @@ from loopwright.codegen.lowered import Lowering, LoweringDecision
 from loopwright.codegen.row_entries import merge_paths
 from loopwright.codegen.scatter import atomic_updates, privatised_updates, updates_ahead
 from loopwright.codegen.software_pipeline import software_pipelines
+from loopwright.codegen.tensor_cores import tensor_products
 from loopwright.codegen.vector_accesses import vector_accesses
 
 
@@ -35,6 +36,7 @@ PASSES = (
     LoweringPass("privatised updates", privatised_updates, "of what several threads update, in shared memory"),
     LoweringPass("updates ahead", updates_ahead, "the same, whether privatised or not"),
     LoweringPass("double buffering", double_buffered, "then: it tells which copies are made ahead"),
+    LoweringPass("tensor cores", tensor_products, "of sums in registers, and operands in shared memory"),
     LoweringPass("vector accesses", vector_accesses, "of arrays in memory, and of no copies that are made ahead"),
     LoweringPass("asynchronous copies", async_copies, "of the copies that are made ahead"),
     LoweringPass("software pipeline", software_pipelines, "of loops all of whose copies are asynchronous"),

@@ -10,9 +10,10 @@ from math import prod
 
 from loopwright.codegen.gpu_writer import FLAG, GpuWriter
 from loopwright.codegen.loops import write_sequential
-from loopwright.codegen.lowered import Flows, SoftwarePipeline, StreamedCopy
+from loopwright.codegen.lowered import Flows, SoftwarePipeline, StreamedCopy, TensorProduct
 from loopwright.codegen.safepoints import MEETINGS, stop_together
 from loopwright.codegen.statements import write, write_store
+from loopwright.codegen.tensor_cores import write_tensor_product
 from loopwright.codegen.vector_accesses import place_of, write_in_thread
 from loopwright.ir.code import AwaitCopies, CopyToShared
 from loopwright.ir.linear import plus
@@ -190,7 +191,9 @@ class SteadyText:
 
     def _body_loop(self, flows: Streams, loop: For, w: GpuWriter) -> None:
         """A loop of a thread that uses the tiles."""
-        if loop is self.steady.among:
+        if loop is self.steady.among and (product := w.lowering.of(TensorProduct, loop.name)) is not None:
+            write_tensor_product(loop, product, w, lambda: self._share(flows, loop))
+        elif loop is self.steady.among:
             write_sequential(loop, w, first=lambda: self._share(flows, loop))
         else:
             write_in_thread(loop, w)

@@ -16,8 +16,17 @@ from loopwright.codegen.decisions import CodegenInput
 from loopwright.codegen.full_tiles import or_full
 from loopwright.codegen.gpu_writer import GpuWriter
 from loopwright.codegen.loops import write_sequential
-from loopwright.codegen.lowered import Alignment, AtomicUpdates, DoubleBuffered, Lowering, VectorAccesses, WideAccess
+from loopwright.codegen.lowered import (
+    Alignment,
+    AtomicUpdates,
+    DoubleBuffered,
+    Lowering,
+    TensorProduct,
+    VectorAccesses,
+    WideAccess,
+)
 from loopwright.codegen.statements import write_body
+from loopwright.codegen.tensor_cores import write_tensor_product
 from loopwright.ir.code import WideLoad, WideStore, WideVariable
 from loopwright.ir.linear import coefficient
 from loopwright.ir.nodes import Assign, Body, Const, Expr, For, Load, Logical, Select, Store, Var
@@ -54,6 +63,9 @@ def _vector(loop: For, nest: BoundNest, before: Lowering, given: CodegenInput) -
 
 def write_in_thread(loop: For, w: GpuWriter) -> None:
     """Any loop inside a thread."""
+    if (product := w.lowering.of(TensorProduct, loop.name)) is not None:
+        write_tensor_product(loop, product, w)
+        return
     found = w.lowering.of(VectorAccesses, loop.name)
     if found is None:
         write_sequential(loop, w)

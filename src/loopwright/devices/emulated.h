@@ -177,9 +177,14 @@ struct team {
 /* What a lane gives to its team, whose value it wants, and what it gets. */
 struct exchanged {
   uint64_t given, got;
-  int from; /* NOTHING: nothing is wanted, and nothing given; WHO: for which lanes it is not 0 */
+  int from; /* NOTHING: nothing is wanted, and nothing given; WHO: for which lanes it is not 0; PRODUCT: see `multiply` */
 };
-enum { NOTHING = -1, WHO = -2 };
+enum { NOTHING = -1, WHO = -2, PRODUCT = -3 };
+
+/* What a lane gives to a product of matrices, and the sums that it keeps, two in each of two rows. */
+struct fragment {
+  double *sums[2][2], left[2][2], right[2]; /* left: by depth and row; right: by depth */
+};
 
 launch *now_launched;
 void (*kernel_call)();
@@ -257,8 +262,24 @@ void open_barrier() {
 }
 
 /* All who live have come: each gets what it wanted, and becomes ready. */
+/* A warp's 16 x 8 sums: lane l has them in two rows, the `l / 4`th of each half, and in the columns from 2 * (l % 4) on.
+   It has given numbers of these rows, and of column l / 4, at the depths l % 4 and four further on. */
+void add_products(int first) {
+  for (int lane = 0; lane < 32; lane++)
+    for (int k = 0; k < 8; k++)
+      for (int row = 0; row < 2; row++)
+        for (int column = 0; column < 2; column++) {
+          const auto by = [&](int other) { return (const fragment *)exchanges[first + other].given; };
+          const double left = by(lane / 4 * 4 + k % 4)->left[k / 4][row];
+          const double right = by((lane % 4 * 2 + column) * 4 + k % 4)->right[k / 4];
+          double &sum = *by(lane)->sums[row][column];
+          sum = __builtin_fma(left, right, sum);
+        }
+}
+
 void open_team(team &its) {
   const int first = its.first, last = first + its.lanes;
+  if (exchanges[first].from == PRODUCT) add_products(first);
   for (int t = first; t < last && t < threads; t++) {
     const int from = exchanges[t].from;
     const bool there = from >= first && from < last && from < threads && waits[from] != ended;
@@ -423,6 +444,15 @@ uint64_t meet_team(place where, uint64_t mask, uint64_t given, int from) {
 
 void sync_warp(place where, uint64_t mask = ~UINT64_C(0) >> (64 - warp_size)) { meet_team(where, mask, 0, NOTHING); }
 
+/* `lw_multiply` of loopwright.cuh. The last lane to come does what all have asked for. */
+void multiply(place where, double &s00, double &s01, double &s10, double &s11, double a00, double a10, double a01,
+              double a11, double b0, double b1) {
+  const fragment own = {{{&s00, &s01}, {&s10, &s11}}, {{a00, a10}, {a01, a11}}, {b0, b1}};
+  for (int t = now / 32 * 32; t < now / 32 * 32 + 32; t++)
+    if (warp_size != 32 || t >= threads || waits[t] == ended) fail(of_kind(partial_mask));
+  meet_team(where, ~UINT64_C(0) >> (64 - warp_size), (uint64_t)&own, PRODUCT);
+}
+
 uint64_t ballot(place where, uint64_t mask, int predicate) { return meet_team(where, mask, predicate != 0, WHO); }
 
 /* ---- shuffles --------------------------------------------------------------------------------------------------- */
@@ -445,6 +475,7 @@ int lane() { return now % warp_size; }
 #define __syncthreads_count(predicate) lw_emulated::barrier_count(LW_PLACE, predicate)
 #define __ballot_sync(mask, predicate) lw_emulated::ballot(LW_PLACE, mask, predicate)
 #define __syncwarp(...) lw_emulated::sync_warp(LW_PLACE, ##__VA_ARGS__)
+#define lw_multiply(...) lw_emulated::multiply(LW_PLACE, __VA_ARGS__)
 #define __shfl_sync(...) lw_emulated::shuffle(LW_PLACE, __VA_ARGS__)
 #define __shfl_down_sync(...) lw_emulated::shuffle_down(LW_PLACE, __VA_ARGS__)
 #define __shfl_up_sync(...) lw_emulated::shuffle_up(LW_PLACE, __VA_ARGS__)

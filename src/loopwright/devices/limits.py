@@ -27,7 +27,9 @@ class Limits:
 
     @property
     def target(self) -> GpuTarget:
-        """What of it decides about schedules and texts. Copies to shared memory need compute capability 8.0."""
-        copies = CUDA.copies if self.capability >= (8, 0) else ()
+        """What of it decides about schedules and texts. Copies to shared memory and products of matrices of float64
+        need compute capability 8.0."""
+        is_new = self.capability >= (8, 0)
         return GpuTarget(self.warp, self.threads_per_block, registers=self.registers,
-                         shared_bytes=self.shared_per_block, copies=copies)  # fmt: skip
+                         shared_bytes=self.shared_per_block, copies=CUDA.copies if is_new else (),
+                         matrix_units=is_new and self.warp == CUDA.warp)  # fmt: skip

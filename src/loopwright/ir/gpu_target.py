@@ -13,13 +13,14 @@ class GpuTarget:
     """What CUDA allows on every GPU, unless it is said otherwise.
 
     warp: threads that run in step, a power of two. threads: of a block in all, and threads_along each axis;
-    blocks_along: of a grid. registers: of 4 bytes, of a multiprocessor; given out to warps in units of register_unit.
-    shared_bytes: of a block; reserved_bytes: of those, what the system takes beside them. own_bytes: local arrays of a
-    thread up to this size are its own; more would be slow, and much in all.
+    blocks_along: of a grid. registers: of 4 bytes, of a multiprocessor, each of whose partitions has as many; given
+    out to warps in units of register_unit. shared_bytes: of a block; reserved_bytes: of those, what the system takes
+    beside them. own_bytes: local arrays of a thread up to this size are its own; more would be slow, and much in all.
 
     widest: bytes that a thread loads or stores at once; copies: bytes that it may have on their way to shared memory as
-    one copy, while it does something else (none: it cannot). sector: bytes that memory is moved in; banks of shared
-    memory, of bank_bytes each. atomics: operations on one element by several threads at once, with its type."""
+    one copy, while it does something else (none: it cannot); matrix_units: a warp can multiply matrices of float64.
+    sector: bytes that memory is moved in; banks of shared memory, of bank_bytes each. atomics: operations on one
+    element by several threads at once, with its type."""
 
     warp: int = 32
     threads: int = 1024
@@ -27,11 +28,13 @@ class GpuTarget:
     blocks_along: tuple[int, int, int] = (2**31 - 1, 65535, 65535)
     registers: int = 65536
     register_unit: int = 256
+    partitions: int = 4
     shared_bytes: int = 48 * 1024
     reserved_bytes: int = 1024
     own_bytes: int = 4096
     widest: int = 16
     copies: tuple[int, ...] = (4, 8, 16)
+    matrix_units: bool = True
     sector: int = 32
     banks: int = 32
     bank_bytes: int = 4

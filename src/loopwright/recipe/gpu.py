@@ -39,7 +39,7 @@ from loopwright.recipe.grid_running import in_chunks_of_blocks, running_rows
 from loopwright.recipe.grid_scans import in_chunks, in_chunks_of_threads
 from loopwright.recipe.grid_stencils import in_planes, in_rows
 from loopwright.recipe.grid_sums import shared_sums
-from loopwright.recipe.grid_tiles import BLOCKS, Bound, contraction, transposed
+from loopwright.recipe.grid_tiles import BLOCKS, Bound, contraction, transposed, usual_tile
 from loopwright.recipe.grid_totals import totals
 from loopwright.recipe.interchange import depends
 from loopwright.recipe.loop_normalization import counted
@@ -131,6 +131,8 @@ def _recipe(
                 done |= _loops_within(partial, {step.loop for step, _ in bound})
                 if not any(_is_free(partial, loop) for loop in chain):
                     done |= set(loops(partial.kernel)) - before  # what is left of a sum is not worth a grid
+    there = loops(partial.kernel).keys()
+    grids = [grid for grid in grids if all(step.loop in there for step, _ in grid.bound)]  # or left out since then
     present = partial.present_facts()
     for grid in grids:
         _bind(partial, grid, present)
@@ -320,6 +322,7 @@ def _contracted(partial: PartialSchedule, chain: Chain, free: list[For]) -> list
     parallel = {loop.name for loop in free}
     if roles.rows not in parallel or roles.vector not in parallel:
         raise NotTaken
+    usual = usual_tile(partial, roles, chain[-1])
     places = [loop.name for loop in chain]
     first = min(places.index(name) for name in (roles.rows, roles.depth, roles.vector))
     batch = places[first - 1 : first] if first and places[first - 1] in parallel else []
@@ -330,7 +333,7 @@ def _contracted(partial: PartialSchedule, chain: Chain, free: list[For]) -> list
     roles = replace(roles, rows=names[roles.rows], depths=(names[roles.depth],), vector=names[roles.vector])
     why = f"every '{user_name(batch[0])}' has a product of its own" if batch else ""
     rest = _square(partial, band[-3:], roles)
-    return [*((Bind(names[one], "block.z"), why) for one in batch), *contraction(partial, rest, roles)]
+    return [*((Bind(names[one], "block.z"), why) for one in batch), *contraction(partial, rest, roles, usual)]
 
 
 def _square(partial: PartialSchedule, band: tuple[str, ...], roles: Roles) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from loopwright.ir.nodes import For, Run, While
+from loopwright.ir.nodes import For, Load, Run, While
 from loopwright.ir.queries import contains
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import statements
@@ -84,10 +84,19 @@ def in_blocks(partial: PartialSchedule, names: list[str], why: str) -> list[Boun
 
 def _in_a_line(partial: PartialSchedule, x: str, holds_loops: bool, why: str) -> list[Bound]:
     threads = partial.threads(replace(LINE, default=FEW) if holds_loops else LINE)
-    each = partial.number(replace(LINE_EACH, default=1) if holds_loops else LINE_EACH)
+    each = partial.number(replace(LINE_EACH, default=1 if holds_loops else _each_of(partial, x)))
     together = partial.number(TOGETHER)
     partial.require(_several_elements(LINE_EACH.name))
     return _cut(partial, x, threads, each, together, why)
+
+
+def _each_of(partial: PartialSchedule, x: str) -> int:
+    """Elements of a thread along one loop: as many bytes whatever their type is, so that as much is on its way."""
+    (loop,) = (one for one in partial.around(x) if one.name == x)
+    inside = {id(stmt) for stmt in statements(loop.body)}
+    moving = [walk.node for walk in partial.walks() if id(walk.stmt) in inside and walk.strides.get(x) != 0]
+    sizes = [node.type.size_bytes if isinstance(node, Load) else node.value.type.size_bytes for node in moving]
+    return max(LINE_EACH.default, min(MOST_EACH, MOST_EACH // max(sizes, default=MOST_EACH)))
 
 
 def _cut(partial: PartialSchedule, x: str, threads: int, each: int, together: int, why: str) -> list[Bound]:

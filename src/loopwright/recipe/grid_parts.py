@@ -17,21 +17,26 @@ from loopwright.ir.walk import loops, statements
 from loopwright.recipe.distribution import isolate
 from loopwright.recipe.grid_rows import is_told, length_of, size_text
 from loopwright.recipe.grid_sums import turned
+from loopwright.recipe.grid_tiles import OF_MANY, SHORT
 from loopwright.recipe.partial_schedule import Chain, NotTaken, PartialSchedule, whole
 from loopwright.recipe.wavefronts import is_free
 from loopwright.steps.expand import Expand
 from loopwright.steps.extent import trip_of
 from loopwright.steps.reduce import Reduce
+from loopwright.steps.reorder import Reorder
 from loopwright.steps.scan import Scan
 from loopwright.steps.specialize import LARGE, TIMES, Specialize
 
 FEW, LANES = 256, 8192
 """Below how many sums along one loop there are few, and how many partial results each of them has then: so many
 together keep a large GPU busy, and they are few beside what they add up."""
-SHORT, OF_MANY = 512, 64
-"""Below which length of a side tiles of a product are too few for a GPU, and of many products mostly empty."""
-PRODUCTS = (1 << 16, 1), (1 << 12, 64), (0, 1024)
-"""How many partial results each sum has then, by how many sums there are at least."""
+CHUNK = 256
+"""Iterations of a partial result of a product one of whose sides is short. On an H200, 512 and 1024 took up to 1.9
+times as long for sums of some thousands, and were no faster for others."""
+TINY = 16
+"""Below which length of a side each of many products is better off without tiles."""
+SUMS = (1 << 16, 1), (1 << 12, 64), (0, 1024)
+"""How many partial results each of other sums has, by how many there are at least."""
 CHUNKS = 512
 """Chunks of a running sum: a thread goes through each, and through what all of them add up to."""
 LONG = 1 << 16
@@ -69,15 +74,34 @@ def _in_versions(partial: PartialSchedule, chain: Chain) -> None:
                 _version(partial, few, [partial.around(few[-1])[-1]], LONG)
         in_parts(partial, few[:-1], few[-1], LANES)
         return
-    small = _version(partial, names, outer[-2:], OF_MANY if len(outer) > 2 else SHORT)
-    partial.short |= set(small[-3:-1])
-    for least, lanes in PRODUCTS if len(outer) == 2 else ():
+    if in_parts is _shared_out and _is_product(partial, outer[-2].name, outer[-1].name, entry):
+        _products(partial, names, outer)
+        return
+    small = _version(partial, names, outer, SHORT)
+    for least, lanes in SUMS:
         here = small
         if least:
             small = _version(partial, here, outer, least, product=True)
             partial.short |= set(small[:-1])
         if lanes > 1 and (small is not here or not least):
             in_parts(partial, here[:-1], here[-1], lanes)
+
+
+def _products(partial: PartialSchedule, names: list[str], outer: list[For]) -> None:
+    """Versions of a product, or of many, for tiles of several sizes. Raises NotTaken."""
+    sides, least = outer[-2:], OF_MANY if len(outer) > 2 else SHORT
+    small = _version(partial, names, sides, least)
+    partial.sides |= dict.fromkeys(small[-3:-1], least)
+    if len(outer) > 2:
+        partial.short |= set(_version(partial, small, sides, TINY)[-3:-1])
+        return
+    with suppress(NotTaken):  # where there are more than that, however many
+        tiny = _version(partial, small, outer, FEW, product=True)
+        partial.short |= set(tiny[:-1])
+        _shared_out(partial, tiny[:-1], tiny[-1], LANES)
+        if tiny == small:
+            return
+    _shared_out(partial, small[:-1], small[-1], CHUNK, chunks=True)
 
 
 def _version(
@@ -140,15 +164,23 @@ def _is_free(partial: PartialSchedule, loop: For) -> bool:
     return found is not None and is_free(loop, found)
 
 
-def _shared_out(partial: PartialSchedule, outer: list[str], entry: str, lanes: int) -> None:
-    """Partial results of each sum, and sums of these, in nests of their own. Raises NotTaken."""
-    why = f"where there are few sums, {lanes} partial results of each keep more of a GPU busy"
+def _shared_out(partial: PartialSchedule, outer: list[str], entry: str, lanes: int, chunks: bool = False) -> None:
+    """Partial results of each sum, and sums of these, in nests of their own. lanes, chunks: see `reduce`. Raises
+    NotTaken."""
+    parts = (
+        f"a partial result for every {lanes} iterations keeps" if chunks else f"{lanes} partial results of each keep"
+    )
+    why = f"where there are few sums, {parts} more of a GPU busy"
     before, made = set(loops(partial.kernel)), set(_local(partial))
-    partial.take(Reduce(entry, lanes), why, anew=True)
-    lane, _ = (name for name in loops(partial.kernel) if name not in before)
+    partial.take(Reduce(entry, lanes, chunks), why, anew=True)
+    lane, merge = (name for name in loops(partial.kernel) if name not in before)
+    partial.merges.add(merge)
     for array in [name for name in _local(partial) if name not in made]:
-        partial.take(Expand(array, tuple(outer)), f"{why}, for each '{user_name(outer[-1])}'", anew=True)
-    isolate(partial, lane, outer[0], why)
+        expand = Expand(array, tuple(outer), innermost=chunks)
+        partial.take(expand, f"{why}, for each '{user_name(outer[-1])}'", anew=True)
+    band = isolate(partial, lane, outer[0], why)
+    if chunks:
+        partial.take(Reorder((band[-1], *band[:-1])), "every part is a product of its own")
     partial.begin_again()
 
 

@@ -17,6 +17,7 @@ from loopwright.ir.nodes import Binary, Body, Const, Dim, For, Run, Var, While
 from loopwright.ir.queries import contains
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import bodies, loops, statements
+from loopwright.recipe.grid_blocks import in_blocks
 from loopwright.recipe.grid_tiles import Bound, threads_fit
 from loopwright.recipe.partial_schedule import NotTaken, PartialSchedule, made, whole
 from loopwright.recipe.tunable import Tunable
@@ -171,11 +172,12 @@ def _shared_by(partial: PartialSchedule, row: SharedRow, threads: int) -> list[B
     return _several_each(partial, row, threads)
 
 
-def version(partial: PartialSchedule, loop: str, length: Var | Dim | None, number: int) -> dict[str, str] | None:
-    """A copy of a nest for shorter rows: the names of its loops, by those of the longer ones; None for no copy."""
-    if length is None or not is_told(partial, length):
+def version(partial: PartialSchedule, loop: str, length: Var | Dim | For | None, number: int) -> dict[str, str] | None:
+    """A copy of a nest for shorter rows: the names of its loops, by those of the longer ones; None for no copy. length:
+    a size, or a loop whose iterations are to be counted."""
+    if length is None or not (isinstance(length, For) or is_told(partial, length)):
         return None
-    step = Specialize((size_text(length),), LARGE, number, loop)
+    step = Specialize((length.name if isinstance(length, For) else size_text(length),), LARGE, number, loop)
     if not partial.allows(step):
         return None
     return whole(partial, step, f"rows of {number} and more are shared by more threads")
@@ -223,6 +225,15 @@ def in_columns(partial: PartialSchedule, row: SharedRow, along: list[For]) -> li
         return bound
     shorter = SharedRow(tuple(names[name] for name in row.outer), tuple(names[name] for name in row.shared))
     return [*bound, *_a_thread_each(partial, shorter)]
+
+
+def columns_of_planes(partial: PartialSchedule, row: SharedRow, along: For) -> list[Bound]:
+    """The same of columns that lie side by side in several rows, which may be short. Raises NotTaken."""
+    names = version(partial, row.outer[0], length_of([along]) or along, LONG_COLUMN)
+    if names is None:
+        raise NotTaken
+    why = f"each '{user_name(row.each)}' is too short to be shared"
+    return [*_several_down(partial, row), *in_blocks(partial, [names[name] for name in row.outer], why)]
 
 
 def _several_down(partial: PartialSchedule, row: SharedRow) -> list[Bound]:

@@ -8,7 +8,7 @@ from loopwright.ir.nodes import For, Run
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import statements
 from loopwright.recipe.distribution import isolate
-from loopwright.recipe.grid_rows import SHARING, SharedRow, in_columns, in_rows
+from loopwright.recipe.grid_rows import SHARING, SharedRow, columns_of_planes, in_columns, in_rows
 from loopwright.recipe.grid_tiles import Bound, threads_fit
 from loopwright.recipe.interchange import starts_far_apart
 from loopwright.recipe.partial_schedule import Chain, NotTaken, PartialSchedule, made
@@ -48,9 +48,11 @@ def shared_sums(partial: PartialSchedule, chain: Chain, free: list[For]) -> list
     rows, columns = _rows_and_columns(partial, each.name, entry.name)
     if rows and not columns:
         return _rows(partial, [loop.name for loop in free], entry.name)
+    along = partial.around(entry.name)[-1]
     if columns and len(free) == 1:
-        (loop,) = (one for one in partial.around(entry.name) if one.name == entry.name)
-        return in_columns(partial, SharedRow((each.name,), (entry.name,)), [loop])
+        return in_columns(partial, SharedRow((each.name,), (entry.name,)), [along])
+    if columns and len(free) <= 3 and entry.name in partial.merges:
+        return columns_of_planes(partial, SharedRow(tuple(loop.name for loop in free), (entry.name,)), along)
     raise NotTaken
 
 

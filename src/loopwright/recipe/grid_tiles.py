@@ -9,12 +9,14 @@ thrown away; other stretches that are not whole run in loops of their own, witho
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import product as cartesian
 from math import prod
 
 from loopwright.ir.gpu_target import GpuTarget
-from loopwright.ir.nodes import Allocate, Const, Expr, For, Load, Run, Var
+from loopwright.ir.nodes import Allocate, Binary, Const, Expr, For, Load, Run, Stmt, Store, Var
+from loopwright.ir.types import FLOAT64
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import expressions, loops, statements, subexpressions
 from loopwright.recipe.partial_schedule import NotTaken, PartialSchedule, made, whole
@@ -33,13 +35,16 @@ from loopwright.steps.stage import Stage
 from loopwright.steps.tile import Tile
 from loopwright.steps.vectorize import Vectorize
 
+SHORT, OF_MANY = 512, 96
+"""Below which length of a side the usual tiles of a product are too few for a GPU; those of many, mostly empty."""
+
 
 @dataclass(frozen=True, slots=True)
 class Product:
     """Of a contraction: `rows` x `columns` of the target and `depth` of what is added up, for one block of `y` x `x`
     threads. Each thread has groups of `high` x `broad` neighbours, as many as there are, spread over the tile: then
     neighbouring threads read neighbouring groups from shared memory, whatever the number of groups is. double: the
-    next tiles arrive while these are used."""
+    next tiles arrive while these are used; pad: elements that nobody uses at the end of a row in shared memory."""
 
     rows: int
     columns: int
@@ -49,6 +54,7 @@ class Product:
     high: int
     broad: int
     double: bool = False
+    pad: int = 4
 
     @property
     def numbers(self) -> dict[str, int]:
@@ -63,8 +69,8 @@ THREAD_WHY = "sums that a thread keeps in registers: many use each operand more 
 TILE_ROWS = Tunable("rows of a tile", 128, (32, 64, 128), TILE_WHY)
 TILE_COLUMNS = Tunable("columns of a tile", 128, (32, 64, 128), TILE_WHY)
 TILE_DEPTH = Tunable("depth of a tile", 16, (8, 16, 32), "shared memory against barriers")
-THREADS_DOWN = Tunable("threads down a tile", 8, (8, 16), THREAD_WHY)
-THREADS_ACROSS = Tunable("threads across a tile", 16, (8, 16, 32), THREAD_WHY)
+THREADS_DOWN = Tunable("threads down a tile", 8, (8, 16, 32), THREAD_WHY)
+THREADS_ACROSS = Tunable("threads across a tile", 16, (4, 8, 16, 32), THREAD_WHY)
 HIGH = Tunable("neighbouring rows of a thread", 4, (2, 4), "groups that are read from shared memory at once")
 BROAD = Tunable("neighbouring columns of a thread", 4, (2, 4), "groups that are read from shared memory at once")
 STAGED = Tunable(
@@ -83,9 +89,17 @@ WIDE = Tunable(
 
 BLOCKS: dict[int, Product] = {
     4: Product(128, 128, 16, 8, 16, 4, 4, double=True),
-    8: Product(128, 64, 8, 16, 8, 2, 2, double=True),
+    8: Product(128, 64, 8, 16, 8, 2, 2, double=True, pad=1),
 }
 """By the size of an element."""
+OF_SHORT_SIDES: dict[int, dict[int, Product]] = {
+    SHORT: {4: Product(64, 64, 16, 8, 16, 4, 4, double=True), 8: Product(64, 64, 8, 16, 8, 2, 2, double=True, pad=1)},
+    OF_MANY: {4: Product(32, 32, 32, 8, 8, 4, 4), 8: Product(32, 32, 16, 8, 8, 2, 2, pad=1)},
+}
+"""The same by the length below which one side of the target is: large tiles would be mostly empty, or too few."""
+BY_MATRIX_UNITS: dict[int, Product] = dict.fromkeys((0, SHORT), Product(64, 64, 16, 16, 4, 2, 2, double=True))
+"""The same of float64 where warps multiply matrices: threads and groups as codegen/tensor_cores.py asks for. With the
+pad, lanes that read at once, some along the depth and some along a side, read from different banks."""
 
 TURNED = (
     Tunable("rows of a turned tile", 32, (16, 32, 64), "rows of one array are columns of the other"),
@@ -101,9 +115,34 @@ Bound = tuple[Bind | Balance | Vectorize, str]
 """A loop to bind, to run in wide accesses, or rows to balance, and why."""
 
 
-def _product(partial: PartialSchedule, roles: Roles) -> tuple[Product, bool, bool]:
+def usual_tile(partial: PartialSchedule, roles: Roles, depth: For) -> Product:
+    """The tile of a product, whatever its operands are. depth: the innermost loop, with what is done in it."""
+    side = partial.side_of(roles.rows)
+    if (
+        side in BY_MATRIX_UNITS
+        and partial.facts.gpu.matrix_units
+        and not partial.strict
+        and _multiplies(depth.body[-1])
+    ):
+        return BY_MATRIX_UNITS[side]
+    return OF_SHORT_SIDES.get(side, BLOCKS)[roles.element_bytes]
+
+
+def _multiplies(stmt: Stmt) -> bool:
+    """Whether a statement adds products of float64."""
+    value = stmt.value if isinstance(stmt, Store) else None
+    while isinstance(value, Binary) and value.op in ("add", "sub") and value.type == FLOAT64:
+        if isinstance(value.left, Binary) and value.left.op == "mul":
+            return True
+        value = value.right if isinstance(value.right, Binary) else value.left
+        if isinstance(value, Binary) and value.op == "mul":
+            return True
+    return False
+
+
+def _product(partial: PartialSchedule, roles: Roles, usual: Product) -> tuple[Product, bool, bool]:
     """The numbers of a contraction; whether to use shared memory, and wide copies into it."""
-    element_bytes, usual = roles.element_bytes, _largest(partial, roles)
+    element_bytes, usual = roles.element_bytes, _largest(partial, roles, usual)
     tile = Product(
         rows=partial.number(replace(TILE_ROWS, default=usual.rows)),
         columns=partial.number(replace(TILE_COLUMNS, default=usual.columns)),
@@ -113,6 +152,7 @@ def _product(partial: PartialSchedule, roles: Roles) -> tuple[Product, bool, boo
         high=partial.number(replace(HIGH, default=usual.high)),
         broad=partial.number(replace(BROAD, default=usual.broad)),
         double=bool(partial.number(replace(DOUBLE, default=int(usual.double)))),
+        pad=usual.pad,
     )
     staged, wide = bool(partial.number(STAGED)), bool(partial.number(WIDE))
     gpu = partial.facts.gpu
@@ -121,10 +161,10 @@ def _product(partial: PartialSchedule, roles: Roles) -> tuple[Product, bool, boo
     return tile, staged, wide
 
 
-def _largest(partial: PartialSchedule, roles: Roles) -> Product:
+def _largest(partial: PartialSchedule, roles: Roles, usual: Product) -> Product:
     """The usual tile, or the largest part of it for which a block has the threads and the shared memory. Raises
     NotTaken."""
-    usual, gpu = BLOCKS[roles.element_bytes], partial.facts.gpu
+    gpu = partial.facts.gpu
     operands = _loops_of_operands(partial, roles)
     constraints = WHOLE_GROUPS, _own_warps(gpu), _in_a_thread(roles.element_bytes)
 
@@ -204,11 +244,12 @@ def _in_shared(element_bytes: int, most: int) -> Constraint:
     return Constraint(f"the tiles of a block fit into {most} bytes of shared memory", holds)
 
 
-def contraction(partial: PartialSchedule, band: tuple[str, ...], roles: Roles) -> list[Bound]:
+def contraction(partial: PartialSchedule, band: tuple[str, ...], roles: Roles, usual: Product) -> list[Bound]:
     """Blocks of the target stay in registers, tiles of the operands go through shared memory. band: the three loops of
-    a perfect nest; roles: what they do, by their names there."""
+    a perfect nest; roles: what they do, by their names there; usual: the tile, where
+    it fits."""
     row, column, depth = roles.rows, roles.vector, roles.depth
-    tile, is_staged, is_wide = _product(partial, roles)
+    tile, is_staged, is_wide = _product(partial, roles, usual)
     gpu, operands = partial.facts.gpu, _loops_of_operands(partial, roles)
     if tile.double and (not gpu.copies or _shared_bytes(operands, roles, tile, gpu) > gpu.shared_bytes):
         tile = replace(tile, double=False)
@@ -229,7 +270,7 @@ def contraction(partial: PartialSchedule, band: tuple[str, ...], roles: Roles) -
     row_thread, rows = spread(partial, row, tile.rows, tile.y, tile.high, why)
     column_thread, columns = spread(partial, column, tile.columns, tile.x, tile.broad, why)
     partial.take(Reorder((depth_block, row_thread, column_thread, depth, *rows, *columns)), why)
-    copies = made(partial, Promote(roles.target, depth_block, whole=True), why)
+    copies, is_filled = _kept(partial, Promote(roles.target, depth_block, whole=True), why)
     partial.begin_again()  # many steps are to come: what the copies touch is known then, and other nests are left out
     bound: list[tuple[str, Run, int]] = [(row_block, "block.y", 0), (column_block, "block.x", 0)]
     # Before there are other copies: to judge an order takes the longer, the more there is.
@@ -252,7 +293,17 @@ def contraction(partial: PartialSchedule, band: tuple[str, ...], roles: Roles) -
     bound += [(row_thread, "thread.y", 0), (column_thread, "thread.x", 0)]
     bound += [(rest[row_thread], "thread.y", 0), (rest[column_thread], "thread.x", 0)] if rest else []
     bound += [(edges[row], "thread.y", tile.y), (edges[column], "thread.x", tile.x)] if edges else []
-    return bound_to(bound, why) + [(Vectorize(second), why) for second in copies[1 :: 4 if is_staged else 2] if is_wide]
+    # Of copies with a test there are two each way: the whole ones come first.
+    each = 4 if is_staged else 2
+    copied = copies[3::each] if is_filled else copies[1::each]
+    return bound_to(bound, why) + [(Vectorize(second), why) for second in copied if is_wide]
+
+
+def _kept(partial: PartialSchedule, promote: Promote, why: str) -> tuple[tuple[str, ...], bool]:
+    """The loops that copy the elements of a block to registers and back; whether they begin with a constant instead."""
+    with suppress(NotTaken):
+        return made(partial, replace(promote, filled=True), why), True
+    return made(partial, promote, why), False
 
 
 def spread(
@@ -329,7 +380,8 @@ def _staged(
     """A tile of an array in shared memory before a loop. Rows that are read along columns are padded; wide accesses of
     them need pads of their own width."""
     why = f"the threads of a block share a tile of '{user_name(array)}'"
-    pad = max(PAD[element_bytes], wide) if wide > 1 else PAD[element_bytes]
+    pad = PAD[element_bytes] if tile is None else tile.pad
+    pad = max(pad, wide) if wide > 1 else pad
     double = tile is not None and tile.double
     partial.take(Stage(array, loop, *size, pad=pad, wide=wide, fill=tile is not None, double=double), why)
 
@@ -357,7 +409,7 @@ def _loops_of_operands(partial: PartialSchedule, roles: Roles) -> list[set[str]]
 def _shared_bytes(operands: list[set[str]], roles: Roles, tile: Product, gpu: GpuTarget) -> int:
     """The size of the tiles of all operands."""
     sizes = {roles.rows: tile.rows, roles.vector: tile.columns, roles.depth: tile.depth}
-    pad, total = max(PAD[roles.element_bytes], gpu.widest // roles.element_bytes), 0
+    pad, total = max(tile.pad, gpu.widest // roles.element_bytes), 0
     for used in operands:
         *others, longest = sorted(sizes[name] for name in used if name in sizes) or [0]
         total += prod(others) * (longest + pad)

@@ -58,8 +58,9 @@ class PartialSchedule:
     """`kernel` is what became of `written`, whose facts are `facts`; most steps that restructure ask for no newer
     ones (but see `begin_again`). choices: the numbers to take in place of the defaults; None: all are defaults, and
     nobody asks which there are. refusals: why nests became no grids, by their innermost loops; short: loops that
-    have few iterations wherever they run; few: the loops of versions of nests for calls with few of something, where
-    all numbers have their defaults."""
+    have few iterations wherever they run; sides: the loops of versions for calls in which one of them is shorter than
+    this; merges: loops that put partial results together; few: the loops of versions of nests for calls with few of
+    something, where all numbers have their defaults."""
 
     written: Kernel
     facts: Facts
@@ -69,6 +70,8 @@ class PartialSchedule:
     choices: Choices | None = None
     refusals: dict[str, str] = field(default_factory=dict)
     short: set[str] = field(default_factory=set)
+    sides: dict[str, int] = field(default_factory=dict)
+    merges: set[str] = field(default_factory=set)
     few: frozenset[str] = frozenset()
     _facts: tuple[Kernel, Facts] | None = None
     _walks: tuple[Kernel, tuple[AccessStrides, ...]] | None = None
@@ -123,6 +126,11 @@ class PartialSchedule:
         """Whether a nest is, or has been made of, a version for calls with few of something."""
         return any(loop.name == name or loop.name.startswith(f"{name}.") for loop in chain for name in self.few)
 
+    def side_of(self, loop: str) -> int:
+        """The least of `sides` that holds of a loop, or of what it has been made of; 0: of none of them."""
+        found = (most for name, most in self.sides.items() if loop == name or loop.startswith(f"{name}."))
+        return min(found, default=0)
+
     @contextmanager
     def by_default(self) -> Iterator[None]:
         """Every number has its default here: whether something can be done at all does not hang on the choices."""
@@ -137,6 +145,8 @@ class PartialSchedule:
     def _concerned(self, step: Step) -> Kernel:
         """The kernel without the nests that a step has nothing to do with: they stay where they are, and to judge it
         without them is the same, and faster. They may share arguments with it, but nothing else."""
+        if step.looks_around:
+            return self.kernel
         words = set(str(step).split())
         nests = [self._nest(stmt) for stmt in _apart(self.kernel.body)]
         if not any(nest.loops & words for nest in nests):

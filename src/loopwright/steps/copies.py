@@ -3,7 +3,7 @@ need no order for its sake. It owns the axes that are added, and what is left in
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 
@@ -13,6 +13,7 @@ from loopwright.ir.linear import minus, most, number, variable
 from loopwright.ir.nodes import (
     Allocate,
     Assign,
+    Binary,
     Body,
     Checked,
     Compare,
@@ -176,6 +177,8 @@ def _form(kernel: Kernel, array: str, made: Allocate | None) -> tuple[Scalar, tu
 
 def _is_size(size: Expr) -> bool:
     """Whether it is never negative."""
+    if isinstance(size, Binary) and size.op == "max":
+        return _is_size(size.left) or _is_size(size.right)
     return isinstance(size, Dim) or (isinstance(size, Const) and int(size.value) >= 0)
 
 
@@ -253,40 +256,50 @@ def _can_repeat(kernel: Kernel, store: Store, loops: Sequence[For]) -> bool:
     return not any(names_in(expr) & changed for expr in exprs) and {loop.name for loop in outer} <= names
 
 
-def copied(kernel: Kernel, copies: Copies, loops: Sequence[For]) -> Kernel:
-    """A draft of the kernel with the copies."""
+def copied(kernel: Kernel, copies: Copies, loops: Sequence[For], innermost: bool = False) -> Kernel:
+    """A draft of the kernel with the copies. innermost: the axes that are added come behind the others."""
     first, array = loops[0], copies.array
     new = fresh(f"{array}.x", names_of(kernel))
     index = index_of(loops)
 
+    def placed(own: tuple[Expr, ...]) -> tuple[Expr, ...]:
+        return (*own, *index) if innermost else (*index, *own)
+
     def load(expr: Expr) -> Expr:
         if isinstance(expr, Load) and expr.array == array:
-            return replace(expr, array=new, index=(*index, *expr.index))
+            return replace(expr, array=new, index=placed(expr.index))
         if isinstance(expr, Dim) and expr.array == array and not copies.kept and copies.made is not None:
-            return Dim(new, expr.axis + len(index))
+            return Dim(new, expr.axis + (0 if innermost else len(index)))
         return expr
 
     def store(stmt: Stmt) -> Body:
         if isinstance(stmt, Store) and stmt.array == array:
-            return (replace(stmt, array=new, index=(*index, *stmt.index)),)
+            return (replace(stmt, array=new, index=placed(stmt.index)),)
         return () if stmt is copies.made and not copies.kept else (stmt,)
 
     changed = replace(first, body=rewrite_body(first.body, store, load))
     at = None if copies.made is None else copies.made.at
-    made = Allocate(new, copies.element, (*shape_of(loops), *copies.shape), copies.fill, at=at)
-    after = () if copies.again is None else (_put_back(kernel, copies.again, new, loops),)
+    shape = (*copies.shape, *shape_of(loops)) if innermost else (*shape_of(loops), *copies.shape)
+    made = Allocate(new, copies.element, shape, copies.fill, at=at)
+    after = () if copies.again is None else (_put_back(kernel, copies.again, placed, new, loops),)
     draft = with_statement(kernel, first, (made, changed, *after))
     if copies.made is not None and not copies.kept:
         draft = with_statement(draft, copies.made, ())
     return draft
 
 
-def _put_back(kernel: Kernel, store: Store, new: str, loops: Sequence[For]) -> Stmt:
+def _put_back(
+    kernel: Kernel,
+    store: Store,
+    placed: Callable[[tuple[Expr, ...]], tuple[Expr, ...]],
+    new: str,
+    loops: Sequence[For],
+) -> Stmt:
     """What the last iteration has left, from its copy to the array."""
     path = _path(loops[-1], store)
     assert path is not None
     taken = names_of(kernel)
-    there = Load(new, (*index_of(loops), *store.index), store.value.type)
+    there = Load(new, placed(store.index), store.value.type)
     body: Body = (replace(store, value=there),)
     for loop in reversed(path):
         name = fresh(f"{loop.name}.w", taken)

@@ -4,7 +4,7 @@ an array that each iteration fills anew a copy (array expansion; Feautrier 1988)
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import ClassVar, Self
 
@@ -27,9 +27,9 @@ from loopwright.steps.step import Rejection, Step
 class Expand(Step):
     """Keep a scalar in a local array with an element for each iteration of one loop, or of several loops around one
     another, so that these can be taken apart and interchanged. Of a loop in stretches the array has a constant length;
-    of another one, the length of the whole loop. An array gets a copy for each iteration in the same way:
-    in a loop i from zero on, t[j] becomes t.x[i, j]. What the last iteration leaves in an array that others use too is
-    put there after the loop. `expand s i`:
+    of another one, the length of the whole loop. An array gets a copy for each iteration in the same way: in a loop i
+    from zero on, t[j] becomes t.x[i, j], or with `in`, which puts the new axes innermost, t.x[j, i]. What the last
+    iteration leaves in an array that others use too is put there after the loop. `expand s i`:
 
     var s: float64
     for i.o in 0 .. n step 8:
@@ -49,8 +49,9 @@ class Expand(Step):
     """
 
     name: ClassVar[str] = "expand"
-    grammar: ClassVar[str] = "SCALAR_OR_ARRAY LOOP ..., from outside to inside"
+    grammar: ClassVar[str] = "SCALAR_OR_ARRAY [in] LOOP ..., from outside to inside"
     target: str
+    innermost: bool = field(default=False, kw_only=True)
     loops: tuple[str, ...]
 
     def illegal(self, kernel: Kernel, facts: Facts, strict: bool) -> Rejection | None:
@@ -83,7 +84,8 @@ class Expand(Step):
     def apply(self, kernel: Kernel) -> Kernel:
         found = [the_loop(kernel, name) for name in self.loops]
         if self.target in _arrays(kernel):
-            return finished(copied(kernel, copies_of(kernel, self.target, found), found), kernel)
+            copies = copies_of(kernel, self.target, found)
+            return finished(copied(kernel, copies, found, self.innermost), kernel)
         type_ = _type_of(kernel, self.target)
         assert type_ is not None
         array = fresh(f"{self.target}.x", names_of(kernel))

@@ -78,7 +78,7 @@ class Overrun(Step):
             others = [access for access in notes.accesses if id(access.stmt) not in ours and not access.is_write]
             there = [access for access in others if id(access.stmt) in usual]
             try:
-                with Effort().bounded():
+                with Effort(patient=True).bounded():
                     return _outside(mine, there, depth) or _read(kernel, mine, others)
             except TooHard:
                 return Rejection("too hard to tell which statements would read the additional results")

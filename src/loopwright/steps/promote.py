@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
 from loopwright.analysis.facts import Facts
 from loopwright.analysis.local_arrays import never_meet
-from loopwright.ir.nodes import For, Kernel, Load, Store, While
+from loopwright.ir.nodes import Const, For, Kernel, Load, Store, While
 from loopwright.ir.queries import arrays_stored
 from loopwright.ir.walk import expressions, loops, statements
 from loopwright.steps.draft import finished, with_statement
 from loopwright.steps.extent import around, marked
+from loopwright.steps.filled import fill_before
 from loopwright.steps.nest import left_early, missing, overlapping, the_loop
 from loopwright.steps.pack import CACHE_BYTES
 from loopwright.steps.region import Region, kept_around, may_fail, region_of
@@ -25,7 +26,8 @@ STACK_BYTES = 4096
 @dataclass(frozen=True, slots=True)
 class Promote(Step):
     """Keep the elements of an array that a loop uses in a local, for the duration of the loop; with the word `whole` at
-    the end, those of all stretches inside the loop together. `promote b k`:
+    the end, those of all stretches inside the loop together; with `filled`, the nest right before, which sets all of
+    them to a constant, is left out, as the locals begin with that. `promote b k`:
 
     for k in 0 .. n:
         for j in 0 .. 8:
@@ -43,10 +45,15 @@ class Promote(Step):
     """
 
     name: ClassVar[str] = "promote"
-    grammar: ClassVar[str] = "ARRAY LOOP [whole]"
+    grammar: ClassVar[str] = "ARRAY LOOP [whole] [filled]"
     array: str
     loop: str
     whole: bool = False
+    filled: bool = False
+
+    @property
+    def looks_around(self) -> bool:
+        return self.filled
 
     def illegal(self, kernel: Kernel, facts: Facts, strict: bool) -> Rejection | None:
         if (rejection := missing(kernel, (self.loop,)) or overlapping(kernel)) is not None:
@@ -57,7 +64,18 @@ class Promote(Step):
         region = self._region(kernel, loop)
         if isinstance(region, Rejection):
             return region
-        return marked((loop,)) or may_fail(loop, region, facts) or self._meets_others(kernel, loop, facts)
+        rejection = marked((loop,)) or may_fail(loop, region, facts) or self._meets_others(kernel, loop, facts)
+        if rejection is None and self.filled:
+            found = self._fill(kernel, loop, region)
+            return found if isinstance(found, Rejection) else None
+        return rejection
+
+    def _fill(self, kernel: Kernel, loop: For, region: Region) -> tuple[For, Const] | Rejection:
+        if _uses(loop, self.array)[1]:
+            return Rejection(f"'{self.loop}' uses other elements of '{self.array}' too")
+        if not region.shape or not region.is_written or region.is_part:
+            return Rejection(f"'{self.loop}' does more than to update a part of '{self.array}'")
+        return fill_before(kernel, loop, region)
 
     def _region(self, kernel: Kernel, loop: For) -> Region | Rejection:
         limit = CACHE_BYTES if self.whole else STACK_BYTES
@@ -79,7 +97,12 @@ class Promote(Step):
         loop = the_loop(kernel, self.loop)
         region = self._region(kernel, loop)
         assert not isinstance(region, Rejection)
-        return finished(with_statement(kernel, loop, kept_around(kernel, loop, region, "r")), kernel)
+        fill = self._fill(kernel, loop, region) if self.filled else None
+        if fill is None:
+            return finished(with_statement(kernel, loop, kept_around(kernel, loop, region, "r")), kernel)
+        assert not isinstance(fill, Rejection)
+        kept = kept_around(kernel, loop, replace(region, runs=()), "r", fill[1])
+        return finished(with_statement(with_statement(kernel, loop, kept), fill[0], ()), kernel)
 
     @classmethod
     def candidates(cls, kernel: Kernel) -> Iterable[Self]:

@@ -18,7 +18,7 @@ from loopwright.analysis.reductions import (
     one_op,
     scalar_reduction,
 )
-from loopwright.ir.linear import least, minus, most, number, plus, variable
+from loopwright.ir.linear import least, minus, most, number, plus, times, variable
 from loopwright.ir.nodes import (
     Allocate,
     Assign,
@@ -61,7 +61,8 @@ MOST = 1 << 20
 class Reduce(Step):
     """Sum (or multiply, or take the least) in lanes, each of which has every n-th iteration, and then over the lanes,
     which need no order among them. Of an extreme with what goes along, lanes keep the iteration too, which decides
-    between equal values. `reduce i 64`:
+    between equal values. With `chunks` that is how many iterations a lane has, one after the other, and there are as
+    many lanes as it takes. `reduce i 64`:
 
     var s: float64
     s = b[0]
@@ -84,9 +85,10 @@ class Reduce(Step):
     """
 
     name: ClassVar[str] = "reduce"
-    grammar: ClassVar[str] = "LOOP LANES"
+    grammar: ClassVar[str] = "LOOP LANES [chunks]"
     loop: str
     lanes: From2
+    chunks: bool = False
 
     def illegal(self, kernel: Kernel, facts: Facts, strict: bool) -> Rejection | None:
         if (rejection := missing(kernel, (self.loop,)) or overlapping(kernel)) is not None:
@@ -100,6 +102,8 @@ class Reduce(Step):
                 return Rejection(reason)
         if self.lanes > MOST:
             return Rejection(f"{self.lanes} partial results are too many; the limit is {MOST}")
+        if self.chunks and (step_of(loop) != 1 or loop.lower != number(0) or _elements(loop)):
+            return Rejection(f"'{self.loop}' does not count from 0, or adds to an element: it has no chunks")
         return marked((loop,)) or not_in_parts(loop, found, strict)
 
     def apply(self, kernel: Kernel) -> Kernel:
@@ -109,24 +113,37 @@ class Reduce(Step):
         original, loop = loop, _in_scalars(loop, elements)
         lane, merge = fresh(f"{loop.name}.l", taken), fresh(f"{loop.name}.m", taken)
         parts = partial_results(loop, variable(lane), variable(merge), taken, elements)
-        step = step_of(loop)
-        start = variable(lane) if step == 1 else Binary("mul", variable(lane), number(step))
-        inner = replace(
-            loop, lower=plus(start, loop.lower), step=number(step * self.lanes), body=parts.body, asserted=False
-        )
-        lanes = replace(loop, name=lane, lower=number(0), upper=number(self.lanes), step=number(1), asserted=False)
+        inner = replace(self._inner(loop, lane), body=parts.body, asserted=False)
+        count = self._count(loop)
+        lanes = replace(loop, name=lane, lower=number(0), upper=count, step=number(1), asserted=False)
         merged = replace(lanes, name=merge, body=parts.after)
         if elements:  # without iterations there may be no such element
             trips = most(number(0), minus(loop.upper, loop.lower))
             merged = replace(merged, upper=least(number(self.lanes), trips))
-        made = [Allocate(name, type_, (number(self.lanes),), None) for name, type_ in parts.arrays.items()]
+        room = count if isinstance(count, Const) else most(number(0), count)
+        made = [Allocate(name, type_, (room,), None) for name, type_ in parts.arrays.items()]
         before: Body = (*made, replace(lanes, body=(*parts.first, inner, *parts.last)))
         after: Body = (*parts.before, merged)
         return finished(replace(kernel, body=_with_parts(kernel.body, original, parts.starts, before, after)), kernel)
 
+    def _count(self, loop: For) -> Expr:
+        """How many lanes there are."""
+        if not self.chunks:
+            return number(self.lanes)
+        return Binary("floordiv", plus(minus(loop.upper, loop.lower), self.lanes - 1), number(self.lanes))
+
+    def _inner(self, loop: For, lane: str) -> For:
+        """The loop over the iterations of a lane."""
+        if self.chunks:
+            start = plus(times(variable(lane), self.lanes), loop.lower)
+            return replace(loop, lower=start, upper=least(plus(start, self.lanes), loop.upper))
+        step = step_of(loop)
+        start = variable(lane) if step == 1 else Binary("mul", variable(lane), number(step))
+        return replace(loop, lower=plus(start, loop.lower), step=number(step * self.lanes))
+
     @classmethod
     def candidates(cls, kernel: Kernel) -> Iterable[Self]:
-        return (cls(name, 64) for name in loops(kernel))
+        return (cls(name, 64, chunks) for name in loops(kernel) for chunks in (False, True))
 
 
 def not_in_parts(loop: For, found: LoopFacts, strict: bool) -> Rejection | None:

@@ -416,14 +416,17 @@ def may_fail(loop: For, region: Region, facts: Facts) -> Rejection | None:
     return None
 
 
-def kept_around(kernel: Kernel, loop: For, region: Region, suffix: str) -> Body:
-    """The loop with a local for its region, copied before it and after it as is needed."""
+def kept_around(kernel: Kernel, loop: For, region: Region, suffix: str, fill: Const | None = None) -> Body:
+    """The loop with a local for its region, copied before it and after it as is needed. fill: what all elements of the
+    region are worth before the loop; these are no longer read then."""
     taken = names_of(kernel)
     local = fresh(f"{region.array}.{suffix}", taken)
     result: list[Stmt] = []
     if region.shape:
         result.append(Allocate(local, region.element, tuple(number(size) for size in region.shape), None))
-    if region.is_read:
+    if fill is not None:
+        result.append(_copy(replace(region, limits=(), value=fill), local, taken, suffix, inwards=True))
+    elif region.is_read:
         result.append(_copies(region, local, taken, suffix, inwards=True))
     elif not region.shape:  # the loop surely sets it, but that is not to be seen in its form
         result.append(Assign(local, _zero(region.element)))

@@ -42,6 +42,11 @@ class Step(ABC):
     def apply(self, kernel: Kernel) -> Kernel:
         """The restructured kernel: a new tree that shares what did not change."""
 
+    @property
+    def looks_around(self) -> bool:
+        """Whether it also depends on what stands before or after the nests of the loops that it names."""
+        return False
+
     @classmethod
     def candidates(cls, kernel: Kernel) -> Iterable[Self]:
         """The choices of this step that are worth a look, legal or not; unless it says otherwise, each loop alone."""
