@@ -21,6 +21,7 @@ MARKS = {
     "privatised updates": ("lw_copy", "privatised updates: copies of 'h' in shared memory, up to 8192 elements"),
     "updates ahead": ("lw_at_7", "updates ahead: each thread looks up 8"),
     "double buffering": ("int lw_turn", "double buffering: a.p, b.p"),
+    "tensor cores": ("lw_multiply(", "tensor cores: products of float64 along 'k'"),
     "vector accesses": ("lw_read<4>", "vector accesses: 4 elements of 'c' at once"),
     "asynchronous copies": ("lw_arrive<4>", "asynchronous copies: 4 neighbours into 'b.p'"),
     "software pipeline": ("lw_left", "software pipeline: whole tiles without tests"),

@@ -36,7 +36,7 @@ from loopwright.recipe.grid_keys import by_key, parted_by_kind, rows_by_key, row
 from loopwright.recipe.grid_parts import few_sums
 from loopwright.recipe.grid_rows import rows_of_loops
 from loopwright.recipe.grid_running import in_chunks_of_blocks, running_rows
-from loopwright.recipe.grid_scans import in_chunks, in_chunks_of_threads
+from loopwright.recipe.grid_scans import carried, in_chunks, in_chunks_of_threads
 from loopwright.recipe.grid_stencils import in_planes, in_rows
 from loopwright.recipe.grid_sums import shared_sums
 from loopwright.recipe.grid_tiles import BLOCKS, Bound, contraction, transposed, usual_tile
@@ -49,6 +49,7 @@ from loopwright.recipe.partial_schedule import Chain, NotTaken, PartialSchedule,
 from loopwright.recipe.privatisation import in_copies
 from loopwright.recipe.recipe import Recipe
 from loopwright.recipe.register_blocking import Roles, roles_of
+from loopwright.recipe.rows_apart import rows_apart
 from loopwright.recipe.scalar_expansion import tying
 from loopwright.recipe.serial_work import Grid, better_off, each_a_launch
 from loopwright.recipe.tunable import Choices, Tunable, UnfitError
@@ -74,6 +75,8 @@ BALANCED_THREADS = Tunable("threads of a balanced block", 256, (128, 256, 512), 
 SHARING = Tunable(
     "threads that share a row", 16, (4, 8, 16, 32), "where rows are longer than that, more threads are put to use"
 )
+NARROW = 5
+"""Fewer iterations than that make no row of threads: one thread does them all, and what they have in common once."""
 WAY = Tunable(
     "way to share out the nest",
     0,
@@ -110,6 +113,8 @@ def _recipe(
         in_copies(partial)
         in_fronts(partial)
         in_order_of_keys(partial)
+        carried(partial)
+        rows_apart(partial)
         few_sums(partial)
     if not kernel.overlap:
         for nest in partial.chains():
@@ -215,6 +220,7 @@ def _shared_out(partial: PartialSchedule, chain: Chain, simple: bool) -> list[Bo
     """Restructure one nest for a grid, or where it is to be simple only reorder it; the loops to bind."""
     free = [loop for loop in chain if _is_free(partial, loop)]
     free = [loop for loop in free if not _is_point(loop)] or free
+    free = [loop for loop in free if not _is_shorter(loop, NARROW)] or free
     attempts = (
         (SIMPLE if simple else ATTEMPTS)
         if free

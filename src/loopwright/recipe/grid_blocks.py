@@ -20,6 +20,7 @@ from loopwright.recipe.partial_schedule import PartialSchedule, made, whole
 from loopwright.recipe.shape import SHORT, UNROLLED, short_loops
 from loopwright.recipe.tunable import Constraint, Tunable
 from loopwright.steps.bind import Bind
+from loopwright.steps.extent import trip_of
 from loopwright.steps.reorder import Reorder
 from loopwright.steps.skew import Skew
 from loopwright.steps.specialize import Specialize
@@ -76,10 +77,15 @@ still as many threads as a large GPU runs at once for a plane of a thousand elem
 def in_blocks(partial: PartialSchedule, names: list[str], why: str) -> list[Bound]:
     """Cut loops around one another into blocks."""
     x = names[-1]
-    holds_loops = contains(partial.around(x)[-1].body, For, While)
+    holds_loops = any(_takes_long(stmt) for stmt in statements(partial.around(x)[-1].body, For, While))
     if len(names) == 1:
         return _in_a_line(partial, x, holds_loops, why)
     return _in_rectangles(partial, names, why)
+
+
+def _takes_long(loop: For | While) -> bool:
+    """Whether a loop inside an iteration has more than a few iterations."""
+    return isinstance(loop, While) or (trip_of(loop) or LINE.default) > MOST_EACH
 
 
 def _in_a_line(partial: PartialSchedule, x: str, holds_loops: bool, why: str) -> list[Bound]:

@@ -10,13 +10,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from loopwright.ir.nodes import For, While
-from loopwright.ir.queries import contains
+from loopwright.ir.queries import arrays_stored, contains
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import loops, statements
 from loopwright.recipe.grid_tiles import Bound
 from loopwright.recipe.partial_schedule import Chain, NotTaken, PartialSchedule, made
 from loopwright.recipe.tunable import Tunable
 from loopwright.steps.bind import Bind
+from loopwright.steps.carry import Carry
 from loopwright.steps.extent import around, trip_of
 from loopwright.steps.scan import Scan
 from loopwright.steps.split import Split
@@ -38,6 +39,19 @@ ALONE = 64
 """So many sums are put together by one thread in the end."""
 WORTH_IT = 4096
 """Iterations below which one thread has done them before all these grids have started."""
+
+
+def carried(partial: PartialSchedule) -> None:
+    """Make running sums in scalars of loops that keep them in an array: `o[i] = o[i - 1] + a[i]`."""
+    for name, loop in list(loops(partial.kernel).items()):
+        if isinstance(loop, For) and partial.verdict(loop) == "sequential":
+            why = f"what each '{user_name(name)}' hands on is in a scalar then, as in other running sums"
+            for array in sorted(arrays_stored(loop.body)):
+                with partial.together():
+                    partial.take(Carry(array, name), why)
+                    partial.begin_again()
+                    if not partial.allows(Scan(name, CHUNKS.default)):
+                        raise NotTaken
 
 
 def in_chunks(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bound]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from loopwright.steps.align import Align
 from loopwright.steps.balance import Balance
 from loopwright.steps.bind import Bind
+from loopwright.steps.carry import Carry
 from loopwright.steps.complete import Complete
 from loopwright.steps.cut import Cut
 from loopwright.steps.demote import Demote
@@ -40,6 +41,6 @@ from loopwright.steps.vectorize import Vectorize
 
 STEPS: tuple[type[Step], ...] = (
     Split, Tile, Align, Reorder, Fuse, Fission, Cut, Partition, Normalize, Reverse, Shift, Skew, Guard, Complete,
-    Overrun, Separate, Specialize, Promote, Demote, Expand, Pack, Stage, Reduce, Scan, Find, Redirect, Relayout,
+    Overrun, Separate, Specialize, Promote, Carry, Demote, Expand, Pack, Stage, Reduce, Scan, Find, Redirect, Relayout,
     Unroll, UnrollAndJam, Reschedule, Vectorize, Parallelize, Balance, Bind,
 )  # fmt: skip

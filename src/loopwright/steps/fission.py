@@ -9,10 +9,12 @@ from typing import ClassVar, Self
 from loopwright.analysis.facts import Facts
 from loopwright.analysis.scalars import flow
 from loopwright.ir.linear import variable
-from loopwright.ir.nodes import Assign, Body, Dim, For, Kernel, Load
-from loopwright.ir.queries import arrays_made, arrays_stored, names_assigned
+from loopwright.ir.nodes import Allocate, Assign, Body, Dim, For, Kernel, Load, Stmt, Store, Var
+from loopwright.ir.queries import arrays_made, arrays_stored, names_assigned, types_assigned
 from loopwright.ir.walk import expressions, loops
-from loopwright.steps.draft import finished, fresh, names_of, with_statement
+from loopwright.steps.copies import index_of, shape_of
+from loopwright.steps.draft import finished, fresh, names_of, substituted, with_statement
+from loopwright.steps.expand import Expand
 from loopwright.steps.grammar import From2
 from loopwright.steps.nest import changes_inside, missing, out_of_order, reordering, size_of, the_loop, too_large, unfit
 from loopwright.steps.step import Rejection, Step
@@ -23,7 +25,8 @@ LONGEST = 12  # statements of a body whose cuts are all tried by `instances`
 @dataclass(frozen=True, slots=True)
 class Fission(Step):
     """Cut the body of a loop before one of its statements (counted from 1), and run all iterations of the first part
-    before the second part. Each part can then be treated on its own. `fission i 2`:
+    before the second part. Each part can then be treated on its own. With `kept`, scalars of an iteration that both
+    parts need are kept in local arrays in between, with an element for each iteration. `fission i 2`:
 
     for i in 0 .. n:
         a[i] = 2.0 * b[i]
@@ -36,9 +39,10 @@ class Fission(Step):
     """
 
     name: ClassVar[str] = "fission"
-    grammar: ClassVar[str] = "LOOP PLACE, the statement of its body that the second loop starts with"
+    grammar: ClassVar[str] = "LOOP PLACE [kept], the statement of its body that the second loop starts with"
     loop: str
     place: From2
+    kept: bool = False
 
     def illegal(self, kernel: Kernel, facts: Facts, strict: bool) -> Rejection | None:
         rejection = missing(kernel, (self.loop,))
@@ -47,6 +51,14 @@ class Fission(Step):
         loop = the_loop(kernel, self.loop)
         if not 2 <= self.place <= len(loop.body):
             return Rejection(f"'{self.loop}' holds {len(loop.body)} statements: name a place from 2 on")
+        if self.kept and (values := _values(loop, self.place)):
+            # As if each of them had an element for each iteration all the time.
+            for name in sorted(values):
+                expand = Expand(name, (loop.name,))
+                if (rejection := expand.illegal(kernel, facts, strict)) is not None:
+                    return rejection
+                kernel = expand.apply(kernel)
+            return replace(self, kept=False).illegal(kernel, facts, strict)
         return (
             unfit(kernel, (loop,))
             or changes_inside(loop)
@@ -58,14 +70,29 @@ class Fission(Step):
         )
 
     def apply(self, kernel: Kernel) -> Kernel:
-        return finished(self._draft(kernel), kernel)
+        return finished(self._draft(kernel, self.kept), kernel)
 
-    def _draft(self, kernel: Kernel) -> Kernel:
+    def _draft(self, kernel: Kernel, kept: bool = False) -> Kernel:
         loop = the_loop(kernel, self.loop)
         first, rest = _parts(loop, self.place)
-        name = fresh(f"{loop.name}.1", names_of(kernel))
-        second = replace(loop, name=name, body=(Assign(loop.name, variable(name)), *rest))
-        return with_statement(kernel, loop, (replace(loop, body=first), second))
+        taken = names_of(kernel)
+        name = fresh(f"{loop.name}.1", taken)
+        taken |= {name}
+        made: list[Stmt] = []
+        back: list[Stmt] = [Assign(loop.name, variable(name))]
+        types = types_assigned(loop.body)
+        for value in sorted(_values(loop, self.place)) if kept else ():
+            array, index = fresh(f"{value}.x", taken), index_of((loop,))
+            taken |= {array}
+            made.append(Allocate(array, types[value], shape_of((loop,)), None))
+            first = (*first, Store(array, index, Var(value, types[value])))
+            there = Load(array, index, types[value])
+            if value in names_assigned(rest):
+                back.append(Assign(value, there))
+            else:
+                rest = substituted(rest, {value: there})
+        second = replace(loop, name=name, body=(*back, *rest))
+        return with_statement(kernel, loop, (*made, replace(loop, body=first), second))
 
     @classmethod
     def candidates(cls, kernel: Kernel) -> Iterable[Self]:
@@ -81,12 +108,16 @@ def _parts(loop: For, place: int) -> tuple[Body, Body]:
     return loop.body[: place - 1], loop.body[place - 1 :]
 
 
+def _values(loop: For, place: int) -> set[str]:
+    """The scalars that the first part makes anew in each iteration, and the second part needs."""
+    first, rest = _parts(loop, place)
+    return names_assigned(first) & flow(rest).exposed - flow(loop.body).exposed
+
+
 def _crossing(loop: For, place: int) -> Rejection | None:
     """Why the second part needs what the first part makes anew in each iteration."""
     first, rest = _parts(loop, place)
-    assigned = names_assigned(first)
-    values = assigned & flow(rest).exposed - flow(loop.body).exposed
-    if values:
+    if values := _values(loop, place):
         return Rejection(f"the value of '{min(values)}' in an iteration is needed on both sides of the cut")
     made = arrays_made(first)
     used = {part.array for part in expressions(rest, Load, Dim)}

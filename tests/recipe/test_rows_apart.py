@@ -1,0 +1,114 @@
+"""Rows that add to totals: two nests, with a number for each row in between."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+import loopwright as lw
+
+
+def cross_entropy(x, y):
+    t = 0.0
+    for i in range(x.shape[0]):
+        m = x[i, 0]
+        for j in range(1, x.shape[1]):
+            m = max(m, x[i, j])
+        s = 0.0
+        for j in range(x.shape[1]):
+            s += math.exp(x[i, j] - m)
+        t += math.log(s) + m - x[i, y[i]]
+    return t
+
+
+def gradient(x, w, g):
+    for i in range(x.shape[0]):
+        s = 0.0
+        for j in range(x.shape[1]):
+            s += x[i, j] * w[j]
+        p = 1.0 / (1.0 + math.exp(-s))
+        for j in range(x.shape[1]):
+            g[j] += p * x[i, j]
+
+
+def squares_of_rows(ptr, val, q):
+    t = 0.0
+    for i in range(len(ptr) - 1):
+        s = 0.0
+        for k in range(ptr[i], ptr[i + 1]):
+            s += val[k]
+        q[i] = s
+        t += s * s
+    return t
+
+
+def lengths(x):
+    t = 0.0
+    for i in range(x.shape[0]):
+        s = 0.0
+        for k in range(3):
+            s += x[i, k] * x[i, k]
+        t += math.sqrt(s)
+    return t
+
+
+def running(x):
+    """What is added up goes on into the next row."""
+    t = 1.0
+    for i in range(x.shape[0]):
+        s = 0.0
+        for j in range(x.shape[1]):
+            s += x[i, j] * t
+        t += s
+    return t
+
+
+def steps_of(function: Any, *args: Any, **options: Any) -> list[str]:
+    """The schedule's steps, after a call on the emulated GPU that gives what CPython does."""
+    kernel, own, right = lw.kernel(function), [one.copy() for one in args], [one.copy() for one in args]
+    wanted = function(*right)
+    with lw.options(device="emulated", **options):
+        found = kernel(*own)
+        steps = str(kernel.explain(*args).to_dict()["schedule"])
+    if wanted is not None:
+        np.testing.assert_allclose(found, wanted, rtol=1e-12)
+    for mine, theirs in zip(own, right, strict=True):
+        np.testing.assert_allclose(mine, theirs, rtol=1e-12)
+    return steps.split("; ")
+
+
+def numbers(*shape: int) -> Any:
+    return np.random.default_rng(4).random(shape)
+
+
+@pytest.mark.parametrize("rows", [0, 1, 70])
+@pytest.mark.parametrize("columns", [1, 5, 40, 300])
+def test_rows_and_their_totals(rows: int, columns: int) -> None:
+    labels = np.random.default_rng(1).integers(0, columns, rows)
+    steps = steps_of(cross_entropy, numbers(rows, columns), labels)
+    assert steps[0] == "fission i 5 kept" and any(step.startswith("bind j.1 thread.x") for step in steps)
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(0, 3), (1, 1), (90, 7), (3, 300)])
+def test_a_row_is_added_to_columns(rows: int, columns: int) -> None:
+    steps = steps_of(gradient, numbers(rows, columns), numbers(columns), np.ones(columns))
+    assert steps[0] == "fission i 4 kept" and any(step.startswith("reorder j") for step in steps)
+
+
+def test_rows_of_which_data_tell_the_length_are_balanced() -> None:
+    steps = steps_of(squares_of_rows, np.array([0, 3, 3, 50, 51]), numbers(51), np.zeros(4))
+    assert steps[0] == "fission i 4 kept" and "balance i k 2048" in steps
+
+
+@pytest.mark.parametrize("function", [lengths, running])
+def test_what_stays_together(function: Any) -> None:
+    assert not any(step.startswith("fission") for step in steps_of(function, numbers(9, 3)))
+
+
+def test_strict_adds_in_order() -> None:
+    assert not any(
+        step.startswith("fission") for step in steps_of(gradient, numbers(9, 5), numbers(5), np.ones(5), strict=True)
+    )

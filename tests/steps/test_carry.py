@@ -1,0 +1,96 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import loopwright as lw
+from loopwright.ir.text import print_kernel
+from loopwright.steps.carry import Carry
+from steps.before_after import check_same
+from steps.kernels import known
+from steps.pictures import check_picture
+
+SUMS = """
+kernel sums(o: float64[2] C, a: float64[1] C, r: int64):
+    for i in 1 .. min(size(o, 1), size(a, 0)):
+        {body}
+"""
+
+
+def test_the_picture() -> None:
+    check_picture(Carry)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "o[0, i] = o[0, i - 1] + a[i]",
+        "o[0, i] = 0.5 * o[0, i - 1] * o[0, i - 1] - a[i - 1]",
+        "a[i] = a[i] + o[0, i - 1]\n        o[0, i] = o[0, i - 1] + a[i]",
+    ],
+)
+def test_what_the_next_iteration_reads_is_in_a_scalar(body: str, tmp_path: Path) -> None:
+    calls: list[list[object]] = [
+        [np.full((1, n), 2.0), np.arange(m) + 1.0, 0] for n in (0, 1, 2, 9) for m in (0, 1, 9)
+    ]
+    text = print_kernel(check_same(SUMS.format(body=body), "carry o i", calls, tmp_path))
+    assert "o[0, i] = o.c" in text and text.count("o[0, i - 1]") == 0
+
+
+@pytest.mark.parametrize(
+    ("body", "word"),
+    [
+        ("o[0, i] = o[0, i] + a[i]", "iteration before"),
+        ("o[0, i] = o[0, 0] + a[i]", "iteration before"),
+        ("o[i, i] = o[i - 1, i - 1] + a[i]", "next element"),
+        ("o[0, i] = a[i]\n        a[i] = o[0, i - 1]", "too late"),
+        ("if a[i] > 0.0:\n            o[0, i] = o[0, i - 1] + a[i]", "next element"),
+        ("o[0, 2 * i] = o[0, 2 * i - 1]", "next element"),
+        ("a[i] = 1.0 if r < i and o[0, i - 1] > 0.0 else 2.0\n        o[0, i] = o[0, i - 1]", "only known"),
+        ("o[0, i] = o[0, i - 1] + o[0, i]", "iteration before"),
+    ],
+)
+def test_refusals_say_why(body: str, word: str) -> None:
+    rejection = Carry("o", "i").illegal(*known(SUMS.format(body=body)), strict=False)
+    assert rejection is not None and word in rejection.reason
+
+
+def cumulated(y, o):
+    o[0] = 0.0
+    for i in range(1, len(y)):
+        o[i] = o[i - 1] + 0.5 * (y[i] + y[i - 1])
+
+
+def begins(counts, ptr):
+    ptr[0] = 0
+    for i in range(len(counts)):
+        ptr[i + 1] = ptr[i] + counts[i]
+
+
+def growth(x, y):
+    for i in range(1, len(x)):
+        y[i] = y[i - 1] * 0.5 + x[i]
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 5000])
+@pytest.mark.parametrize("function", [cumulated, begins])
+def test_running_sums_in_arrays_are_shared_on_a_gpu(function: Any, n: int) -> None:
+    kernel, given = lw.kernel(function), np.arange(n) % 7
+    args = (given + 0.0, np.zeros(n)) if function is cumulated else (given, np.zeros(n + 1, np.int64))
+    right = [one.copy() for one in args]
+    function(*right)
+    with lw.options(device="emulated"):
+        kernel(*args)
+        schedule = str(kernel.explain(*args).to_dict()["schedule"])
+    np.testing.assert_array_equal(args[1], right[1])
+    assert schedule.startswith("carry") and "scan i 1024" in schedule
+
+
+def test_what_is_no_sum_stays_as_it_is() -> None:
+    kernel, x, y = lw.kernel(growth), np.arange(9.0), np.ones(9)
+    with lw.options(device="emulated"):
+        kernel(x, y)
+        assert "carry" not in str(kernel.explain(x, y).to_dict()["schedule"])
