@@ -261,7 +261,9 @@ def test_threads_keep_the_place_of_their_own_extreme(kernel: Any, shape: tuple[i
 @pytest.mark.parametrize("kernel", [with_prefix, triples])
 def test_rows_that_one_thread_has(kernel: Any) -> None:
     found = agree(kernel, whole(9, 30), whole(9, 30), whole(9), strict=False)
-    assert schedule_of(found) == "split i 32; bind i.o block.x; bind i thread.x 32"
+    # Of more threads where iterations hold no loops to speak of.
+    line = "split i 512; bind i.o block.x; bind i thread.x 256"
+    assert schedule_of(found) == (line if kernel is triples else "split i 32; bind i.o block.x; bind i thread.x 32")
 
 
 @pytest.mark.parametrize("shape", [(25, 33), (3, 2100), (40, 5), (1, 1)])
@@ -281,3 +283,30 @@ def test_columns_under_a_condition_are_one_grid(shape: tuple[int, int]) -> None:
 def test_planes_under_a_condition_have_grids_of_their_own() -> None:
     found = agree(planes_under_a_condition, whole(9, 7), whole(9, 7), whole(9), strict=False)
     assert "bind k" not in schedule_of(found) and "block.x" in schedule_of(found)
+
+
+def channels(x, o):
+    for k in range(x.shape[1]):
+        s = 0.0
+        for a in range(x.shape[0]):
+            for i in range(x.shape[2]):
+                for j in range(x.shape[3]):
+                    s += x[a, k, i, j]
+        s /= x.shape[0] * x.shape[2] * x.shape[3]
+        for a in range(x.shape[0]):
+            for i in range(x.shape[2]):
+                for j in range(x.shape[3]):
+                    o[a, k, i, j] = x[a, k, i, j] - s
+
+
+@pytest.mark.parametrize("shape", [(2, 3, 5, 7), (1, 1, 1, 1), (3, 2, 40, 33), (2, 0, 3, 8), (1, 2, 9, 5)])
+def test_the_threads_of_a_block_share_rows_of_rows(shape: tuple[int, ...]) -> None:
+    x = np.arange(float(np.prod(shape))).reshape(shape) % 11
+    own, right, kernel = np.zeros(shape), np.zeros(shape), lw.kernel(channels)
+    with lw.options(device="emulated"):
+        kernel(x, own)
+        steps = str(kernel.explain(x, own).to_dict()["schedule"])
+    channels(x, right)
+    np.testing.assert_allclose(own, right, rtol=1e-12, atol=1e-12)
+    assert "specialize x.3 >= 6 in k; split k.1 256" in steps
+    assert "bind i thread.y 16; bind j thread.x 32; bind i.2 thread.y 16; bind j.2 thread.x 32" in steps

@@ -33,9 +33,7 @@ def test_the_picture() -> None:
     ],
 )
 def test_what_the_next_iteration_reads_is_in_a_scalar(body: str, tmp_path: Path) -> None:
-    calls: list[list[object]] = [
-        [np.full((1, n), 2.0), np.arange(m) + 1.0, 0] for n in (0, 1, 2, 9) for m in (0, 1, 9)
-    ]
+    calls: list[list[object]] = [[np.full((1, n), 2.0), np.arange(m) + 1.0, 0] for n in (0, 1, 2, 9) for m in (0, 1, 9)]
     text = print_kernel(check_same(SUMS.format(body=body), "carry o i", calls, tmp_path))
     assert "o[0, i] = o.c" in text and text.count("o[0, i - 1]") == 0
 

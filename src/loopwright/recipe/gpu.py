@@ -34,7 +34,7 @@ from loopwright.recipe.distribution import isolate
 from loopwright.recipe.grid_blocks import LINE, in_blocks, in_boxes
 from loopwright.recipe.grid_keys import by_key, parted_by_kind, rows_by_key, rows_of_keys
 from loopwright.recipe.grid_parts import few_sums
-from loopwright.recipe.grid_rows import rows_of_loops
+from loopwright.recipe.grid_rows import planes_of_loops, rows_of_loops
 from loopwright.recipe.grid_running import in_chunks_of_blocks, running_rows
 from loopwright.recipe.grid_scans import carried, in_chunks, in_chunks_of_threads
 from loopwright.recipe.grid_stencils import in_planes, in_rows
@@ -486,6 +486,12 @@ def _rows(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bound
     return [] if len(together) < 2 else rows_of_loops(partial, run)
 
 
+def _planes(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bound]:
+    """Few things, each of many rows."""
+    run = _perfect_run(chain, free)
+    return planes_of_loops(partial, run) if chain[-1] not in run else []
+
+
 def _whole(partial: PartialSchedule, chain: Chain, free: list[For], least: int = 0) -> list[Bound]:
     """A nest in one piece: its outermost loops, if all that are parallel are among them; each thread does all the rest
     for its iterations. least: iterations of a loop that is worth being among them; all are by default."""
@@ -571,6 +577,7 @@ ATTEMPTS = (
     shared_sums,
     running_rows,
     _rows,
+    _planes,
     _whole,
     _in_boxes,
     _inside_out,

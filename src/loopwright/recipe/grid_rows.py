@@ -37,6 +37,8 @@ DOWN = Tunable("threads that share a column", 32, (4, 8, 16, 32), SHARING)
 """Columns of a block, and the threads that share each."""
 THREADS = 256
 """Of a block in which several rows are."""
+DOWN_A_PLANE = 16
+"""Rows of threads that share what is not a row but several."""
 LONG_COLUMN = 128
 """From which length on several threads share a column: with fewer elements each has less to do than it takes to put
 their results together (columns of 16, a sum of each: a thread each is ten times as fast)."""
@@ -73,6 +75,43 @@ def rows_of_loops(partial: PartialSchedule, run: list[For], at_once: bool = Fals
     if rows <= columns:
         raise NotTaken
     return in_rows(partial, row, along)
+
+
+def planes_of_loops(partial: PartialSchedule, run: list[For]) -> list[Bound]:
+    """The same of nests of loops along each, as for a channel of several images: threads share the innermost two, where
+    they are long enough. Raises NotTaken where what lies side by side does not go along the innermost one."""
+    nests = [_nest_of(partial, loop) for loop in _along(partial, run[-1].body)]
+    each = run[-1].name
+    if len(run) > 3 or not nests or any(len(nest) < 2 for nest in nests):
+        raise NotTaken
+    inner = {nest[-1].name for nest in nests}
+    strides = [walk.strides for name in inner for _, walk in _accesses(partial, SharedRow((each,), (name,)))]
+    if not any(one.get(name) in (1, -1) and one.get(each) not in (0, 1, -1) for one in strides for name in inner):
+        raise NotTaken
+    trips = [trip_of(nest[-1]) for nest in nests]
+    if max((trip or SHARERS[-1][0] for trip in trips), default=0) < SHARERS[-1][0]:
+        raise NotTaken
+    shorter: list[Bound] = []
+    if None in trips:
+        names = version(partial, run[0].name, length_of([nest[-1] for nest in nests]), SHARERS[-1][0])
+        if names is not None:
+            shorter = _a_thread_each(partial, SharedRow(tuple(names[loop.name] for loop in run), ()))
+    across, down = partial.facts.gpu.warp, min(DOWN_A_PLANE, partial.facts.gpu.threads // partial.facts.gpu.warp)
+    why = f"{down} x {across} threads, a block, share each '{user_name(each)}', whose rows lie side by side"
+    threads: list[Bind] = []
+    for *_, outer_row, row in nests:
+        threads += [Bind(outer_row.name, "thread.y", down), Bind(row.name, "thread.x", across)]
+    runs: tuple[Run, ...] = ("block.y", "block.z")
+    outer = [Bind(loop.name, run) for loop, run in zip(reversed(run[:-1]), runs, strict=False)]
+    return [*_bindable(partial, [*reversed(outer), Bind(each, "block.x"), *threads], why), *shorter]
+
+
+def _nest_of(partial: PartialSchedule, loop: For) -> list[For]:
+    """A loop and those inside it, each with nothing else in it than the next, that threads may share."""
+    found = [loop]
+    while len(found[-1].body) == 1 and isinstance(inner := found[-1].body[0], For) and _can_share(partial, inner):
+        found.append(inner)
+    return found
 
 
 def _along(partial: PartialSchedule, body: Body) -> list[For]:
@@ -254,7 +293,11 @@ def _shared(
     row = with_places(partial, row, threads)
     runs: tuple[Run, ...] = ("block.y", "block.z")
     outer = [Bind(name, run) for name, run in zip(reversed(row.outer[:-1]), runs, strict=False)]
-    steps = [*reversed(outer), *around, *(Bind(name, axis, threads) for name in row.shared)]
+    return _bindable(partial, [*reversed(outer), *around, *(Bind(name, axis, threads) for name in row.shared)], why)
+
+
+def _bindable(partial: PartialSchedule, steps: list[Bind], why: str) -> list[Bound]:
+    """The steps, if all of them can be taken. Raises NotTaken."""
     kernel, facts = partial.kernel, partial.present_facts()
     for step in steps:
         if step.illegal(kernel, facts, partial.strict) is not None:
