@@ -77,7 +77,7 @@ def test_faults_say_what_is_wanted(kind: type[Knead | Layer], words: str, why: s
         "guard j i", "normalize i", "overrun j",
         "pack d i transposed pad 4", "parallelize i", "promote b k whole", "promote b k whole filled",
         "expand s in i j", "reduce i 64", "reduce i 64 chunks", "reorder j i",
-        "reschedule smart tile 32 wavefront above 4194304 16", "reverse i", "find i 4096",
+        "reschedule smart tile 32 wavefront above 4194304 16", "resolve i", "reverse i", "find i 4096",
         "separate i j 256",
         "shift i -1", "skew i j 2", "specialize i j full", "specialize n % 8 in i", "specialize n 8",
         "split i 8", "stage d i over 4 2 transposed pad 1 wide 2 fill double", "tile i 8 j 4", "unroll i",

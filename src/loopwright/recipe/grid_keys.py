@@ -10,15 +10,16 @@ from loopwright.analysis.facts import Reduction
 from loopwright.ir.nodes import For, Load, Store, Var, While
 from loopwright.ir.queries import contains, names_assigned
 from loopwright.ir.user_text import user_name
-from loopwright.ir.walk import statements, subexpressions
+from loopwright.ir.walk import loops, statements, subexpressions
 from loopwright.recipe.grid_rows import SHARING, length_of, version
 from loopwright.recipe.grid_sums import bound_inside
 from loopwright.recipe.grid_tiles import Bound
-from loopwright.recipe.partial_schedule import Chain, PartialSchedule, made
+from loopwright.recipe.partial_schedule import Chain, NotTaken, PartialSchedule, made
 from loopwright.recipe.tunable import Tunable
 from loopwright.steps.bind import Bind
 from loopwright.steps.extent import trip_of
 from loopwright.steps.fission import Fission
+from loopwright.steps.resolve import Resolve
 from loopwright.steps.split import Split
 
 KEYS = Tunable("threads that add by key", 512, (128, 256, 512, 1024), "threads that share a copy of what they add to")
@@ -28,10 +29,28 @@ KEYS_EACH = Tunable(
     (8, 16, 32, 64, 128),
     "a copy in shared memory is worth its while where it is used often",
 )
+WORTH_IT = 4096
+"""Iterations of known number that are worth two grids instead of one thread."""
 KEYS_ROWS = Tunable("rows of threads that add by key", 8, (4, 8, 16), "rows of a block where there are two loops")
 HEAVY_EACH = 2
 """The same where iterations hold loops: these keep a thread busy by themselves."""
 ACROSS = Tunable("threads along a row that is added by key", 32, (8, 16, 32, 64, 128), SHARING)
+
+
+def scattered(partial: PartialSchedule) -> None:
+    """Loops that need their order only for who writes an element last, where that is known to be shared afterwards."""
+    for name, loop in list(loops(partial.kernel).items()):
+        if not isinstance(loop, For) or len(partial.around(name)) > 1 or (trip_of(loop) or WORTH_IT) < WORTH_IT:
+            continue
+        if not loop.asserted and partial.verdict(loop) in ("sequential", "undecided"):
+            why = f"'{user_name(name)}' needs its order only for who writes an element last, which all find out at once"
+            with partial.together():
+                before = set(loops(partial.kernel))
+                partial.take(Resolve(name), why)
+                partial.begin_again()
+                both = [one for one in loops(partial.kernel) if one == name or one not in before]
+                if any(partial.verdict(partial.around(one)[-1]) not in ("parallel", "reduction") for one in both):
+                    raise NotTaken
 
 
 def by_key(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bound]:

@@ -25,6 +25,7 @@ from loopwright.steps.reduce import Reduce
 from loopwright.steps.relayout import Relayout
 from loopwright.steps.reorder import Reorder
 from loopwright.steps.reschedule import Reschedule
+from loopwright.steps.resolve import Resolve
 from loopwright.steps.reverse import Reverse
 from loopwright.steps.scan import Scan
 from loopwright.steps.separate import Separate
@@ -41,6 +42,6 @@ from loopwright.steps.vectorize import Vectorize
 
 STEPS: tuple[type[Step], ...] = (
     Split, Tile, Align, Reorder, Fuse, Fission, Cut, Partition, Normalize, Reverse, Shift, Skew, Guard, Complete,
-    Overrun, Separate, Specialize, Promote, Carry, Demote, Expand, Pack, Stage, Reduce, Scan, Find, Redirect, Relayout,
-    Unroll, UnrollAndJam, Reschedule, Vectorize, Parallelize, Balance, Bind,
+    Overrun, Separate, Specialize, Promote, Carry, Demote, Expand, Pack, Stage, Reduce, Scan, Find, Resolve, Redirect,
+    Relayout, Unroll, UnrollAndJam, Reschedule, Vectorize, Parallelize, Balance, Bind,
 )  # fmt: skip
