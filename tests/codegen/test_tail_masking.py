@@ -125,3 +125,43 @@ kernel f(a: float64[2] C, b: float32[1] C, n: int64[1] C, s: float64[1] C):
 def test_which_loops(body: str, is_masked: bool) -> None:
     text = host_text(HEAD + "".join(f"            {line}\n" for line in body.split("; ")), "vectorize k")
     assert ("LW_MASKS && " in text) == is_masked
+
+
+@lw.kernel(threads=1)
+def by_places(x, p, out):
+    """Sums that threads could share, in a loop that has to run in order, with indices that are looked up."""
+    last = 0
+    for i in range(len(p)):
+        s = x[0, 0] * 0
+        for k in range(x.shape[1]):
+            s += x[p[i], k] * x[p[last], k]
+        out[i] = s
+        if s > 3:
+            last = i
+    return last
+
+
+@pytest.mark.parametrize("kind", [np.float64, np.float32])
+def test_sums_that_threads_could_share_and_places_that_are_looked_up(kind: Any) -> None:
+    rng, p = np.random.default_rng(4), np.array([3, -1, 0, 3, 1, 2])
+    for size in (1, 15, 16, 17, 40, 127, 128, 129, 400):
+        x = rng.integers(-3, 4, (5, size)).astype(kind)
+        out, expected = np.zeros(6, kind), np.zeros(6, kind)
+        assert by_places(x, p, out) == by_places.py_func(x, p, expected)
+        np.testing.assert_array_equal(out, expected)
+        with pytest.raises(IndexError):
+            by_places(x[:3], p, out)
+
+
+def test_loops_that_threads_could_share_are_masked_where_they_stand_in_another_one() -> None:
+    text = """
+kernel f(a: float64[2] C, p: int64[1] C, s: float64[1] C):
+    var d: float64
+    for i in 0 .. size(a, 0):
+        d = 0.0
+        for k in 0 .. size(a, 1):
+            d = d + a[p[i], k]
+        s[0] = s[0] * 2.0 + d
+"""
+    found = host_text(text, "parallelize k")
+    assert "else { if (LW_MASKS && lw_count < 128) {" in found and "lw_total_float64(d_sum)" in found

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from loopwright.codegen.decisions import CodegenInput, LoopLowering, PartialResult
+from loopwright.codegen.decisions import NONE, Accesses, CodegenInput, LoopLowering, PartialResult
 from loopwright.codegen.function import Writer
 from loopwright.codegen.loop_versions import is_plain
 from loopwright.codegen.partial_results import target_of
@@ -29,23 +29,29 @@ Vectors = Mapping[str, str]
 
 
 def mask_tails(given: CodegenInput, lowering: LoopLowering) -> LoopLowering:
-    """Loops in lanes that add up arithmetic on neighbouring elements of one type of floats."""
+    """Loops in lanes that add up arithmetic on neighbouring elements of one type of floats. Those that threads share
+    only where they stand in another loop."""
     found = (
         loop.name
         for loop in statements(given.kernel.body, For)
         if loop.name in lowering.lanes
-        and loop.name not in lowering.regions
-        and loop.name not in lowering.versions
+        and (loop.name not in lowering.regions or loop.name in lowering.alone)
         and loop.name not in lowering.inspections
         and loop.name not in lowering.narrow
         and loop.name not in lowering.vectors
         and not lowering.lanes[loop.name].last
-        and _adds_up_rows(loop, lowering.lanes[loop.name].partials, given)
+        and _adds_up_rows(loop, lowering.lanes[loop.name].partials, given, _freed(loop, lowering))
     )
     return replace(lowering, masked=frozenset(found))
 
 
-def _adds_up_rows(loop: For, partials: tuple[PartialResult, ...], given: CodegenInput) -> bool:
+def _freed(loop: For, lowering: LoopLowering) -> Accesses:
+    """The accesses that need no check where the loop is written so."""
+    entry = lowering.versions.get(loop.name)
+    return NONE if entry is None else entry.inside
+
+
+def _adds_up_rows(loop: For, partials: tuple[PartialResult, ...], given: CodegenInput, freed: Accesses) -> bool:
     lanes_only = not isinstance(loop.step, Const) or loop.step.value != 1 or given.constant_trip(loop) is not None
     if lanes_only or not partials or not is_plain(loop.body):
         return False
@@ -62,7 +68,7 @@ def _adds_up_rows(loop: For, partials: tuple[PartialResult, ...], given: Codegen
     for stmt in loop.body:
         added = _added(stmt, targets)
         expr = added[1] if added is not None else stmt.value if isinstance(stmt, Assign) else None
-        if expr is None or not _is_arithmetic(expr, loop.name, private, targets, kind, given):
+        if expr is None or not _is_arithmetic(expr, loop.name, private, targets, kind, given, freed):
             return False
         if added is None:
             assert isinstance(stmt, Assign)
@@ -90,7 +96,7 @@ def _added(stmt: Stmt, targets: set[str]) -> tuple[str, Expr] | None:
 
 
 def _is_arithmetic(
-    expr: Expr, variable: str, private: set[str], targets: set[str], kind: Scalar, given: CodegenInput
+    expr: Expr, variable: str, private: set[str], targets: set[str], kind: Scalar, given: CodegenInput, freed: Accesses
 ) -> bool:
     """Whether a whole register of it can be computed."""
     names = names_in(expr)
@@ -104,13 +110,13 @@ def _is_arithmetic(
         case Var(name=name):
             return name in private and expr.type == kind
         case Load():
-            return is_row(expr, variable, kind, given) and not names & private
+            return is_row(expr, variable, kind, given, freed) and not names & private
         case Unary(op="neg", operand=operand):
-            return _is_arithmetic(operand, variable, private, targets, kind, given)
+            return _is_arithmetic(operand, variable, private, targets, kind, given, freed)
         case Binary(op="sub", left=Const(value=0)):
             return False  # not the same as the negative: 0 - 0
         case Binary(op="add" | "sub" | "mul" | "truediv", left=left, right=right):
-            return all(_is_arithmetic(one, variable, private, targets, kind, given) for one in (left, right))
+            return all(_is_arithmetic(one, variable, private, targets, kind, given, freed) for one in (left, right))
     return False
 
 
