@@ -170,7 +170,7 @@ class _TailDuplication:
 
 
 def _with_value(node: ast.Assign | ast.AnnAssign, value: ast.expr) -> ast.stmt:
-    targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+    targets: list[ast.expr] = node.targets if isinstance(node, ast.Assign) else [node.target]
     return ast.copy_location(ast.Assign(copy.deepcopy(targets), value), node)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 
+from loopwright.frontend.array_names import list_copy_shows
 from loopwright.frontend.context import Context
 from loopwright.frontend.infer import Key
 from loopwright.frontend.lists import extend, new_list
@@ -45,12 +46,22 @@ def store_list(cx: Context, key: Key, name: str, value: ListValue, node: ast.AST
         extend(cx, own, value, node)
 
 
-def refuse_another_name(cx: Context, name: str, value: ListValue, node: ast.AST) -> None:
-    """Raise KernelError for a name of a list that is given other elements when its own name is assigned."""
-    if any(value.key == one.key for one in cx.list_variables.values()):
+def kept_list(cx: Context, name: str, value: ListValue, node: ast.Name, value_node: ast.AST) -> ListValue:
+    """The list that a name stands for: of one that is given other elements when its own name is assigned, a copy.
+    Raises KernelError where that would show."""
+    if all(value.key != one.key for one in cx.list_variables.values()):
+        return value
+    if (
+        not isinstance(value_node, ast.Name)
+        or value.rows is not None
+        or list_copy_shows(cx.frame, name, value_node, node)
+    ):
         raise cx.error(
             node, f"'{name}' is another name for a list that is assigned again", remedy="copy it, with .copy()"
         )
+    result = new_list(cx, [], node)
+    extend(cx, result, value, node)
+    return cx.lists.get(result.key, result)
 
 
 def _ends_with(tree: ast.FunctionDef, target: ast.AST, value: ast.Name) -> bool:
