@@ -100,6 +100,42 @@ def test_nan_and_signs_of_zero() -> None:
         assert (np.signbit(out) == np.signbit(value)).all() or np.isnan(value)
 
 
+def extremes(x: Any, out: Any) -> None:
+    for i in range(x.shape[0]):
+        most = x[i, 0]
+        least = x[i, 0]
+        for k in range(x.shape[1]):
+            if x[i, k] > most:
+                most = x[i, k]
+        for k in range(x.shape[1]):
+            least = min(least, x[i, k])
+        total = np.max(x[i]) + 2 * (x[i] - x[0]).min()
+        out[i] = total + 4 * most + 8 * least
+
+
+def in_order(x: Any, out: Any) -> None:
+    last = x[0, 0]
+    for i in range(x.shape[0]):
+        last = max(last * 0.5, np.max(x[i]) - np.min(x[i]))
+        out[i] = last
+
+
+@pytest.mark.parametrize("function", [extremes, in_order])
+@pytest.mark.parametrize("kind", [np.float64, np.float32])
+def test_extremes_as_in_python(function: Callable[..., None], kind: Any, processor: str) -> None:
+    kernel, rng = lw.kernel(function, threads=1), np.random.default_rng(5)
+    for size in (1, 15, 16, 17, 20, 31, 33, 64, 127, 128, 300):
+        for special in (None, np.nan, np.inf, -np.inf):
+            x = rng.integers(-40, 50, (5, size)).astype(kind)
+            if special is not None:
+                x[2, size // 2] = x[3, -1] = x[4, 0] = special
+            out, expected = np.ones(5, kind), np.ones(5, kind)
+            kernel(x, out)
+            with np.errstate(invalid="ignore"):
+                function(x, expected)
+            np.testing.assert_array_equal(out, expected)
+
+
 HEAD = """
 kernel f(a: float64[2] C, b: float32[1] C, n: int64[1] C, s: float64[1] C):
     var d: float64
@@ -120,6 +156,10 @@ kernel f(a: float64[2] C, b: float32[1] C, n: int64[1] C, s: float64[1] C):
         ("s[i] = s[i] + sqrt(a[i, k])", False),
         ("s[i] = s[i] + a[i, n[k]]", False),
         ("s[i] = max(s[i], a[i, k])", False),
+        ("d = maximum(d, a[i, k])", True),
+        ("d = minimum(d, a[i, k] * a[0, k])", True),
+        ("d = max(d, a[i, k])", True),
+        ("d = fmax(d, a[i, k])", False),
     ],
 )
 def test_which_loops(body: str, is_masked: bool) -> None:
