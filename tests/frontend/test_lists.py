@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from heapq import heappush
+from heapq import heappop, heappush
 
 import numpy as np
 import pytest
@@ -168,3 +168,23 @@ def test_another_name_for_a_list_that_would_be_told_from_a_copy(change):
         """, f"seen{SEEN.index(change)}.py", heappush=heappush)  # fmt: skip
     with pytest.raises(lw.KernelError, match="another name for a list that is assigned again"):
         lw.kernel(function)(3)
+
+
+SLICES = [
+    "q = [(0.0, 0)][:0]; heappush(q, (a[1], 1)); heappush(q, (a[0], 0)); return heappop(q), len(q)",
+    "q = [(0.0, 0)]; q = q[1:]; q.append((a[0], n)); return q", "q = [1, 2, 3]; r = q[1:]; r += [n]; return q, r",
+    "q = [1, 2, 3][:2]; q.append(n); return q", "q = [1, 2]; r = q[:]; added(r, n); return q, r",
+    "q = [n, 2, 3]; r = q[1:]; q.append(7); return q, r", "q = [1, 2, 3, n]; r = q[::2]; del r[0]; return q, r",
+]  # fmt: skip
+
+
+def added(x, n):
+    x.append(n)
+
+
+@pytest.mark.parametrize("body", SLICES)
+def test_parts_of_lists_that_get_another_length(body):
+    lines = "\n".join(f"    {line.strip()}" for line in body.split(";"))
+    text = f"def f(a, n):\n{lines}\n"
+    function = define(text, f"slice{SLICES.index(body)}.py", heappush=heappush, heappop=heappop, added=added)
+    same(function, np.array([4.0, 0.5]), 3)
