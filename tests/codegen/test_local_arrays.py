@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import resource
+import shutil
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
@@ -111,3 +112,41 @@ def test_lists_begin_at_places_of_a_page_that_are_far_from_one_another(tmp_path:
         library.end(one)
     assert {library.begin(None) for _ in range(8)} == set(lists)
     assert ctypes.string_at(lists[0] + (2 << 20), 8) == bytes(8)  # what is not kept was given back
+
+
+APART = """
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#define LW_PART static __attribute__((noinline, unused))
+#define LW_HUGE (INT64_C(2) << 20)
+#define LW_LARGE (INT64_C(4) << 20)
+#include "room.h"
+#include "reserved.h"
+void loaded_again(void); /* is nowhere: what calls it cannot be linked */
+int64_t stores(int64_t n) {
+  int64_t *a = 0, *b = 0, *c = 0, sizes[2] = {0, 0};
+  for (int64_t k = 0; k < n; ++k) {
+    a = lw_room(a, &sizes[0], 8 * n);
+    b = lw_room(b, &sizes[1], 8 * n);
+    c = lw_reserve(c);
+    a[k] = k;
+    b[n - 1 - k] = 2;
+    c[k] = 3;
+    if (a[k] != k || b[n - 1 - k] != 2) loaded_again();
+  }
+  return a[n - 1] + b[0] + c[n - 1];
+}
+"""
+
+
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="it is about gcc")
+def test_a_store_to_one_array_does_not_have_another_one_loaded_again(tmp_path: Path) -> None:
+    (tmp_path / "apart.c").write_text(APART)
+    headers = Path(lw.__file__).parent / "codegen"
+    command = ["gcc", "-O3", "-shared", "-fPIC", "-fno-strict-aliasing", "-Wl,-z,defs", f"-I{headers}", "apart.c"]
+    subprocess.run([*command, "-o", "apart.so"], cwd=tmp_path, check=True)
+    library = ctypes.CDLL(str(tmp_path / "apart.so"))
+    library.stores.restype, library.stores.argtypes = ctypes.c_int64, [ctypes.c_int64]
+    assert [library.stores(n) for n in (1, 7, 9000)] == [5, 11, 9004]

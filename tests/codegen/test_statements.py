@@ -108,3 +108,29 @@ def test_a_fill_that_is_not_zero_is_written() -> None:
 def test_a_return_gives_its_values_and_leaves() -> None:
     text = host_text("kernel k(n: int64) -> tuple(int64, float64):\n    return n, 2.5\n")
     assert "returned[0].i = (int64_t)n_; returned[1].d = 2.5; lw_status = 0; goto lw_leave;" in text
+
+
+def test_whether_a_number_is_a_better_extreme_is_mostly_one_comparison(tmp_path: Path) -> None:
+    text = """
+kernel places(x: float64[1] C, out: int64[1] C):
+    var best: float64
+    var least: float64
+    var v: float64
+    best = x[0]
+    least = x[0]
+    for i in 0 .. size(x, 0):
+        v = x[i]
+        if v > best or v != v and best == best:
+            best = v
+            out[0] = i
+        if v < least or v != v and least == least:
+            least = v
+            out[1] = i
+"""
+    for special in (None, np.nan):
+        for place in (0, 30, 99):
+            x = RANDOM.random(100)
+            x[place] = x[place] if special is None else special
+            check(text, [x, np.zeros(2, np.int64)], tmp_path, "")
+    found = host_text(text)
+    assert "if (!(v_ <= best_) && ((v_ > best_) ||" in found and "if (!(v_ >= least_) && ((v_ < least_) ||" in found

@@ -100,6 +100,42 @@ def test_nan_and_signs_of_zero() -> None:
         assert (np.signbit(out) == np.signbit(value)).all() or np.isnan(value)
 
 
+def extremes(x: Any, out: Any) -> None:
+    for i in range(x.shape[0]):
+        most = x[i, 0]
+        least = x[i, 0]
+        for k in range(x.shape[1]):
+            if x[i, k] > most:
+                most = x[i, k]
+        for k in range(x.shape[1]):
+            least = min(least, x[i, k])
+        total = np.max(x[i]) + 2 * (x[i] - x[0]).min()
+        out[i] = total + 4 * most + 8 * least
+
+
+def in_order(x: Any, out: Any) -> None:
+    last = x[0, 0]
+    for i in range(x.shape[0]):
+        last = max(last * 0.5, np.max(x[i]) - np.min(x[i]))
+        out[i] = last
+
+
+@pytest.mark.parametrize("function", [extremes, in_order])
+@pytest.mark.parametrize("kind", [np.float64, np.float32])
+def test_extremes_as_in_python(function: Callable[..., None], kind: Any, processor: str) -> None:
+    kernel, rng = lw.kernel(function, threads=1), np.random.default_rng(5)
+    for size in (1, 15, 16, 17, 20, 31, 33, 64, 127, 128, 300):
+        for special in (None, np.nan, np.inf, -np.inf):
+            x = rng.integers(-40, 50, (5, size)).astype(kind)
+            if special is not None:
+                x[2, size // 2] = x[3, -1] = x[4, 0] = special
+            out, expected = np.ones(5, kind), np.ones(5, kind)
+            kernel(x, out)
+            with np.errstate(invalid="ignore"):
+                function(x, expected)
+            np.testing.assert_array_equal(out, expected)
+
+
 HEAD = """
 kernel f(a: float64[2] C, b: float32[1] C, n: int64[1] C, s: float64[1] C):
     var d: float64
@@ -120,8 +156,52 @@ kernel f(a: float64[2] C, b: float32[1] C, n: int64[1] C, s: float64[1] C):
         ("s[i] = s[i] + sqrt(a[i, k])", False),
         ("s[i] = s[i] + a[i, n[k]]", False),
         ("s[i] = max(s[i], a[i, k])", False),
+        ("d = maximum(d, a[i, k])", True),
+        ("d = minimum(d, a[i, k] * a[0, k])", True),
+        ("d = max(d, a[i, k])", True),
+        ("d = fmax(d, a[i, k])", False),
     ],
 )
 def test_which_loops(body: str, is_masked: bool) -> None:
     text = host_text(HEAD + "".join(f"            {line}\n" for line in body.split("; ")), "vectorize k")
     assert ("LW_MASKS && " in text) == is_masked
+
+
+@lw.kernel(threads=1)
+def by_places(x, p, out):
+    """Sums that threads could share, in a loop that has to run in order, with indices that are looked up."""
+    last = 0
+    for i in range(len(p)):
+        s = x[0, 0] * 0
+        for k in range(x.shape[1]):
+            s += x[p[i], k] * x[p[last], k]
+        out[i] = s
+        if s > 3:
+            last = i
+    return last
+
+
+@pytest.mark.parametrize("kind", [np.float64, np.float32])
+def test_sums_that_threads_could_share_and_places_that_are_looked_up(kind: Any) -> None:
+    rng, p = np.random.default_rng(4), np.array([3, -1, 0, 3, 1, 2])
+    for size in (1, 15, 16, 17, 40, 127, 128, 129, 400):
+        x = rng.integers(-3, 4, (5, size)).astype(kind)
+        out, expected = np.zeros(6, kind), np.zeros(6, kind)
+        assert by_places(x, p, out) == by_places.py_func(x, p, expected)
+        np.testing.assert_array_equal(out, expected)
+        with pytest.raises(IndexError):
+            by_places(x[:3], p, out)
+
+
+def test_loops_that_threads_could_share_are_masked_where_they_stand_in_another_one() -> None:
+    text = """
+kernel f(a: float64[2] C, p: int64[1] C, s: float64[1] C):
+    var d: float64
+    for i in 0 .. size(a, 0):
+        d = 0.0
+        for k in 0 .. size(a, 1):
+            d = d + a[p[i], k]
+        s[0] = s[0] * 2.0 + d
+"""
+    found = host_text(text, "parallelize k")
+    assert "else { if (LW_MASKS && lw_count < 128) {" in found and "lw_total_float64(d_sum)" in found

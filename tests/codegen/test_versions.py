@@ -109,7 +109,26 @@ kernel squares(start: int64[1] C, val: float64[1] C, y: float64[1] C):
     calls: list[list[Any]] = [[start, np.arange(200.0), np.zeros(4)]]
     calls += [[start + shift, np.arange(200.0), np.zeros(4)] for shift in (1, -1, -150, -200, -201, 5000)]
     c_text = agree(text, calls, tmp_path)
-    assert "omp simd reduction" in c_text and c_text.count("[LW_INDEX(") == 8  # where there are few iterations, too
+    assert "omp simd reduction" in c_text and c_text.count("[LW_INDEX(") == 10  # with few or some iterations, too
+
+
+def test_elements_that_give_indices_and_stay_the_same_are_looked_up_once(tmp_path: Path) -> None:
+    text = """
+kernel distances(x: float64[2] C, p: int32[1] C, q: int64[1] C, y: float64[1] C):
+    var d: float64
+    for i in 0 .. size(y, 0):
+        for k in 0 .. size(x, 1):
+            d = x[int64(p[q[i]]), k] - x[int64(p[i]), k]
+            y[i] = y[i] + d * d
+"""
+    x, p = RANDOM.integers(-9, 9, (5, 30)) * 1.0, np.array([0, 4, -5, 2, -1], np.int32)
+    q = np.array([4, 3, -5, 0, 1])
+    calls = [[x, p, q, np.zeros(5)], [x[:4].copy(), p, q, np.zeros(5)], [x, p, q + 1, np.zeros(5)]]
+    c_text = agree(text, calls, tmp_path)
+    fast, careful = versions(c_text)
+    loops = fast[fast.index("int32_t lw_looked_up3") :]
+    assert "p_[LW_INDEX(" in careful and loops.count("p_[") == 1 and "q_[" not in loops
+    assert "int64_t lw_looked_up = q_[i_];" in fast
 
 
 @pytest.mark.parametrize("bounds", ["lo .. hi", "lo .. hi step 3", "hi .. lo step -1", "hi .. lo step -2"])

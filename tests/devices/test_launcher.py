@@ -194,6 +194,28 @@ def test_what_is_returned_is_made_in_postfix_order(entry):
     assert abs(sys.getrefcount(None) - held) < 500
 
 
+def test_an_array_that_is_cut_along_its_first_axis_alone_keeps_its_memory(entry, launcher):
+    text = """
+    int run(const lw_call *call) {
+      call->returned[0].i = call->scalars[0].i;
+      return 0;
+    }"""
+    size, made = (PYTHON_SCALAR + ALL.index(INT64), 0), []
+
+    def arrays(_):
+        fresh = np.arange(1000.0).reshape(500, 2).copy(), np.arange(1000.0).reshape(2, 500).copy()
+        made[:] = [array.ctypes.data for array in fresh]
+        return fresh
+
+    make = entry(text, returns=3, values=((FRESH, 0), size, (CUT, 1), (FRESH, 1), size, size, (CUT, 2), (TUPLE, 2)),
+                 fresh=arrays)  # fmt: skip
+    for n in (0, 1, 2, 499, 500):
+        first, other = make.run((n,))
+        assert (first == np.arange(2.0 * n).reshape(n, 2)).all() and first.flags.owndata
+        assert (first.ctypes.data == made[0]) is (launcher is not by_ctypes)
+        assert other.shape == (min(n, 2), n) and (other == np.arange(1000.0).reshape(2, 500)[:n, :n]).all()
+
+
 def test_parts_of_arguments_are_returned(entry):
     text = """
     int run(const lw_call *call) {

@@ -7,7 +7,8 @@ import ast
 import numpy as np
 import pytest
 
-from frontend.judge import refusal, same
+import loopwright as lw
+from frontend.judge import define, refusal, same
 from loopwright.frontend.apart import taken_apart
 
 
@@ -172,3 +173,82 @@ def of_several_sizes(a, b, k):
 @pytest.mark.parametrize("number", [0, 1, 3, 4])
 def test_a_name_of_several_sizes_that_is_written(number):
     same(of_several_sizes, np.arange(4.0), np.arange(4.0) + 5.0, number)
+
+
+def first(w, v):
+    w[0] = v
+    return w
+
+
+CHOSEN = [
+    "first(a if n else b, 5.0)", "(a if n else b)[0] = 5.0", "v = (a if n else b)[2:]; v[0] = 5.0",
+    "w, m = (a, 1) if n else (b, 2); w[m] = 9.0", "(w, u), m = ((a, b), 1) if n else ((b, a), 2); w[m] = u[0]",
+    "w, u = (a, b) if n else (b, a); w[0] = u[1] + 1; u[2] = w[0]", "w = (a if n else b)[::-1]; w[0] = 9.0",
+    "np.add(a, 1.0, out=a if n else b)", "(a if n else b).fill(2.0)", "w: np.ndarray = a if n else b; w[0] = 1.5",
+    "m = (a if n else b); m += 1", "r = [a, b]; (r[0] if n else r[1])[0] = 8.0", "(a if n else b)[1:] += 2.0",
+    "s = (a if n else b)[0] + (b if n else a).sum(); a[0] = s", "(a if n > 1 else b if n else a[::-1])[0] = 7.0",
+    "w, u = (a * 2, b) if n else (b * 2, a); w[0] = 4.0; u[1] = w[1]", "w = first(a if n else b, 3.0); w[1] = 2.0",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("written", CHOSEN)
+def test_what_is_written_goes_into_the_array_that_was_chosen(written):
+    lines = "\n            ".join(written.split("; "))
+    function = define(f"""
+        def f(a, b, n):
+            {lines}
+            return a.sum() + b[0]
+        """, f"chosen{CHOSEN.index(written)}.py", first=first, np=np)  # fmt: skip
+    for n in (0, 1, 2):
+        same(function, np.array([1.0, 2.0, 3.0, 4.0]), np.array([5.0, 6.0, 7.0, 8.0]), n)
+
+
+def test_an_array_is_chosen_anew_in_each_iteration():
+    def swapped(x, n):
+        a, b = np.zeros(len(x)), np.ones(len(x))
+        for k in range(n):
+            src, dst = (a, b) if k % 2 == 0 else (b, a)
+            for i in range(len(x)):
+                dst[i] = src[i - 1] + x[i]
+        for w in (a, b) if n > 2 else (b, a):
+            w[0] += 1 + w[1]
+        if (w := a if n else b)[0] > 0:
+            w[1] = 7.0
+        return a, b
+
+    for n in (0, 1, 2, 5):
+        same(swapped, np.array([1.0, 2.0, 3.0, 4.0]), n)
+
+
+def chosen(a, b, n):
+    return a if n else b
+
+
+def chosen_with_a_name(a, b, n):
+    w = a if n else b
+    return w  # noqa: RET504
+
+
+def both(a, b, n):
+    return (a, b) if n else (b, a)
+
+
+@pytest.mark.parametrize("name", ["chosen(a, b, n)", "chosen_with_a_name(a, b, n)", "both(a, b, n)[0]"])
+def test_a_helper_that_chooses_an_array_gives_no_copy_to_a_caller_that_would_see_it(name):
+    helpers = {"chosen": chosen, "chosen_with_a_name": chosen_with_a_name, "both": both}
+    number = len(name)
+    read = define(f"def f(a, b, n):\n    return {name}.sum() + a[0]\n", f"read{number}.py", **helpers)
+    a, b = np.array([1.0, 2.0, 3.0]), np.array([5.0, 6.0, 7.0])
+    for n in (0, 1):
+        same(read, a, b, n)
+    for k, after in enumerate(("w[0] = 5.0\n    return a.sum()", "a[0] = 5.0\n    return w[0]")):
+        text = f"def f(a, b, n):\n    w = {name}\n    {after}\n"
+        written = define(text, f"written{number}{k}.py", **helpers)
+        with pytest.raises(lw.KernelError):
+            lw.kernel(written)(a, b, 1)
+
+
+def test_an_array_that_is_chosen_where_it_may_not_be_evaluated_is_refused():
+    function = define("def f(a, b, n):\n    while (a if n else b)[0] < 3:\n        a[0] += 1\n        b[0] += 1\n")
+    with pytest.raises(lw.KernelError, match="chosen here may be written, and has no name"):
+        lw.kernel(function)(np.zeros(2), np.zeros(2), 1)

@@ -125,7 +125,7 @@ def test_a_list_of_constants_that_is_only_counted():
 REFUSED = {
     "x = [1]; y = [2]\n    for i in range(n):\n        y.append(i)\n        x = y\n        y.append(7)\n    return len(x)":
         "'x' is assigned a list that another name still refers to",
-    "x = [1]\n    for i in range(n):\n        z = x\n        x = [i, 3]\n        z.append(3)\n    return len(x)":
+    "x = [1]\n    for i in range(n):\n        z = x\n        z.append(3)\n        x = [i, len(x)]\n    return x":
         "'z' is another name for a list that is assigned again",
     "x = [n]\n    x.append(2)\n    y = [1]\n    for i in range(n):\n        y.append(i)\n        y = given(x)\n    return len(y)":
         "'y' is assigned a list that another name still refers to",

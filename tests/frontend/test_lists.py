@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from heapq import heappop, heappush
+
 import numpy as np
 import pytest
 
+import loopwright as lw
 from frontend.judge import define, refusal, same
 
 BODIES = [
@@ -97,3 +100,91 @@ def peaks(x, apart):
 
 def test_a_test_of_elements_that_its_branches_append():
     same(peaks, np.array([0.0, 3.0, 1.0, 4.0, 2.0, 5.0, 0.0, 0.0, 2.0, 0.0]), 3)
+
+
+def clipped_by_edges(points, edges):
+    out = [(p[0], p[1]) for p in points]
+    for e in range(len(edges)):
+        given = out
+        out = [(0.0, 0.0) for _ in range(0)]
+        for i in range(len(given)):
+            x, y = given[i - 1]
+            if x + y > edges[e]:
+                out.append((x * 0.5, y))
+            out.append(given[i])
+    return out
+
+
+def layer_by_layer(n, start):
+    layer, seen = [start], 0
+    while len(layer) > 0:
+        last = layer
+        layer = []
+        for p in last:
+            seen += p
+            for q in (2 * p + 1, 2 * p + 2):
+                if q < n:
+                    layer.append(q)
+    return seen, layer
+
+
+def old_and_new(n, start):
+    now, total = [start, 1], 0
+    for k in range(n):
+        old = now
+        total += len(old)
+        now = [k]
+        for q in old:
+            now.append(q * k)
+        old.append(3)
+        total += old[-1] + now[-1]
+    return total, now
+
+
+def test_another_name_for_a_list_whose_own_name_gets_a_new_one():
+    points = np.array([[0.5, 1.0], [2.0, -1.0], [0.0, 0.0]])
+    for edges in (np.array([0.0, 1.0, 0.5]), np.zeros(0)):
+        same(clipped_by_edges, points, edges)
+    same(clipped_by_edges, points[:0], np.zeros(2))
+    for function in (layer_by_layer, old_and_new):
+        for n in (0, 1, 6):
+            same(function, n, 0)
+
+
+SEEN = ["now.append(k)", "last.append(k)", "now[0] = k", "now.pop()", "now += [k]", "heappush(now, k)"]
+
+
+@pytest.mark.parametrize("change", SEEN)
+def test_another_name_for_a_list_that_would_be_told_from_a_copy(change):
+    function = define(f"""
+        def f(n):
+            now, total = [5, 1], 0
+            for k in range(n):
+                last = now
+                {change}
+                total += len(last) + last[0] + len(now)
+                now = [k, 2]
+            return total
+        """, f"seen{SEEN.index(change)}.py", heappush=heappush)  # fmt: skip
+    with pytest.raises(lw.KernelError, match="another name for a list that is assigned again"):
+        lw.kernel(function)(3)
+
+
+SLICES = [
+    "q = [(0.0, 0)][:0]; heappush(q, (a[1], 1)); heappush(q, (a[0], 0)); return heappop(q), len(q)",
+    "q = [(0.0, 0)]; q = q[1:]; q.append((a[0], n)); return q", "q = [1, 2, 3]; r = q[1:]; r += [n]; return q, r",
+    "q = [1, 2, 3][:2]; q.append(n); return q", "q = [1, 2]; r = q[:]; added(r, n); return q, r",
+    "q = [n, 2, 3]; r = q[1:]; q.append(7); return q, r", "q = [1, 2, 3, n]; r = q[::2]; del r[0]; return q, r",
+]  # fmt: skip
+
+
+def added(x, n):
+    x.append(n)
+
+
+@pytest.mark.parametrize("body", SLICES)
+def test_parts_of_lists_that_get_another_length(body):
+    lines = "\n".join(f"    {line.strip()}" for line in body.split(";"))
+    text = f"def f(a, n):\n{lines}\n"
+    function = define(text, f"slice{SLICES.index(body)}.py", heappush=heappush, heappop=heappop, added=added)
+    same(function, np.array([4.0, 0.5]), 3)

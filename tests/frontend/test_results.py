@@ -9,6 +9,8 @@ import pytest
 
 import loopwright as lw
 from frontend.judge import alike, define, kernel_of, same
+from loopwright.ir.nodes import Allocate
+from loopwright.ir.walk import statements
 
 RETURNS = [
     "return a[0]", "return a[0], n", "return (a[0],)", "return None", "return", "return n > 2, n / 2, not n",
@@ -145,6 +147,70 @@ def test_an_array_whose_size_elements_say(device):
                 assert mine.shape == pythons.shape and mine.dtype == pythons.dtype
         with pytest.raises(MemoryError):
             sums(np.array([2**40]), np.zeros((1, 3)))
+
+
+PARTS = [
+    "out[:k]", "out[:k], count[:k]", "out[:k], k", "out[:k], out", "out[:k], out[:k]", "out[:k], out[k:]", "out[k:]",
+    "out[:k, 1]", "out[:k, ::-1]", "out[:, :k]", "[out[:k], (count[:k], k)]", "out[: k - 9]", "out[: k + 99]",
+    "out[:k][:2]", "out[:k] * 2, out[:k]", "z[:k]", "z[:k], z.real[:k]", "out[1:-1]", "out[:k].T", "count[:0], out[:k]",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("written", PARTS)
+def test_parts_of_local_arrays_of_computed_sizes(written):
+    function = define(f"""
+        def f(a, limit):
+            out = np.empty((len(a), 2))
+            count = np.zeros(len(a), np.int32)
+            z = np.zeros(len(a), np.complex64)
+            out[:] = 7.0
+            k = 0
+            for i in range(len(a)):
+                if a[i] > limit:
+                    out[k, 0], out[k, 1] = a[i], i
+                    count[k] += k
+                    z[k] = a[i] + 1j
+                    k += 1
+            return {written}
+        """, f"parts{PARTS.index(written)}.py")  # fmt: skip
+    for limit in (-1.0, 0.5, 2.0):
+        same(function, np.random.default_rng(3).random(20), limit)
+    same(function, np.zeros(0), 0.0)
+
+
+def test_the_first_part_of_a_local_array_is_that_array_made_shorter():
+    function = define("""
+        def f(a):
+            out = np.empty(len(a))
+            k = 0
+            for x in a:
+                if x > 0.5:
+                    out[k] = x
+                    k += 1
+            return out[:k], k
+        """)
+    kernel = kernel_of(function, np.zeros(3))
+    assert [result.name for result in kernel.results] == ["out"]
+    assert not any(statements(kernel.body, Allocate))
+
+
+def test_a_part_of_an_array_that_several_returns_share_is_copied_once():
+    function = define("""
+        def f(a, limit):
+            out = np.empty(len(a))
+            k = 0
+            for x in a:
+                if x > limit:
+                    out[k] = x
+                    k += 1
+            if k > 3:
+                return out[: k - 3], True
+            return out[:k], False
+        """)
+    for limit in (0.0, 0.8):
+        same(function, np.linspace(0, 1, 7), limit)
+    kernel = kernel_of(function, np.zeros(3), 0.0)
+    assert [made.array for made in statements(kernel.body, Allocate)] == ["out"]
 
 
 VIEWS = [

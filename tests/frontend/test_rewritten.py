@@ -1,13 +1,16 @@
-"""Lists that a conditional expression chooses, against CPython."""
+"""Lists that a conditional expression chooses, names that are exchanged in the middle of a loop; against CPython."""
 
 from __future__ import annotations
 
 import ast
 
 import numpy as np
+import pytest
 
-from frontend.judge import same
+from frontend.judge import kernel_of, same
 from loopwright.frontend.rewritten import rewritten
+from loopwright.ir.nodes import Allocate
+from loopwright.ir.walk import statements
 
 
 def chosen(h, k):
@@ -31,3 +34,66 @@ def test_what_needs_no_other_form_stays_as_it_is():
     assert rewritten(plain) is plain
     assert rewritten(other) is rewritten(other) and isinstance(rewritten(other).body[0], ast.If)
     assert isinstance(other.body[0], ast.Assign)
+
+
+def frames(u0, steps, every):
+    u, v = u0.copy(), u0.copy()
+    kept = np.zeros((max(steps, 0) // every + 1, len(u)))
+    k = 0
+    for t in range(steps):
+        for i in range(1, len(u) - 1):
+            v[i] = u[i] + 0.25 * (u[i - 1] - 2 * u[i] + u[i + 1])
+        u, v = v, u
+        if t % every == 0:
+            kept[k] = u
+            k += 1
+            v[0] = u[1]
+    return kept, u, v, k
+
+
+def rotated(u, n):
+    a, b, c = u.copy(), u * 2, u * 3
+    s = u[0]
+    for _ in range(n):
+        c[0] = a[1] + b[0]
+        a, b, c = b, c, a
+        s += a[0] - b[1] + c[0]
+        b[1] = s
+    return a, b, c, s
+
+
+def numbers(u, n):
+    x, y, s = u[0], u[1], u[2]
+    for _ in range(n):
+        x, y = y, x
+        s = s * 3 + x
+    return s, x, y
+
+
+def test_names_that_are_exchanged_in_the_middle_of_a_loop():
+    u = np.array([1.0, 2.0, 5.0, 3.0])
+    for steps in (0, 1, 2, 3, 7):
+        same(frames, u, steps, 2)
+        same(rotated, u, steps)
+        same(numbers, u, steps)
+
+
+def test_an_exchange_in_the_middle_of_a_loop_copies_nothing():
+    kernel = kernel_of(frames, np.zeros(4), 5, 2)
+    assert sorted(result.name for result in kernel.results) == ["kept", "u", "v"]
+    assert not any(statements(kernel.body, Allocate))
+
+
+EXCHANGES = [
+    "u, v = v, u\n        if u[0] > 3:\n            break", "u, v = v, u\n        v = u.copy()",
+    "u, v = v, u\n        s += u[0]\n    else:\n        s += v[0]", "u, v = v, u\n        s += (lambda: u[0])()",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("body", EXCHANGES)
+def test_exchanges_that_stay_where_they_are(body):
+    lines = (
+        f"def f(u, v, n):\n    s = 0.0\n    for k in range(n):\n        u[k] += v[0]\n        {body}\n    return s\n"
+    )
+    (tree,) = ast.parse(lines).body
+    assert isinstance(tree, ast.FunctionDef) and rewritten(tree) is tree

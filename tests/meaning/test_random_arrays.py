@@ -17,6 +17,7 @@ from loopwright.errors import KernelError
 
 from .array_checks import check_interpreted, check_ways, outcomes_of
 from .array_programs import Writer, program
+from .chosen_programs import ChoosingWriter
 from .complex_programs import ComplexWriter
 from .container_programs import container_program
 from .programs import Program
@@ -30,6 +31,7 @@ COMPILED = range(2000, 2024)
 EMULATED = (7000, 7003)
 COMPLEX = range(110, 145)
 COMPLEX_COMPILED, COMPLEX_EMULATED = range(110, 122), (201, 203)
+CHOOSING, CHOOSING_COMPILED = range(400, 440), range(440, 446)
 CONTAINERS, CONTAINERS_COMPILED = range(184, 208), range(190, 198)
 REFUSED_AT_MOST = 0.25
 WAYS = [
@@ -55,6 +57,10 @@ def complex_program(seed: int) -> Program:
     return program(seed, ComplexWriter)
 
 
+def choosing_program(seed: int) -> Program:
+    return program(seed, ChoosingWriter)
+
+
 def test_the_interpreter_agrees_with_cpython() -> None:
     agree(check_interpreted, INTERPRETED)
 
@@ -69,6 +75,11 @@ def test_the_interpreter_agrees_with_cpython_on_complex_numbers() -> None:
 
 def test_compiled_code_agrees_with_cpython_on_complex_numbers(tmp_path: Path) -> None:
     agree(lambda one: check_ways(one, tmp_path, [WAYS[drawn(one) % len(WAYS)]]), COMPLEX_COMPILED, complex_program)
+
+
+def test_arrays_that_are_chosen_agree_with_cpython(tmp_path: Path) -> None:
+    agree(check_interpreted, CHOOSING, choosing_program)
+    agree(lambda one: check_ways(one, tmp_path, [WAYS[drawn(one) % len(WAYS)]]), CHOOSING_COMPILED, choosing_program)
 
 
 @pytest.mark.parametrize(
@@ -96,3 +107,4 @@ def test_more_programs() -> None:
     agree(check_interpreted, range(first, first + int(os.environ["LOOPWRIGHT_FUZZ"])))
     agree(check_interpreted, range(first, first + int(os.environ["LOOPWRIGHT_FUZZ"]) // 2), complex_program)
     agree(check_interpreted, range(first, first + int(os.environ["LOOPWRIGHT_FUZZ"]) // 2), container_program)
+    agree(check_interpreted, range(first, first + int(os.environ["LOOPWRIGHT_FUZZ"]) // 2), choosing_program)

@@ -157,6 +157,19 @@ kernel k(a: float64[2] C, x: float64[1] C):
             a[i, j] = 2.0 * a[i + 1, j - 1]
         x[j] = 1.0
 """,
+    "each step of the other loop waits for the one before, and rows are used again": """
+kernel k(y: float64[1] C, c: float64[2] C, z: float64[2] C):
+    var v: float64
+    var u: float64
+    for n in 0 .. size(y, 0):
+        v = y[n]
+        for s in 0 .. size(c, 0):
+            u = c[s, 0] * v + z[s, 0]
+            z[s, 0] = c[s, 1] * v - c[s, 2] * u + z[s, 1]
+            z[s, 1] = c[s, 3] * v - c[s, 4] * u
+            v = u
+        y[n] = v
+""",
     "what is in between is needed": """
 kernel k(a: float64[2] C, x: float64[1] C):
     for j in 0 .. size(a, 1):

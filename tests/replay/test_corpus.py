@@ -93,6 +93,7 @@ def test_what_cannot_be_made_says_so(tmp_path: Path) -> None:
         "loopwright.h",
         "loopwright.cuh",
         "reserved.h",
+        "row_extremes.h",
         "room.h",
     }
     collect(tmp_path / "some", groups, ["good/a-b/plain"])

@@ -99,7 +99,8 @@ def in_pieces(
     with w.block():
         w.line(f"const int64_t lw_first_one = {begin}, lw_rest = {end} - lw_first_one;")
         w.line(f"const int64_t lw_piece = lw_rest < {FEWEST} ? 0 : lw_rest / ({PIECES} * {WHOLE}) * {WHOLE};")
-        with w.loop("int64_t lw_k = 0; lw_k < lw_piece; ++lw_k", loop.name, lanes=found.lanes):
+        lanes = w.loop("int64_t lw_k = 0; lw_k < lw_piece; ++lw_k", loop.name, lanes=found.lanes)
+        with w.branch("lw_piece"), lanes:  # few iterations do not pay for putting all lanes together
             for number in range(PIECES):
                 with w.block(), standing_in(found.more[number - 1], w) if number else nullcontext():
                     w.line(f"const int64_t {variable} = lw_first_one + {number} * lw_piece + lw_k;")

@@ -25,7 +25,9 @@ from loopwright.codegen.partial_results import named, one_by_one, standing_in, t
 from loopwright.codegen.reduce import combine, identity, is_better
 from loopwright.codegen.safepoints import in_strips, spend, write_iteration, write_range
 from loopwright.codegen.statements import write_body
-from loopwright.codegen.versions import bound_named, tests_of, write_both
+from loopwright.codegen.tail_masking import FEW as MASKED
+from loopwright.codegen.tail_masking import write_masked
+from loopwright.codegen.versions import bound_named, tests_of, write_both, write_versions
 from loopwright.codegen.work import UNKNOWN_TRIP, LoopWork
 from loopwright.codegen.work_sharing import BAD, end_where_bad, write_pieces, write_rows
 from loopwright.ir.code import Lanes
@@ -254,11 +256,23 @@ def _write_call(loop: For, plan: _Plan, part: Function, owner: Function | None, 
         if loop.name in w.decided.alone:
             with w.branch(f"lw_count < {FEWEST}"):
                 write_sequential(loop, w, short=True, first=one_by_one(plan.partials, w))
-            with w.otherwise():
+            with w.otherwise(), _in_registers(loop, plan, w):
                 _write_team(loop, plan, part, owner, w)
             return
         with w.branch("lw_count > 0"):
             _write_team(loop, plan, part, owner, w)
+
+
+@contextmanager
+def _in_registers(loop: For, plan: _Plan, w: Writer) -> Iterator[None]:
+    """Write the loop for some tens of iterations, where that has text of its own; the block is for more of them."""
+    if loop.name not in w.decided.masked:
+        yield
+        return
+    with w.branch(f"LW_MASKS && lw_count < {MASKED}"):
+        write_versions(loop, w, lambda loop: write_masked(loop, plan.partials, w))
+    with w.otherwise():
+        yield
 
 
 def _write_team(loop: For, plan: _Plan, part: Function, owner: Function | None, w: Writer) -> None:

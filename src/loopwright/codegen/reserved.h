@@ -21,7 +21,8 @@ LW_PART char *lw_first_page(void *memory) { return (char *)((uintptr_t)memory & 
 /* The first number behind what is kept: a list that grows that far writes over it. */
 LW_PART uint64_t *lw_end_of_kept(void *memory) { return (uint64_t *)(lw_first_page(memory) + LW_KEPT); }
 
-LW_PART void *lw_reserve(void *old) {
+__attribute__((malloc)) LW_PART void *lw_reserve(void *old) {
+  __asm__ volatile("" : : : "memory"); /* as in lw_room */
   if (old) return old;
   for (int i = 0; i < LW_SPARES; ++i) {
     if (!__atomic_load_n(&lw_spares[i], __ATOMIC_RELAXED)) continue;

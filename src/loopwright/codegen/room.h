@@ -30,7 +30,8 @@ LW_PART void lw_give_back(void *elements) {
 
 /* Room for the elements of a local array: keeps the block that is there where it is large enough. A large one is asked
    for in pages of 2 MiB, as NumPy's are: with small ones the first touch costs more than the arithmetic of a sweep. */
-LW_PART void *lw_room(void *old, int64_t *capacity, int64_t bytes) {
+__attribute__((malloc)) LW_PART void *lw_room(void *old, int64_t *capacity, int64_t bytes) {
+  __asm__ volatile("" : : : "memory");
   if (old && *capacity >= bytes) return old;
   lw_give_back(old);
   *capacity = bytes = bytes > 0 ? bytes : 1;

@@ -21,11 +21,14 @@ from loopwright.ir.nodes import (
     Block,
     Body,
     Break,
+    Compare,
     Const,
     Continue,
+    Expr,
     For,
     If,
     Leave,
+    Logical,
     Return,
     Stmt,
     Store,
@@ -180,11 +183,26 @@ def _counted(stmt: If, w: Writer) -> None:
 
 
 def _if(stmt: If, w: Writer) -> None:
-    with w.branch(w.text(stmt.condition)):
+    condition = w.text(stmt.condition)
+    if not w.function.on_device and (usual := _ruled_out_by(stmt.condition)) is not None:
+        condition = f"!{w.text(usual)} && {condition}"
+    with w.branch(condition):
         write_body(stmt.then, w)
     if stmt.otherwise:
         with w.otherwise():
             write_body(stmt.otherwise, w)
+
+
+def _ruled_out_by(condition: Expr) -> Expr | None:
+    """One comparison that rules out that a number is a better extreme, or a NaN: nearly all numbers need no other."""
+    match condition:
+        case Logical(
+            op="or", left=Compare(op="gt" | "lt" as op, left=Var() as new, right=Var() as best),
+            right=Logical(op="and", left=Compare(op="ne", left=Var() as one, right=Var() as other)),
+        ) if one == other == new:  # fmt: skip
+            return Compare("le" if op == "gt" else "ge", new, best)
+        case _:
+            return None
 
 
 def _block(stmt: Block, w: Writer) -> None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from loopwright.codegen.c_text import VALUE_TYPE
-from loopwright.codegen.decisions import CodegenInput, LoopLowering
+from loopwright.codegen.decisions import NONE, Accesses, CodegenInput, LoopLowering
 from loopwright.codegen.function import Writer
 from loopwright.ir.linear import linear
 from loopwright.ir.nodes import Binary, Const, Expr, For, Load, Store, Unary
@@ -75,14 +75,14 @@ def _is_arithmetic(expr: Expr, variable: str, kind: Scalar, given: CodegenInput)
             return False
 
 
-def is_row(node: Load | Store, variable: str, kind: Scalar, given: CodegenInput) -> bool:
-    """Whether its elements are neighbours in memory, in the order of the iterations."""
+def is_row(node: Load | Store, variable: str, kind: Scalar, given: CodegenInput, freed: Accesses = NONE) -> bool:
+    """Whether its elements are neighbours in memory, in the order of the iterations. freed: accesses without checks."""
     array = given.arrays[node.array]
     if array.element != kind or array.bytes or not array.aligned or array.layout not in ("C", "last") or not node.index:
         return False
     *outer, last = node.index
-    simple = all(given.bounds_of(node)[axis].kind == "proven" for axis in range(len(node.index)))
-    wraps = any(bounds.may_be_negative for bounds in given.bounds_of(node))
+    simple = all(given.bounds_of(node, freed)[axis].kind == "proven" for axis in range(len(node.index)))
+    wraps = any(bounds.may_be_negative for bounds in given.bounds_of(node, freed))
     return (
         simple
         and not wraps

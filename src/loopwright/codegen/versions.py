@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 
+from loopwright.codegen.c_text import VALUE_TYPE
 from loopwright.codegen.decisions import Accesses, EntryTest
 from loopwright.codegen.function import Writer
 from loopwright.codegen.index_tests import HIGH, LOW, freed, texts_of_tests
 from loopwright.codegen.loops import write_sequential
-from loopwright.ir.nodes import Const, For, Var
+from loopwright.ir.nodes import Const, For, Load, Var
+from loopwright.ir.queries import arrays_stored, names_assigned, names_in
 from loopwright.ir.types import INT64
+from loopwright.ir.walk import expressions, subexpressions
 
 FROM, TO = "lw_from", "lw_to"  # C names of its bounds
 
@@ -39,10 +43,36 @@ def write_both(
     C texts of the values of the loop's variable, for a loop with iterations; without any, either version does."""
     up = isinstance(loop.step, Const) and loop.step.value > 0
     w.line(f"const int64_t {LOW} = {first if up else last}, {HIGH} = {last if up else first};")
-    with w.branch(f"!LW_SELDOM(!({tests}))"), freed(inside, w):
+    with w.branch(f"!LW_SELDOM(!({tests}))"), freed(inside, w), _kept(inside, loop, w):
         fast()
     with w.otherwise():
         careful()
+
+
+@contextmanager
+def _kept(inside: Accesses, loop: For, w: Writer) -> Iterator[None]:
+    """Within, elements that give indices and stay the same in all iterations are constants. The C compiler would look
+    them up in each, and take what they name for elements that are anywhere."""
+    before, changing = w.function.replaced, {loop.name, *names_assigned(loop.body)}
+    w.function.replaced = dict(before)
+    stored = arrays_stored(loop.body)
+    for load in (load for load in _loads_of_indices(inside, loop) if not stored or not w.given.kernel.overlap):
+        key = load.array, load.index
+        if load.type.kind == "bool" or load.array in stored or names_in(load) & changing or key in w.function.replaced:
+            continue
+        name = w.names.fresh("lw_looked_up")
+        w.line(f"const {VALUE_TYPE[load.type.name]} {name} = {w.text(load)};")
+        w.function.replaced[key] = name
+    yield
+    w.function.replaced = before
+
+
+def _loads_of_indices(inside: Accesses, loop: For) -> Iterator[Load]:
+    """What the freed indices of a loop are read from, each after those that its own indices are read from."""
+    for expr in expressions(loop.body, Load):
+        for axis, index in enumerate(expr.index):
+            if (id(expr), axis) in inside:
+                yield from reversed(list(subexpressions(index, Load)))
 
 
 def with_bounds(loop: For, w: Writer) -> For:

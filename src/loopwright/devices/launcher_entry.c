@@ -209,6 +209,16 @@ static PyObject *as_tuple(PyObject *const *items, Py_ssize_t count) {
   return tuple;
 }
 
+/* Whether one value alone is this array of `fresh`. */
+static int is_once(const Entry *entry, PyObject *fresh, PyObject *array) {
+  int found = 0;
+  for (Py_ssize_t k = 0; k < entry->value_count; k++) {
+    Value value = entry->values[k];
+    found += value.code == FRESH && PyTuple_GET_ITEM(fresh, value.number) == array;
+  }
+  return found == 1;
+}
+
 /* What the values make in postfix order. */
 static PyObject *packed_result(const Entry *entry, PyObject *const *originals, PyObject *fresh,
                                const lw_slot *returned) {
@@ -221,7 +231,9 @@ static PyObject *packed_result(const Entry *entry, PyObject *const *originals, P
       Py_ssize_t count = value.number;
       top -= count;
       if (value.code == CUT) top--;
-      one = value.code == TUPLE ? as_tuple(stack + top, count) : cut_array(stack[top], stack + top + 1, count);
+      one = value.code == TUPLE
+                ? as_tuple(stack + top, count)
+                : cut_array(stack[top], stack + top + 1, count, is_once(entry, fresh, stack[top]));
       for (Py_ssize_t i = 0; i < count; i++) Py_CLEAR(stack[top + i + (value.code == CUT)]);
     } else if (value.code == VIEW) {
       top -= value.number + 1;

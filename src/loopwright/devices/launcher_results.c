@@ -305,8 +305,36 @@ static PyObject *named(int number, PyObject *items) {
   return module ? PyObject_CallMethod(module, "named", "iN", number, items) : NULL;
 }
 
-/* The array cut to some sizes along its first axes, as an array of its own; takes its reference. */
-static PyObject *cut_array(PyObject *array, PyObject *const *sizes, Py_ssize_t count) {
+/* Whether the array was shortened in place, along its first axis: only `fresh` and the caller have it, the other axes
+   stay as they are, and it is no room of which little is used. -1: exception. */
+static int shorten(PyArrayObject *array, PyObject *const *sizes, Py_ssize_t count) {
+  npy_intp own[NPY_MAXDIMS] = {0}, bytes = PyArray_ITEMSIZE(array);
+  int rank = PyArray_NDIM(array);
+  if (count > rank || Py_REFCNT(array) != 2 || PyArray_BASE(array) || !PyArray_IS_C_CONTIGUOUS(array)) return 0;
+  if (!PyArray_CHKFLAGS(array, NPY_ARRAY_OWNDATA)) return 0;
+  for (int axis = 0; axis < rank; axis++) {
+    own[axis] = axis < count ? PyLong_AsSsize_t(sizes[axis]) : PyArray_DIM(array, axis);
+    if (own[axis] == -1 && PyErr_Occurred()) return -1;
+    if (own[axis] < 0 || own[axis] > PyArray_DIM(array, axis) || (axis && own[axis] != PyArray_DIM(array, axis))) return 0;
+    bytes *= own[axis];
+  }
+  if (PyArray_NBYTES(array) >= RESERVED && bytes <= LEFT_IN_SPARE) return 0;
+  PyArray_Dims dims = {own, rank};
+  PyObject *none = rank ? PyArray_Resize(array, &dims, 0, NPY_CORDER) : NULL;
+  Py_XDECREF(none);
+  if (!none && rank) return -1;
+  return rank > 0;
+}
+
+/* The array cut to some sizes along its first axes, as an array of its own; takes its reference. once: it is returned
+   nowhere else. */
+static PyObject *cut_array(PyObject *array, PyObject *const *sizes, Py_ssize_t count, int once) {
+  int shortened = once ? shorten((PyArrayObject *)array, sizes, count) : 0;
+  if (shortened > 0) return array;
+  if (shortened < 0) {
+    Py_DECREF(array);
+    return NULL;
+  }
   PyObject *copy = NULL, *part = NULL, *index = PyTuple_New(count);
   for (Py_ssize_t k = 0; index && k < count; k++) {
     PyObject *slice = PySlice_New(NULL, sizes[k], NULL);

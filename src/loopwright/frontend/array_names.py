@@ -40,6 +40,19 @@ def is_written_through(cx: Context, node: ast.AST) -> bool:
     return cx.target_names.get(id(node)) in written or bool(names & written)
 
 
+def chosen_shows(cx: Context, node: ast.IfExp) -> bool:
+    """Whether it may show that what a conditional expression gives is a copy: it has no name, and this function writes
+    one of the arrays in place; or a helper gives it back to a function that does."""
+    if id(node) not in cx.target_names and is_written_through(cx, node):
+        return True
+    if not cx.frame.is_inlined or not _reader(cx.frame).roots(node):
+        return False
+    given_back = (part.value for part in all_nodes(cx.frame.tree) if isinstance(part, ast.Return) and part.value)
+    return any(node is part for value in given_back for part in ast.walk(value)) and may_show(
+        cx, cx.frame.path[-1], to_python=False
+    )
+
+
 def has_aliases(frame: Frame, name: str) -> bool:
     """Whether a name is given the array of another one somewhere, or another one its array."""
     reader = _reader(frame)
@@ -51,7 +64,8 @@ def copy_shows(
     frame: Frame, name: str, others: Iterable[str], node: ast.AST | None = None, escapes: bool = False
 ) -> bool:
     """Whether it would show that `name` is given a copy at a node (None: where the function begins) instead of an array
-    that these other names stand for. escapes: it does where a `return` gives both away."""
+    that these other names stand for. escapes: it does where a `return` gives both away, or
+    one where the caller has the other one."""
     reader = _reader(frame)
     inside = (part for statement in frame.tree.body for part in ast.walk(statement))
     if any(
@@ -67,8 +81,9 @@ def copy_shows(
     return flow.shows
 
 
-def may_show(cx: Context, call: object) -> bool:
-    """Whether it may show that the result of a call, of which this is the `id`, is a copy."""
+def may_show(cx: Context, call: object, to_python: bool = True) -> bool:
+    """Whether it may show that the result of a call, of which this is the `id`, is a copy. to_python: also to whoever
+    the kernel itself returns it to."""
     caller = cx.active[-2]
     for part in ast.walk(caller.tree):
         match part:
@@ -82,7 +97,19 @@ def may_show(cx: Context, call: object) -> bool:
                     return False
             case _:
                 pass
-    return True
+    return _may_show_without_name(caller, call, to_python)
+
+
+def _may_show_without_name(caller: Frame, call: object, to_python: bool) -> bool:
+    """The same of a call whose result gets no name: the caller writes one of its arrays, or gives it back."""
+    reader, nodes = _reader(caller), all_nodes(caller.tree)
+    found = next((one for one in nodes if id(one) == call and isinstance(one, ast.expr)), None)
+    if found is None:
+        return True
+    returns = (one.value for one in nodes if isinstance(one, ast.Return) and one.value is not None)
+    if any(reader.roots(value) and any(found is part for part in ast.walk(value)) for value in returns):
+        return caller.is_inlined or to_python
+    return bool(reader.roots(found) & reader.names_written())
 
 
 def sharing_shows(frame: Frame, owner: str, item: ast.expr) -> bool:
@@ -103,6 +130,22 @@ def sharing_shows(frame: Frame, owner: str, item: ast.expr) -> bool:
             return True
         group.add(CALLER)
     flow = _Flow(reader, item, _Both((frozenset({owner}), frozenset(group))))
+    flow.body(frame.tree.body, None)
+    return flow.shows
+
+
+def list_copy_shows(frame: Frame, name: str, of: ast.Name, node: ast.AST) -> bool:
+    """Whether it would show that `name` is given a copy of a list at a node, instead of the list of another name."""
+    reader = _ListReader(frame.source.function, frame.tree, frozenset({frame.source.function.__code__}))
+    inside = (part for statement in frame.tree.body for part in ast.walk(statement))
+    if any(isinstance(part, ast.FunctionDef | ast.Lambda) for part in inside):
+        return bool(reader.names_written() & {name, of.id})
+    group, pairs = {of.id}, [pair for part in all_nodes(frame.tree) for pair in reader.aliases(part)]
+    while grown := {one for pair in pairs if group & {*pair} for one in pair} - group - {name}:
+        group |= grown
+    if frame.is_inlined and group & {parameter.arg for parameter in parameters_of(frame.tree)}:
+        return True
+    flow = _Flow(reader, node, _Both((frozenset({name}), frozenset(group))))
     flow.body(frame.tree.body, None)
     return flow.shows
 
@@ -172,7 +215,7 @@ class _Flow:
             case ast.Return() | ast.Raise():
                 state = self.simple(node, state)
                 if self.escapes and state is not None and isinstance(node, ast.Return) and node.value is not None:
-                    given = self.reader.roots(node.value)
+                    given = self.reader.roots(node.value) | {CALLER}
                     self.shows |= all(given & names for names in state.names)
                 return None
             case _:

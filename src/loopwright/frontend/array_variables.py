@@ -174,7 +174,7 @@ def refuse_alias(cx: Context, name: str, value: ArrayLike, node: ast.AST) -> Non
     base = value.name if isinstance(value, Array) else value.array.name
     if _is_left_behind(cx, base):
         return
-    escapes = cx.frame.is_inlined and may_show(cx, cx.frame.path[-1])
+    escapes = cx.frame.is_inlined and may_show(cx, cx.frame.path[-1], to_python=False)
     if copy_shows(cx.frame, name, [other] if base in cx.allocations else [other, CALLER], node, escapes):
         raise cx.error(
             node,

@@ -87,7 +87,7 @@ class Session:
     names_threads: bool = False  # it asks which thread runs an iteration: `prange` is `range`
     several_arrays: set[Key] = field(default_factory=set)  # calls whose returns give several of the caller
     trees: dict[ast.FunctionDef, ast.FunctionDef] = field(default_factory=dict)  # what is read instead of a function
-    mixed: list[tuple[KernelError, ast.FunctionDef, str]] = field(default_factory=list)
+    mixed: list[tuple[KernelError, ast.FunctionDef, str | tuple[int, int]]] = field(default_factory=list)
     """Names that cannot stand for all that they are assigned: the error, the function and the name."""
 
     def restart(self) -> None:
@@ -210,8 +210,8 @@ class Context:
         return KernelError(what, self.at(node), why, remedy)
 
     @contextmanager
-    def gives_a_meaning(self, tree: ast.FunctionDef, name: str) -> Iterator[None]:
-        """An error in here says that a name cannot stand for one more thing."""
+    def gives_a_meaning(self, tree: ast.FunctionDef, name: str | tuple[int, int]) -> Iterator[None]:
+        """An error in here says that a name, or what is chosen at a place, cannot stand for one more thing."""
         try:
             yield
         except KernelError as error:

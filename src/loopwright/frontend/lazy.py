@@ -10,6 +10,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from loopwright.frontend import operators
+from loopwright.frontend.apart import place_of
+from loopwright.frontend.array_names import chosen_shows
 from loopwright.frontend.context import Context, NotYet
 from loopwright.frontend.convert import as_number, in_type, negated, truth
 from loopwright.frontend.infer import Key
@@ -159,6 +161,9 @@ def conditional(cx: Context, node: ast.IfExp) -> Value:
     condition = condition_of(cx, node.test)
     if isinstance(condition, bool):
         return cx.evaluate(node.body if condition else node.orelse)
+    for arm in (node.body, node.orelse):
+        if isinstance(arm, ast.IfExp) and id(node) in cx.target_names:
+            cx.target_names[id(arm)] = cx.target_names[id(node)]
     with cx.inner_body() as first_body:
         first = _known_yet(cx, node.body)
     with cx.inner_body() as second_body:
@@ -166,9 +171,7 @@ def conditional(cx: Context, node: ast.IfExp) -> Value:
     if first is None or second is None:  # in this round the other one tells the type
         return first or second or Fixed(None)
     operands = LazyOperand(first, first_body), LazyOperand(second, second_body)
-    if id(node) not in cx.target_names:
-        return _choose(cx, condition, *operands, node)
-    with cx.gives_a_meaning(cx.frame.tree, cx.target_names[id(node)]):
+    with cx.gives_a_meaning(cx.frame.tree, cx.target_names.get(id(node), place_of(node))):
         return _choose(cx, condition, *operands, node)
 
 
@@ -212,6 +215,7 @@ def _written(
         parts = [_written(cx, (a, first_body), (b, second_body), (*key, k), node) for k, (a, b) in pairs]
         return lambda: replace(x, items=tuple(part() for part in parts))
     if is_array(x) and is_array(y):
+        _refuse_copy(cx, node)
         for value, body, place in ((x, first_body, node.body), (y, second_body, node.orelse)):
             with cx.resumed(body):
                 store_variable(cx, key, "chosen", value, node, place)
@@ -224,8 +228,16 @@ def _written(
     return lambda: Number(Var(name, kind.type), kind.weak)
 
 
+def _refuse_copy(cx: Context, node: ast.IfExp) -> None:
+    """Raise KernelError for an array that is chosen where it may show that it is a copy, and no name says of what."""
+    if chosen_shows(cx, node):
+        raise cx.error(node, "an array that is chosen here may be written, and has no name",
+                       remedy="give it one before, w = a if c else b; or choose a copy, a.copy()")  # fmt: skip
+
+
 def _chosen_array(cx: Context, condition: Expr, first: LazyOperand, second: LazyOperand, node: ast.IfExp) -> Value:
     """One of two arrays: memory of its own, which is written with the one that is chosen."""
+    _refuse_copy(cx, node)
     key, name = (*cx.frame.path, "chosen", id(node)), cx.target_names.get(id(node), "chosen")
     for operand, place in ((first, node.body), (second, node.orelse)):
         with cx.resumed(operand.body):

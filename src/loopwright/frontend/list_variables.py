@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import ast
 
+from loopwright.frontend.array_names import list_copy_shows
 from loopwright.frontend.context import Context
 from loopwright.frontend.infer import Key
-from loopwright.frontend.lists import extend, new_list
+from loopwright.frontend.lists import RESIZERS, extend, new_list
 from loopwright.frontend.scopes import own_nodes
-from loopwright.frontend.values import ListValue
+from loopwright.frontend.values import Items, ListValue, Value
 from loopwright.frontend.views import ZERO
 from loopwright.ir.nodes import Assign, Var
 
@@ -45,12 +46,60 @@ def store_list(cx: Context, key: Key, name: str, value: ListValue, node: ast.AST
         extend(cx, own, value, node)
 
 
-def refuse_another_name(cx: Context, name: str, value: ListValue, node: ast.AST) -> None:
-    """Raise KernelError for a name of a list that is given other elements when its own name is assigned."""
-    if any(value.key == one.key for one in cx.list_variables.values()):
+def kept_list(cx: Context, name: str, value: ListValue, node: ast.Name, value_node: ast.AST) -> ListValue:
+    """The list that a name stands for: of one that is given other elements when its own name is assigned, a copy.
+    Raises KernelError where that would show."""
+    if all(value.key != one.key for one in cx.list_variables.values()):
+        is_slice = isinstance(value_node, ast.Subscript) and not value.is_open and value.rows is None
+        return _copied(cx, value, node) if is_slice and _may_grow(cx.frame.tree, name) else value
+    if (
+        not isinstance(value_node, ast.Name)
+        or value.rows is not None
+        or list_copy_shows(cx.frame, name, value_node, node)
+    ):
         raise cx.error(
             node, f"'{name}' is another name for a list that is assigned again", remedy="copy it, with .copy()"
         )
+    return _copied(cx, value, node)
+
+
+def own_slice(cx: Context, name: str, value: Items, node: ast.Name, value_node: ast.AST) -> Value:
+    """What a name stands for that is given part of a list that was just written: a list, where it may get another
+    length."""
+    is_slice = value.is_list and isinstance(value_node, ast.Subscript)
+    return _copied(cx, value, node) if is_slice and _may_grow(cx.frame.tree, name) else value
+
+
+def _copied(cx: Context, value: ListValue | Items, node: ast.Name) -> ListValue:
+    result = new_list(cx, [], node)
+    extend(cx, result, value, node)
+    return cx.lists.get(result.key, result)
+
+
+_ONLY_READ = ("len", "sum", "min", "max", "enumerate", "zip", "sorted", "reversed", "any", "all")
+
+
+def _may_grow(tree: ast.FunctionDef, name: str) -> bool:
+    """Whether a list of this name may get another length: by a method, an operator, or in what it is passed to."""
+    for part in own_nodes(tree):
+        match part:
+            case ast.Call(func=ast.Attribute(value=ast.Name(id=changed), attr=method)) if changed == name:
+                if method in RESIZERS:
+                    return True
+            case ast.Call(func=function, args=arguments) if any(
+                isinstance(one, ast.Name) and one.id == name for one in arguments
+            ):
+                if not (isinstance(function, ast.Name) and function.id in _ONLY_READ):
+                    return True
+            case (
+                ast.AugAssign(target=ast.Name(id=changed))
+                | ast.Delete(targets=[ast.Subscript(value=ast.Name(id=changed))])
+            ):
+                if changed == name:
+                    return True
+            case _:
+                pass
+    return False
 
 
 def _ends_with(tree: ast.FunctionDef, target: ast.AST, value: ast.Name) -> bool:

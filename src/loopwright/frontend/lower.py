@@ -16,7 +16,7 @@ import numpy as np
 
 from loopwright.deferred import deferred
 from loopwright.errors import KernelError
-from loopwright.frontend.apart import taken_apart
+from loopwright.frontend.apart import taken_apart, with_a_name
 from loopwright.frontend.array_variables import own_copy
 from loopwright.frontend.arrays import record_sizes, records_of
 from loopwright.frontend.capture import Source
@@ -135,7 +135,7 @@ def _take_apart(session: Session, trees: dict[ast.FunctionDef, ast.FunctionDef])
     for error, tree, name in session.mixed:
         if error is session.failure:
             original = next((one for one, other in trees.items() if other is tree), tree)
-            apart = taken_apart(tree, name)
+            apart = taken_apart(tree, name) if isinstance(name, str) else with_a_name(tree, name)
             trees |= {} if apart is None else {original: apart}
             return apart is not None
     return False

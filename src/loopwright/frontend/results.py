@@ -17,7 +17,7 @@ from loopwright.frontend.elementwise import assign_elements, check, new_array
 from loopwright.frontend.infer import ArrayKind
 from loopwright.frontend.lists import elements_of
 from loopwright.frontend.named_tuples import known_name
-from loopwright.frontend.returned_values import own_values, presence_of, returned
+from loopwright.frontend.returned_values import is_first_part, own_values, presence_of, returned
 from loopwright.frontend.rows import laid_out
 from loopwright.frontend.tables import as_list
 from loopwright.frontend.values import (
@@ -280,11 +280,28 @@ def _flatten_cut(
     packing.append(("cut", len(sizes)))
 
 
+def _flatten_local_part(
+    cx: Context, view: View, node: ast.Return, flat: list[Value], packing: list[tuple[str, int]]
+) -> None:
+    """Part of a local array, whose sizes the code computes: the array itself, to be cut, where that gives this part."""
+    view = replace(view, shape=tuple(clipped(cx, size) for size in view.shape))
+    if is_first_part(cx, view) and _is_known(cx, view.array):
+        sizes = [Number(size_of(size), weak=True) for size in view.shape[:1]]
+        packing += [("value", len(flat)), ("value", len(flat) + 1), ("cut", 1)]
+        flat += [view.array, *sizes]
+    else:
+        _flatten_cut(cx, view, node, flat, packing)
+    packing += [("complex", 1)] * view.element.is_complex
+
+
 def _flatten_part(
     cx: Context, value: View | Array, node: ast.Return, flat: list[Value], packing: list[tuple[str, int]]
 ) -> None:
-    """Part of an argument: the argument, and the numbers of a "view" of it (`Kernel.packing`)."""
+    """Part of an array. Of an argument: the argument, and the numbers of a "view" of it (`Kernel.packing`)."""
     view = as_view(value) if isinstance(value, Array) else value
+    if view.array.name in cx.allocations:
+        _flatten_local_part(cx, view, node, flat, packing)
+        return
     array, place = view.array, node.value or node
     numbers: list[Expr] = []
     for axis, one in enumerate(view.places):
@@ -303,8 +320,10 @@ def _flatten_part(
 
 
 def _is_part(cx: Context, value: Value) -> bool:
-    """Whether it is part of an argument, with strides of its own."""
+    """Whether it is part of an argument, with strides of its own, or what `own_values` left of a local array."""
     view = as_view(value) if isinstance(value, Array) and value.index else value
+    if isinstance(value, View) and value.array.name in cx.allocations:
+        return True
     if not isinstance(view, View) or view.array.weak or not view.shape:
         return False
     return view.array.name in cx.arguments and not any(isinstance(one, Mixed) for one in view.places)

@@ -3,15 +3,72 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 from dataclasses import replace
 
+from loopwright.frontend.bounds import known_at_call
 from loopwright.frontend.context import Context
 from loopwright.frontend.creation import snapshot
 from loopwright.frontend.elementwise import materialised
-from loopwright.frontend.values import Array, Elementwise, Fixed, Items, Keyed, Literal, Mixed, Number, Value, View
+from loopwright.frontend.values import (
+    Along,
+    Array,
+    Elementwise,
+    Fixed,
+    Items,
+    Keyed,
+    Literal,
+    Mixed,
+    Number,
+    Records,
+    Value,
+    View,
+)
 from loopwright.frontend.variables import array_if_present, or_zero, presence
+from loopwright.frontend.views import ONE, ZERO, size_of
 from loopwright.ir.nodes import Checked, Const, Expr
 from loopwright.ir.types import BOOL
+
+
+def is_first_part(cx: Context, view: View) -> bool:
+    """Whether a part begins where its array does, and is less than that along the first axis at most: so its elements
+    are the first ones in memory, in their order."""
+    for axis, (place, size) in enumerate(zip(view.places, view.array.sizes, strict=True)):
+        if not isinstance(place, Along) or (place.axis, place.start, place.step) != (axis, ZERO, ONE):
+            return False
+        if axis and size_of(view.shape[axis]) != size:
+            return False
+    return len(view.shape) == len(view.places)
+
+
+def _is_cut_out(cx: Context, view: View) -> bool:
+    """Whether it is part of a local array, of sizes that the code computes."""
+    array = view.array
+    if array.name not in cx.allocations or array.weak or array.index or array.is_read_only:
+        return False
+    if any(isinstance(one, Mixed) for one in view.places):
+        return False
+    return any(known_at_call(cx, size_of(size)) is None for size in view.shape)
+
+
+def _names_in(value: Value) -> list[str]:
+    """The names of the arrays in what is returned."""
+    match value:
+        case Items(items=items) | Keyed(items=items):
+            return [name for item in items for name in _names_in(item)]
+        case Records(planes=planes):
+            return [name for plane in planes for name in _names_in(plane)]
+        case View(array=Array(name=name)) | Array(name=name):
+            return [name]
+        case _:
+            return []
+
+
+def _without(names: Sequence[str], left_out: Sequence[str]) -> list[str]:
+    rest = list(names)
+    for name in left_out:
+        rest.remove(name)
+    return rest
 
 
 def returned(cx: Context, node: ast.expr) -> Value:
@@ -52,12 +109,21 @@ def presence_of(
     return found
 
 
-def own_values(cx: Context, value: Value, node: ast.Return) -> Value:
-    """What is returned, with arrays of their own for expressions and parts of local arrays: nobody else has these."""
+def own_values(cx: Context, value: Value, node: ast.Return, others: Sequence[str] = ()) -> Value:
+    """What is returned, with arrays of their own for expressions and parts of local arrays: nobody else has these. A
+    part whose sizes are computed stays one where no other part of its array is returned. others: names of arrays that
+    are returned beside it."""
     place = node.value or node
     match value:
         case Items(items=items) | Keyed(items=items):
-            return replace(value, items=tuple(own_values(cx, item, node) for item in items))
+            names = [name for item in items for name in _names_in(item)]
+            own = []
+            for item in items:
+                rest = _without(names, _names_in(item))
+                own.append(own_values(cx, item, node, (*others, *rest)))
+            return replace(value, items=tuple(own))
+        case View() if _is_cut_out(cx, value) and value.array.name not in others:
+            return value
         case Elementwise():
             return materialised(cx, value, place)
         case View() if value.array.name in cx.allocations or value.array.is_read_only:

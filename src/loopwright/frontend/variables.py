@@ -17,7 +17,7 @@ from loopwright.frontend.convert import in_type
 from loopwright.frontend.elementwise import kept_array, materialised
 from loopwright.frontend.global_arrays import global_array
 from loopwright.frontend.infer import ArrayKind, Key
-from loopwright.frontend.list_variables import refuse_another_name, store_list
+from loopwright.frontend.list_variables import kept_list, own_slice, store_list
 from loopwright.frontend.named_tuples import fields_of
 from loopwright.frontend.promote import NumberType
 from loopwright.frontend.renaming import renamed_only
@@ -193,8 +193,10 @@ def _assign_web(cx: Context, web: Web, value: Value, node: ast.AST, value_node: 
                        "write its call after 'in'")  # fmt: skip
     if web.is_single:
         value = separate(cx, web.name, kept_array(cx, value, value_node), node, value_node)
-        if isinstance(value, ListValue):
-            refuse_another_name(cx, web.name, value, node)
+        if isinstance(value, ListValue) and isinstance(node, ast.Name):
+            value = kept_list(cx, web.name, value, node, value_node)
+        elif isinstance(value, Items) and isinstance(node, ast.Name):
+            value = own_slice(cx, web.name, value, node, value_node)
     if not web.is_read and isinstance(value, Array | Records):
         check_range(cx, value, cx.at(value_node))
     if web.is_single:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import heapq
 from functools import cached_property
 from types import BuiltinFunctionType, FunctionType
 
@@ -230,7 +231,7 @@ class DefReader:
         name = getattr(callee, "__name__", "")
         shuffles = name == "shuffle" and not isinstance(callee, FunctionType)
         adds = name == "at" and isinstance(getattr(callee, "__self__", None), np.ufunc)
-        if (shuffles or adds or callee in (np.copyto, np.put, np.place, np.putmask, np.fill_diagonal)) and call.args:
+        if (shuffles or adds or callee in _FIRST) and call.args:
             written |= self.roots(call.args[0])
         if written or _never_writes(callee) or self.is_method(call.func):
             return written
@@ -408,6 +409,13 @@ def _resolve(callee: ast.expr, function: FunctionType) -> object:
             return getattr(_resolve(inner, function), attribute, None)
         case _:
             return None
+
+
+_FIRST: tuple[object, ...] = (
+    np.copyto, np.put, np.place, np.putmask, np.fill_diagonal,
+    heapq.heappush, heapq.heappop, heapq.heapify, heapq.heapreplace, heapq.heappushpop,
+)  # fmt: skip
+"""What writes to its first argument."""
 
 
 def _never_writes(callee: object) -> bool:

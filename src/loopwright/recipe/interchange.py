@@ -3,6 +3,8 @@ one vector register, and not down a column, where each iteration needs a line of
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from loopwright.analysis.isl_schedule import Wanted
 from loopwright.analysis.strides import FAR, AccessStrides
 from loopwright.ir.nodes import Binary, For, If, Store
@@ -122,6 +124,8 @@ def _interchange(partial: PartialSchedule, chain: Chain) -> str:
     costs = {loop.name: _cost(accesses, loop) + (0.0 if loop is inner else sums) for loop in chain}
     movable = [loop for loop in chain if loop is inner or not _is_tied(partial, loop)]
     best = min(reversed(movable), key=lambda loop: costs[loop.name])
+    if best is not inner and partial.verdict(best) == "sequential" and not _moves_on(accesses, inner, best, costs):
+        return inner.name
     if ties and inner.name in short_loops(chain):
         return inner.name  # written out by the C compiler, it is no loop any more
     if best is not inner and costs[best.name] * WORTH <= costs[inner.name]:
@@ -154,6 +158,13 @@ def _interchange(partial: PartialSchedule, chain: Chain) -> str:
     if not in_stretches and not (vectors and not partial.strict) and _splits_well(partial, chain, best):
         _in_stretches(partial, order)
     return order[-1]
+
+
+def _moves_on(accesses: list[AccessStrides], inner: For, best: For, costs: Mapping[str, float]) -> bool:
+    """Whether a loop is cheaper innermost, though it needs its order, where what each of its iterations uses again is
+    not counted: that is in the caches. Side by side, short chains of steps overlap; a long one waits for each step."""
+    once = [walk for walk in accesses if walk.strides.get(best.name) != 0]
+    return costs[best.name] * WORTH <= _cost(once, inner)
 
 
 def _for_few(partial: PartialSchedule, chain: Chain) -> None:
