@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import loopwright as lw
 from codegen.on_gpu import agree
 from loopwright.recipe import grid_parts, grid_totals
 
@@ -203,3 +204,22 @@ def test_few_rows_of_which_the_least_element_is_looked_for() -> None:
     a[1, 17] = a[1, 40] = -99.0
     steps = steps_of(least_of_rows, a, np.zeros(4), np.zeros(4, np.int64), strict=True)
     assert "specialize a.0 >= 256 in i" in steps and "reduce j.1 8192" in steps
+
+
+def distances(x, y, d):
+    for i in range(x.shape[0]):
+        for j in range(y.shape[0]):
+            s = 0.0
+            for k in range(x.shape[1]):
+                s += (x[i, k] - y[j, k]) * (x[i, k] - y[j, k])
+            d[i, j] = np.sqrt(s)
+
+
+def test_what_follows_a_product_is_a_grid_too() -> None:
+    """The nest that fills the target is left out there: its loops are not asked any more whether they need an order."""
+    steps = steps_of(distances, whole(40, 3), whole(30, 3), np.zeros((40, 30)))
+    assert any(step.startswith("promote s.x k.o whole filled") for step in steps)
+    kernel = lw.kernel(distances)
+    with lw.options(device="emulated"):
+        text = kernel.specialise(whole(40, 3), whole(30, 3), np.zeros((40, 30))).c_text
+    assert text is not None and "lw_single" not in text

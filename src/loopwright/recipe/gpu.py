@@ -130,12 +130,12 @@ def _recipe(
         while (chain := next((c for c in partial.chains() if c[-1].name not in done), None)) is not None:
             done.add(chain[-1].name)
             if not any(loop.name in {step.loop for grid in grids for step, _ in grid.bound} for loop in chain):
-                before = set(loops(partial.kernel))
+                before, needs_order = set(loops(partial.kernel)), not any(_is_free(partial, loop) for loop in chain)
                 with partial.in_nest(chain):
                     bound = _shared_out(partial, chain, simple or not is_left(FOR_NEST))
                 grids.append(Grid(chain[-1].name, sum(trip_of(loop) is None for loop in chain), bound))
                 done |= _loops_within(partial, {step.loop for step, _ in bound})
-                if not any(_is_free(partial, loop) for loop in chain):
+                if needs_order:
                     done |= set(loops(partial.kernel)) - before  # what is left of a sum is not worth a grid
     there = loops(partial.kernel).keys()
     grids = [grid for grid in grids if all(step.loop in there for step, _ in grid.bound)]  # or left out since then
