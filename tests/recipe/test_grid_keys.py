@@ -77,7 +77,11 @@ def columns(x, label, sums, counts):
 @pytest.mark.parametrize(
     ("kernel", "wanted"),
     [
-        (class_sums, IN_ROWS),
+        (
+            class_sums,
+            "fission i 2; split i 32768; split i.1 8; bind i.o block.x; bind i thread.x 512; bind i.1.o block.x; "
+            "bind i.1 thread.y; bind j thread.x 32",
+        ),
         (gradient, IN_ROWS),
         (in_rounds, IN_ROWS),
         (nearest, "split i 1024; bind i.o block.x; bind i thread.x 512"),
@@ -104,10 +108,10 @@ def test_sums_in_scalars_are_apart(shape: tuple[int, int]) -> None:
     assert steps[:2] == ["fission i 2", "reduce i 262144"] and "bind i.1 thread.x 512" in steps
 
 
-@pytest.mark.parametrize("kernel", [class_sums, gradient])
-def test_strict_keeps_the_order_of_sums(kernel: Any) -> None:
+@pytest.mark.parametrize(("kernel", "loop"), [(class_sums, "i.1"), (gradient, "i")])
+def test_strict_keeps_the_order_of_sums(kernel: Any, loop: str) -> None:
     found = run(kernel, (30, 7), strict=True)
-    assert "bind i " not in "; ".join(str(decision.step) for decision in found.analysed.recipe.decisions)
+    assert f"bind {loop} " not in "; ".join(str(decision.step) for decision in found.analysed.recipe.decisions)
 
 
 def run(kernel: Any, shape: tuple[int, int], strict: bool) -> Any:
@@ -185,3 +189,17 @@ def test_blocks_share_long_rows_and_have_copies_of_them() -> None:
     with lw.options(device="emulated"):
         text = str(counts_of_rows.explain(keys, counts))
     assert "bind i block.x; bind j.o block.y; bind j thread.x 512" in text
+
+
+def triples(x, label, sums, counts):
+    for i in range(x.shape[0]):
+        for j in range(3):
+            sums[label[i], j] += x[i, j]
+        counts[label[i]] += 1
+
+
+def test_short_rows_are_added_in_copies_of_a_block() -> None:
+    found = run(triples, (300, 3), strict=False)
+    assert "fission i 2" in "; ".join(str(decision.step) for decision in found.analysed.recipe.decisions)
+    lowered = [text for one in found.program.device.functions for text in one.lowered]
+    assert sum(text.startswith("privatised updates") for text in lowered) == 2

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from loopwright.analysis.facts import Reduction
 from loopwright.ir.nodes import For, Load, Store, Var, While
-from loopwright.ir.queries import contains, names_assigned
+from loopwright.ir.queries import arrays_stored, contains, names_assigned
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import loops, statements, subexpressions
 from loopwright.recipe.grid_rows import SHARING, length_of, version
@@ -29,6 +29,8 @@ KEYS_EACH = Tunable(
     (8, 16, 32, 64, 128),
     "a copy in shared memory is worth its while where it is used often",
 )
+SHORT = 8
+"""Elements of a row that one thread adds: then a block can have copies of what they are added to."""
 WORTH_IT = 4096
 """Iterations of known number that are worth two grids instead of one thread."""
 KEYS_ROWS = Tunable("rows of threads that add by key", 8, (4, 8, 16), "rows of a block where there are two loops")
@@ -69,7 +71,9 @@ def by_key(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Boun
     inner = loop.body[0]
     if len(loop.body) > 1 or not isinstance(inner, For) or partial.verdict(inner) != "reduction":
         threads = partial.threads(KEYS)
-        each = replace(KEYS_EACH, default=HEAVY_EACH) if contains(loop.body, For, While) else KEYS_EACH
+        is_heavy = any((trip_of(one) or SHORT) >= SHORT for one in statements(loop.body, For))
+        is_heavy = is_heavy or contains(loop.body, While)
+        each = replace(KEYS_EACH, default=HEAVY_EACH) if is_heavy else KEYS_EACH
         (block,) = made(partial, Split(loop.name, threads * partial.number(each)), why)
         return bound_inside(partial, [Bind(block, "block.x")], Bind(loop.name, "thread.x", threads), why)
     rows = partial.number(KEYS_ROWS)
@@ -94,6 +98,8 @@ def rows_by_key(partial: PartialSchedule, chain: Chain, free: list[For]) -> list
     rows, across = partial.number(KEYS_ROWS), partial.number(ACROSS)
     along = [stmt for stmt in loop.body if isinstance(stmt, For) and stmt in free]
     if chain[1] not in along or any(isinstance(stmt, For | While) for stmt in loop.body if stmt not in along):
+        return by_key(partial, chain, [])
+    if all((trip_of(stmt) or SHORT) < SHORT for stmt in along):  # most threads of a row would have nothing to do
         return by_key(partial, chain, [])
     why = f"each '{user_name(loop.name)}' adds a row to one that data selects: {across} threads go along it"
     (block,) = made(partial, Split(loop.name, rows), why)
@@ -159,6 +165,7 @@ def _is_told_by_data(loop: For, reduction: Reduction) -> bool:
 
 def parted_by_kind(partial: PartialSchedule, chain: Chain) -> None:
     """Cut a loop that adds to scalars and to elements that data tells in two, of one kind each."""
+    _parted_by_target(partial, chain)
     loop = chain[-1]
     if partial.verdict(loop) != "reduction" or len(loop.body) < 2:
         return
@@ -172,3 +179,23 @@ def parted_by_kind(partial: PartialSchedule, chain: Chain) -> None:
             partial.take(
                 Fission(loop.name, place + 1), "additions to elements that data selects are apart from sums in scalars"
             )
+
+
+def _parted_by_target(partial: PartialSchedule, chain: Chain) -> None:
+    """Cut a loop that adds to elements of several arrays, which data tells, so that a block can have copies of each."""
+    loop = next((one for one in chain if partial.verdict(one) == "reduction"), None)
+    if loop is None or len(loop.body) < 2:
+        return
+    reductions = partial.present_facts().loops[loop.name].reductions
+    if len(reductions) < 2 or not all(one.kind == "scatter" and _is_told_by_data(loop, one) for one in reductions):
+        return
+    targets = {one.target for one in reductions}
+    for place in range(1, len(loop.body)):
+        first, rest = (arrays_stored(part) & targets for part in (loop.body[:place], loop.body[place:]))
+        if first and rest and not first & rest:
+            with partial.together():
+                partial.take(
+                    Fission(loop.name, place + 1), "a block can have copies of one array that data selects from"
+                )
+                partial.begin_again()
+                return
