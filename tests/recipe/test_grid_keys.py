@@ -84,7 +84,11 @@ def columns(x, label, sums, counts):
         ),
         (gradient, IN_ROWS),
         (in_rounds, IN_ROWS),
-        (nearest, "split i 1024; bind i.o block.x; bind i thread.x 512"),
+        (
+            nearest,
+            "fission i 4 kept; split i 32; split i.1 32768; bind i.o block.x; bind i thread.x 32; bind i.1.o block.x; "
+            "bind i.1 thread.x 512",
+        ),
         (channels, "split i 8; bind i.o block.x; bind i thread.y; bind j thread.x 64"),
         (
             columns,
