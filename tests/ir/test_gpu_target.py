@@ -129,22 +129,27 @@ def shared_of(name: str, dtype: str, gpu: GpuTarget, monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.parametrize(
-    ("dtype", "kilobytes", "tile"),
+    ("dtype", "kilobytes", "threads", "tile"),
     [
-        ("float32", 48, 2 * 16 * (128 + 4 + 128 + 4)),
-        ("float32", 32, 16 * (128 + 4 + 128 + 4)),
-        ("float32", 16, 8 * (128 + 4 + 128 + 4)),
-        ("float32", 8, 8 * (128 + 4 + 64 + 4)),
-        ("float64", 48, 2 * 8 * (128 + 1 + 64 + 2)),
-        ("float64", 32, 2 * 8 * (128 + 1 + 64 + 2)),
-        ("float64", 16, 8 * (128 + 2 + 64 + 2)),
+        ("float32", 48, 128, 2 * 16 * (128 + 4 + 128 + 4)),
+        ("float32", 32, 128, 16 * (128 + 4 + 128 + 4)),
+        ("float32", 16, 128, 8 * (128 + 4 + 128 + 4)),
+        ("float32", 8, 128, 8 * (128 + 4 + 64 + 4)),
+        ("float64", 48, 64, 2 * 16 * (64 + 4 + 64 + 4)),
+        ("float64", 32, 64, 2 * 8 * (64 + 4 + 64 + 4)),
+        ("float64", 16, 64, 8 * (64 + 4 + 64 + 4)),
     ],
 )
 def test_tiles_of_a_product_are_the_largest_that_fit(
-    dtype: str, kilobytes: int, tile: int, monkeypatch: pytest.MonkeyPatch
+    dtype: str, kilobytes: int, threads: int, tile: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     gpu = replace(CUDA, shared_bytes=kilobytes * 1024)
-    assert shared_of("product", dtype, gpu, monkeypatch) == (128, tile * np.dtype(dtype).itemsize)
+    assert shared_of("product", dtype, gpu, monkeypatch) == (threads, tile * np.dtype(dtype).itemsize)
+
+
+def test_tiles_of_float64_without_matrix_units(monkeypatch: pytest.MonkeyPatch) -> None:
+    gpu = replace(CUDA, matrix_units=False)
+    assert shared_of("product", "float64", gpu, monkeypatch) == (128, 8 * 2 * 8 * (128 + 1 + 64 + 2))
 
 
 def test_a_block_of_a_product_has_as_many_threads_as_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
