@@ -11,6 +11,7 @@ from typing import Protocol
 
 import pytest
 
+import precompiled
 from loopwright.devices import emulated_build
 from loopwright.toolchain import cc
 
@@ -32,6 +33,7 @@ AS_FOR_USERS = cc.BASE_FLAGS
 QUICKLY = tuple("-O0" if flag == "-O3" else flag for flag in AS_FOR_USERS)
 emulated_build.FLAGS = tuple("-Og" if flag == "-O1" else flag for flag in emulated_build.FLAGS)
 """No optimiser of a GPU is tested where C++ stands in for it."""
+precompiled.install()
 
 
 @pytest.hookimpl(tryfirst=True)
