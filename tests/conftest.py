@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import gc
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
@@ -13,6 +14,7 @@ import pytest
 
 import precompiled
 from loopwright.devices import emulated_build
+from loopwright.recipe import grid_totals
 from loopwright.toolchain import cc
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -36,12 +38,20 @@ emulated_build.FLAGS = tuple("-Og" if flag == "-O1" else flag for flag in emulat
 precompiled.install()
 
 
+IN_FEW_LANES = frozenset({"benchmarks", "choice", "devices", "faults", "frontend", "memory", "runtime", "tuning"})
+"""Folders whose tests ask what totals on a GPU are, and not how they are made: 16 blocks make them there. As many as
+a large GPU has take the emulated one a tenth of a second for each call, however few elements there are."""
+LANES = grid_totals.LANES, grid_totals.ROWS
+FEW_LANES = replace(grid_totals.LANES, default=16 * 256), replace(grid_totals.ROWS, default=16)
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """How far this test's kernels are optimised, those of its fixtures too. gcc takes a third of the time with -O0 that
     it takes with -O3, and a test of what a kernel means runs it once, over a few elements."""
     folder = item.path.relative_to(Path(__file__).parent).parts[0]
     cc.BASE_FLAGS = AS_FOR_USERS if folder in FULLY_OPTIMISED or folder.endswith(".py") else QUICKLY
+    grid_totals.LANES, grid_totals.ROWS = FEW_LANES if folder in IN_FEW_LANES else LANES
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
