@@ -13,6 +13,7 @@ from typing import Protocol
 import pytest
 
 import precompiled
+import shared_analyses
 from loopwright.devices import emulated_build
 from loopwright.recipe import grid_totals
 from loopwright.toolchain import cc
@@ -36,6 +37,7 @@ QUICKLY = tuple("-O0" if flag == "-O3" else flag for flag in AS_FOR_USERS)
 emulated_build.FLAGS = tuple("-Og" if flag == "-O1" else flag for flag in emulated_build.FLAGS)
 """No optimiser of a GPU is tested where C++ stands in for it."""
 precompiled.install()
+shared_analyses.install()
 
 
 IN_FEW_LANES = frozenset({"benchmarks", "choice", "devices", "faults", "frontend", "memory", "runtime", "tuning"})

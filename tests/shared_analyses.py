@@ -1,0 +1,118 @@
+"""Tests that compile the same kernel in the same way share what is found out about it: that is most of the time of a
+first call, and many tests begin with one.
+
+What the passes give depends on the kernel, on the options, and on nothing else: but tests replace parts of the passes.
+So their modules and classes belong to the key as they are at that moment, by the identity of everything in them."""
+
+from __future__ import annotations
+
+import pickle
+import sys
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from dataclasses import replace
+from operator import is_
+from types import ModuleType
+from typing import Any
+
+from loopwright import compiler
+from loopwright.compiler import Analysed, Reading
+from loopwright.ir.gpu_target import GpuTarget
+from loopwright.ir.variant import Compilation
+
+MOST = 256
+"""How many results are kept."""
+PASSES = ("ir", "analysis", "steps", "recipe", "codegen", "compiler", "toolchain")
+
+_of_thread = threading.local()
+State = tuple[tuple[str, str, int], ...]
+
+
+class Parts:
+    """What stands in the modules of the passes, and in their classes."""
+
+    def __init__(self) -> None:
+        self._first: dict[str, tuple[Any, tuple[str, ...], tuple[Any, ...]]] = {}
+        self._kept: dict[int, object] = {}
+        self._modules = 0
+
+    def state(self) -> State:
+        """What stands somewhere else than when it was first seen, and what stands there now, which stays alive: its
+        identity is never another's. What modules load later is no change."""
+        if len(sys.modules) != self._modules:
+            self._look_for_new_ones()
+        changed: list[tuple[str, str, int]] = []
+        for name, (owner, names, values) in list(self._first.items()):
+            now = owner.__dict__
+            if len(now) == len(names) and all(map(is_, now.values(), values)):
+                continue
+            first = dict(zip(names, values, strict=True))
+            if isinstance(owner, ModuleType) and (new := {one: now[one] for one in list(now) if one not in first}):
+                first |= new
+                self._first[name] = owner, tuple(first), tuple(first.values())
+            changed += [(name, one, 0) for one in first if one not in now]
+            found = [(one, value) for one, value in now.items() if one not in first or first[one] is not value]
+            changed += [(name, one, id(value)) for one, value in found]
+            self._kept |= {id(value): value for _, value in found}
+        return tuple(sorted(changed))
+
+    def _look_for_new_ones(self) -> None:
+        self._modules = len(sys.modules)
+        for name, module in list(sys.modules.items()):
+            words = name.split(".")
+            if words[0] == "loopwright" and len(words) > 1 and words[1] in PASSES and name not in self._first:
+                self._see(name, module)
+                for value in list(module.__dict__.values()):
+                    if isinstance(value, type) and value.__module__ == name:
+                        self._see(f"{name}:{value.__qualname__}", value)
+
+    def _see(self, name: str, owner: Any) -> None:
+        self._first[name] = owner, tuple(owner.__dict__), tuple(owner.__dict__.values())
+
+
+class SharedAnalyses:
+    """`compiler._analysed`, which finds out the same only once. hits: how often it was known."""
+
+    def __init__(self, find: Callable[[Reading, Compilation, GpuTarget], Analysed]) -> None:
+        self._find, self._parts, self._lock = find, Parts(), threading.Lock()
+        self._known: OrderedDict[Hashable, Analysed] = OrderedDict()
+        self.hits = 0
+
+    def __call__(self, reading: Reading, wanted: Compilation, gpu: GpuTarget) -> Analysed:
+        tools = wanted.tools
+        if tools.debug or tools.dump is not None or getattr(_of_thread, "is_further", False):
+            return self._find(reading, wanted, gpu)
+        records = tuple(sorted(wanted.signature.record_bytes.items()))
+        asked = wanted.semantics, wanted.schedule, wanted.on_gpu, tools.compiler_flags, tools.layout, records
+        with self._lock:
+            state = self._parts.state()
+        key = pickle.dumps(reading.written), state, asked, gpu
+        found = self._known.get(key)
+        if found is None:
+            found = self._find(reading, wanted, gpu)
+        else:
+            self.hits += 1
+        with self._lock:
+            self._known[key] = found
+            self._known.move_to_end(key)
+            while len(self._known) > MOST:
+                self._known.popitem(last=False)
+        return replace(found, constants=reading.constants)
+
+
+def install() -> None:
+    """From now on the passes of this process share what they find out. Not where a kernel has been read already: what
+    is known is then asked of its own nodes."""
+    shared = SharedAnalyses(compiler._analysed)
+    further = compiler.analysed_further
+
+    def analysed_further(*given: Any) -> Analysed:
+        _of_thread.is_further = True
+        try:
+            return further(*given)
+        finally:
+            _of_thread.is_further = False
+
+    compiler._analysed = shared  # type: ignore[assignment]
+    compiler.analysed_further = analysed_further
