@@ -1,5 +1,5 @@
-"""Tests that compile the same kernel in the same way share what is found out about it: that is most of the time of a
-first call, and many tests begin with one.
+"""Tests that compile the same kernel in the same way share what is found out about it, and the code: that is most of
+the time of a first call, and many tests begin with one.
 
 What the passes give depends on the kernel, on the options, and on nothing else: but tests replace parts of the passes.
 So their modules and classes belong to the key as they are at that moment, by the identity of everything in them."""
@@ -19,6 +19,7 @@ from typing import Any
 from loopwright import compiler
 from loopwright.compiler import Analysed, Reading
 from loopwright.ir.gpu_target import GpuTarget
+from loopwright.ir.program import Program
 from loopwright.ir.variant import Compilation
 
 MOST = 256
@@ -26,6 +27,8 @@ MOST = 256
 PASSES = ("ir", "analysis", "steps", "recipe", "codegen", "compiler", "toolchain")
 
 _of_thread = threading.local()
+Find = Callable[[Reading, Compilation, GpuTarget], Analysed]
+Generate = Callable[[Analysed, Compilation, bool], Program]
 State = tuple[tuple[str, str, int], ...]
 
 
@@ -71,26 +74,17 @@ class Parts:
         self._first[name] = owner, tuple(owner.__dict__), tuple(owner.__dict__.values())
 
 
-class SharedAnalyses:
-    """`compiler._analysed`, which finds out the same only once. hits: how often it was known."""
+class Kept:
+    """Results by their keys, the last ones only. hits: how often one was known."""
 
-    def __init__(self, find: Callable[[Reading, Compilation, GpuTarget], Analysed]) -> None:
-        self._find, self._parts, self._lock = find, Parts(), threading.Lock()
-        self._known: OrderedDict[Hashable, Analysed] = OrderedDict()
+    def __init__(self) -> None:
+        self._lock, self._known = threading.Lock(), OrderedDict[Hashable, Any]()
         self.hits = 0
 
-    def __call__(self, reading: Reading, wanted: Compilation, gpu: GpuTarget) -> Analysed:
-        tools = wanted.tools
-        if tools.debug or tools.dump is not None or getattr(_of_thread, "is_further", False):
-            return self._find(reading, wanted, gpu)
-        records = tuple(sorted(wanted.signature.record_bytes.items()))
-        asked = wanted.semantics, wanted.schedule, wanted.on_gpu, tools.compiler_flags, tools.layout, records
-        with self._lock:
-            state = self._parts.state()
-        key = pickle.dumps(reading.written), state, asked, gpu
+    def get(self, key: Hashable, make: Callable[[], Any]) -> Any:
         found = self._known.get(key)
         if found is None:
-            found = self._find(reading, wanted, gpu)
+            found = make()
         else:
             self.hits += 1
         with self._lock:
@@ -98,13 +92,43 @@ class SharedAnalyses:
             self._known.move_to_end(key)
             while len(self._known) > MOST:
                 self._known.popitem(last=False)
+        return found
+
+
+class SharedAnalyses:
+    """`compiler._analysed` and `compiler.program_of`, which do the same only once."""
+
+    def __init__(self, find: Find, generate: Generate) -> None:
+        self._find, self._generate = find, generate
+        self._parts, self._lock = Parts(), threading.Lock()
+        self.analyses, self.programs = Kept(), Kept()
+
+    def analysed(self, reading: Reading, wanted: Compilation, gpu: GpuTarget) -> Analysed:
+        """Not where a kernel has been read already: what is known is then asked of its own nodes."""
+        tools = wanted.tools
+        if tools.debug or tools.dump is not None or getattr(_of_thread, "is_further", False):
+            return self._find(reading, wanted, gpu)
+        records = tuple(sorted(wanted.signature.record_bytes.items()))
+        asked = wanted.semantics, wanted.schedule, wanted.on_gpu, tools.compiler_flags, tools.layout, records
+        key = pickle.dumps(reading.written), self._state(), asked, gpu
+        found = self.analyses.get(key, lambda: self._find(reading, wanted, gpu))
         return replace(found, constants=reading.constants)
+
+    def program_of(self, found: Analysed, wanted: Compilation, waits: bool = True) -> Program:
+        """Of the very same recipe: a result keeps it alive."""
+        if wanted.tools.debug:
+            return self._generate(found, wanted, waits)
+        key = id(found.recipe), self._state(), wanted.semantics, wanted.on_gpu, waits
+        program: Program = self.programs.get(key, lambda: (self._generate(found, wanted, waits), found.recipe))[0]
+        return program
+
+    def _state(self) -> State:
+        with self._lock:
+            return self._parts.state()
 
 
 def install() -> None:
-    """From now on the passes of this process share what they find out. Not where a kernel has been read already: what
-    is known is then asked of its own nodes."""
-    shared = SharedAnalyses(compiler._analysed)
+    """From now on the passes of this process share what they find out."""
     further = compiler.analysed_further
 
     def analysed_further(*given: Any) -> Analysed:
@@ -114,5 +138,10 @@ def install() -> None:
         finally:
             _of_thread.is_further = False
 
-    compiler._analysed = shared  # type: ignore[assignment]
+    use(SharedAnalyses(compiler._analysed, compiler.program_of))
     compiler.analysed_further = analysed_further
+
+
+def use(shared: SharedAnalyses) -> None:
+    """Of several such things, this one from now on."""
+    compiler._analysed, compiler.program_of = shared.analysed, shared.program_of

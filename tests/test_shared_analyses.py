@@ -12,6 +12,7 @@ import loopwright as lw
 import shared_analyses
 from frontend.judge import define
 from loopwright import compiler
+from loopwright.codegen import loops
 from loopwright.compiler import analysed, analysed_further, read
 from loopwright.config import current
 from loopwright.frontend.capture import capture
@@ -28,7 +29,9 @@ TEXT = "def f(a, b):\n    for i in range(a.shape[0]):\n        b[i] = 2 * a[i]\n
 def anew(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is known yet, and what other tests know is left alone."""
     found: Any = compiler._analysed
-    monkeypatch.setattr(compiler, "_analysed", shared_analyses.SharedAnalyses(found._find))
+    other = shared_analyses.SharedAnalyses(found.__self__._find, found.__self__._generate)
+    monkeypatch.setattr(compiler, "_analysed", other.analysed)
+    monkeypatch.setattr(compiler, "program_of", other.program_of)
 
 
 def wanted(**options: Any) -> Compilation:
@@ -81,3 +84,16 @@ def test_what_prints_or_writes_is_done_each_time(tmp_path: Any) -> None:
     for number in (1, 2):
         recipe_of(dump=tmp_path / str(number))
     assert [len(list((tmp_path / name).iterdir())) > 0 for name in "12"] == [True, True]
+
+
+def test_the_same_code_is_generated_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    first, again, asked = analysed(capture(define(TEXT)), wanted()), analysed(capture(define(TEXT)), wanted()), wanted()
+    program = compiler.program_of(first, asked)
+    assert compiler.program_of(again, asked) is program
+    strict = asked._replace(semantics=asked.semantics._replace(strict=not asked.semantics.strict))
+    assert compiler.program_of(first, strict).flags != program.flags
+    with monkeypatch.context() as replaced:
+        replaced.setattr(loops, "FEWEST", loops.FEWEST + 1000)
+        assert compiler.program_of(first, asked) is not program
+    assert compiler.program_of(replace(first, recipe=replace(first.recipe)), asked) is not program
+    assert compiler.program_of(first, asked) is program
