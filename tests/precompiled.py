@@ -79,5 +79,6 @@ class Precompiled:
 
 
 def install() -> None:
-    """From now on the compilers are started in this way."""
-    cc.run_compiler = emulated_build.run_compiler = Precompiled(cc.run_compiler)  # type: ignore[assignment]
+    """From now on the compilers are started in this way. (conftest.py may be imported twice.)"""
+    if not isinstance(cc.run_compiler, Precompiled):
+        cc.run_compiler = emulated_build.run_compiler = Precompiled(cc.run_compiler)  # type: ignore[assignment]

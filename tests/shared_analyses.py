@@ -128,7 +128,9 @@ class SharedAnalyses:
 
 
 def install() -> None:
-    """From now on the passes of this process share what they find out."""
+    """From now on the passes of this process share what they find out. (conftest.py may be imported twice.)"""
+    if isinstance(getattr(compiler._analysed, "__self__", None), SharedAnalyses):
+        return
     further = compiler.analysed_further
 
     def analysed_further(*given: Any) -> Analysed:

@@ -53,6 +53,11 @@ def test_from_the_sixth_text_on_a_header_is_used_and_the_results_are_the_same(tm
     assert list(run._folder.glob("*.gch"))
 
 
+def test_there_is_one_for_all_tests() -> None:
+    precompiled.install()
+    assert RUN is not cc.run_compiler and not isinstance(RUN, precompiled.Precompiled)
+
+
 def test_what_is_wrong_is_told_with_its_own_line(tmp_path: Path) -> None:
     run = Watched()
     (tmp_path / "kernel.c").write_text(f"{HEADER}\nint wrong(void) {{ return here; }}\n")

@@ -97,3 +97,11 @@ def test_the_same_code_is_generated_once(monkeypatch: pytest.MonkeyPatch) -> Non
         assert compiler.program_of(first, asked) is not program
     assert compiler.program_of(replace(first, recipe=replace(first.recipe)), asked) is not program
     assert compiler.program_of(first, asked) is program
+
+
+def test_there_is_one_for_all_tests() -> None:
+    first: Any = compiler._analysed
+    shared_analyses.install()
+    assert compiler._analysed is first and not isinstance(
+        getattr(first.__self__._find, "__self__", None), shared_analyses.SharedAnalyses
+    )
