@@ -10,6 +10,7 @@ import tempfile
 import threading
 from collections import Counter
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from pathlib import Path
 
 from loopwright.codegen.openmp import HEADER
@@ -38,8 +39,13 @@ class Precompiled:
         self._run, self._lock = run, threading.Lock()
         self._headers: dict[tuple[str, ...], Path | None] = {}
         self._seen: Counter[tuple[str, ...]] = Counter()
-        self._folder = Path(tempfile.mkdtemp(prefix="loopwright-headers-"))
-        atexit.register(shutil.rmtree, self._folder, ignore_errors=True)
+
+    @cached_property
+    def folder(self) -> Path:
+        """Where the headers are, some megabytes each, while this process runs."""
+        made = Path(tempfile.mkdtemp(prefix="loopwright-headers-"))
+        atexit.register(shutil.rmtree, made, ignore_errors=True)
+        return made
 
     def __call__(self, command: Sequence[str], folder: Path, timeout_s: float) -> tuple[int | None, str]:
         source = next((name for name in BEGINNINGS if name in command), "")
@@ -69,12 +75,12 @@ class Precompiled:
 
     def _made(self, source: str, command: tuple[str, ...], timeout_s: float) -> Path | None:
         beginning, language, ending, _ = BEGINNINGS[source]
-        header = self._folder / f"{len(self._headers)}{ending}"
+        header = self.folder / f"{len(self._headers)}{ending}"
         header.write_text(beginning)
         at = command.index("-o")
         flags = [word for word in (*command[:at], *command[at + 2 :]) if word not in (source, "-shared")]
         flags = [word for word in flags if not word.startswith(("-l", "-Wl,", "-fuse-ld="))]
-        code, _ = self._run((*flags, "-x", language, header.name, "-o", f"{header.name}.gch"), self._folder, timeout_s)
+        code, _ = self._run((*flags, "-x", language, header.name, "-o", f"{header.name}.gch"), self.folder, timeout_s)
         return header if code == 0 else None
 
 

@@ -50,7 +50,7 @@ def test_from_the_sixth_text_on_a_header_is_used_and_the_results_are_the_same(tm
         assert sorted(path.name for path in folder.iterdir()) == sorted([source, "kernel.so"])
     assert [source in one for one in run.commands] == [True] * 5 + [False] * 4
     assert sum(one[-1].endswith(".gch") for one in run.commands) == 1
-    assert list(run._folder.glob("*.gch"))
+    assert list(run.folder.glob("*.gch"))
 
 
 def test_there_is_one_for_all_tests() -> None:
@@ -77,9 +77,9 @@ def test_other_texts_and_other_commands_are_compiled_as_they_are(tmp_path: Path)
 
 def test_without_a_header_all_of_the_text_is_compiled(tmp_path: Path) -> None:
     run = Watched()
-    run._folder = tmp_path / "none"
-    run._folder.mkdir()
-    (run._folder / "0.h.gch").mkdir()  # so that the compiler cannot write it
+    run.folder = tmp_path / "none"
+    run.folder.mkdir()
+    (run.folder / "0.h.gch").mkdir()  # so that the compiler cannot write it
     (tmp_path / "kernel.c").write_text(f"{HEADER}\nint f(void) {{ return 3; }}\n")
     assert all(run(C, tmp_path, 60)[0] == 0 for _ in range(7))
     assert all("kernel.c" in one or "0.h" in one for one in run.commands)
