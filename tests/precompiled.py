@@ -55,7 +55,7 @@ class Precompiled:
         command = (*command, *LINKER)
         text, (beginning, _, _, ending) = path.read_text(), BEGINNINGS[source]
         header = self._header(source, tuple(command), timeout_s) if text.startswith(beginning) else None
-        if header is None:
+        if header is None or not header.is_file():
             return self._run(command, folder, timeout_s)
         rest = path.with_name(f"{SHORTER}{ending}")
         line = beginning.count("\n") + 1

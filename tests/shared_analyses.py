@@ -10,7 +10,7 @@ import pickle
 import sys
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import replace
 from operator import is_
 from types import ModuleType
@@ -24,7 +24,12 @@ from loopwright.ir.variant import Compilation
 
 MOST = 256
 """How many results are kept."""
-PASSES = ("ir", "analysis", "steps", "recipe", "codegen", "compiler", "toolchain")
+CHANGING = ("__builtins__", "__warningregistry__", "_LAST", "_FACTS", "_ALONE")
+"""Tables of modules that keep something, or belong to Python."""
+PASSES = tuple(
+    f"loopwright.{name}"
+    for name in ("config", "ir", "frontend", "analysis", "steps", "recipe", "codegen", "compiler", "toolchain.machine")
+)
 
 _of_thread = threading.local()
 Find = Callable[[Reading, Compilation, GpuTarget], Analysed]
@@ -33,10 +38,10 @@ State = tuple[tuple[str, str, int], ...]
 
 
 class Parts:
-    """What stands in the modules of the passes, and in their classes."""
+    """What stands in the modules of the passes, in their classes, and in their tables."""
 
     def __init__(self) -> None:
-        self._first: dict[str, tuple[Any, tuple[str, ...], tuple[Any, ...]]] = {}
+        self._first: dict[str, tuple[Any, tuple[Hashable, ...], tuple[Any, ...]]] = {}
         self._kept: dict[int, object] = {}
         self._modules = 0
 
@@ -47,31 +52,39 @@ class Parts:
             self._look_for_new_ones()
         changed: list[tuple[str, str, int]] = []
         for name, (owner, names, values) in list(self._first.items()):
-            now = owner.__dict__
+            now = _items(owner)
             if len(now) == len(names) and all(map(is_, now.values(), values)):
                 continue
             first = dict(zip(names, values, strict=True))
             if isinstance(owner, ModuleType) and (new := {one: now[one] for one in list(now) if one not in first}):
                 first |= new
                 self._first[name] = owner, tuple(first), tuple(first.values())
-            changed += [(name, one, 0) for one in first if one not in now]
+            changed += [(name, str(one), 0) for one in first if one not in now]
             found = [(one, value) for one, value in now.items() if one not in first or first[one] is not value]
-            changed += [(name, one, id(value)) for one, value in found]
+            changed += [(name, str(one), id(value)) for one, value in found]
             self._kept |= {id(value): value for _, value in found}
         return tuple(sorted(changed))
 
     def _look_for_new_ones(self) -> None:
         self._modules = len(sys.modules)
         for name, module in list(sys.modules.items()):
-            words = name.split(".")
-            if words[0] == "loopwright" and len(words) > 1 and words[1] in PASSES and name not in self._first:
+            if name not in self._first and any(name == one or name.startswith(f"{one}.") for one in PASSES):
                 self._see(name, module)
-                for value in list(module.__dict__.values()):
+                for key, value in list(module.__dict__.items()):
                     if isinstance(value, type) and value.__module__ == name:
                         self._see(f"{name}:{value.__qualname__}", value)
+                    elif isinstance(value, dict | list | set) and key not in CHANGING:
+                        self._see(f"{name}:{key}", value)
 
     def _see(self, name: str, owner: Any) -> None:
-        self._first[name] = owner, tuple(owner.__dict__), tuple(owner.__dict__.values())
+        items = _items(owner)
+        self._first[name] = owner, tuple(items), tuple(items.values())
+
+
+def _items(owner: Any) -> Mapping[Any, Any]:
+    if isinstance(owner, dict):
+        return owner
+    return dict(enumerate(owner)) if isinstance(owner, list | set) else owner.__dict__  # type: ignore[no-any-return]
 
 
 class Kept:

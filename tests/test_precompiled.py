@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import platform
+import shutil
 from pathlib import Path
 
 import pytest
@@ -64,6 +65,15 @@ def test_what_is_wrong_is_told_with_its_own_line(tmp_path: Path) -> None:
     line = HEADER.count("\n") + 2
     said = [run(C, tmp_path, 60) for _ in range(7)]
     assert all(code == 1 and f"kernel.c:{line}:" in text for code, text in said)
+
+
+def test_a_header_that_somebody_removed_is_not_missed(tmp_path: Path) -> None:
+    run = Watched()
+    (tmp_path / "kernel.c").write_text(f"{HEADER}\nint f(void) {{ return 3; }}\n")
+    for _ in range(7):
+        run(C, tmp_path, 60)
+    shutil.rmtree(run.folder)
+    assert run(C, tmp_path, 60) == (0, "") and "kernel.c" in run.commands[-1]
 
 
 def test_other_texts_and_other_commands_are_compiled_as_they_are(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ import shared_analyses
 from frontend.judge import define
 from loopwright import compiler
 from loopwright.codegen import loops
+from loopwright.codegen.gpu import WRITERS
 from loopwright.compiler import analysed, analysed_further, read
 from loopwright.config import current
 from loopwright.frontend.capture import capture
@@ -68,6 +69,10 @@ def test_where_a_pass_is_another_one_nothing_is_shared_with_it(monkeypatch: pyte
     with monkeypatch.context() as replaced:
         replaced.setattr(PartialSchedule, "new", 1, raising=False)
         assert recipe_of() not in (first, second)
+    for key in ("sorted", "another"):
+        with monkeypatch.context() as replaced:
+            replaced.setitem(WRITERS, key, lambda *_: None)
+            assert recipe_of() not in (first, second)
     assert recipe_of() is first
 
 
