@@ -26,6 +26,7 @@ run:
 
 test:
 	@.ci/setup dev cc
+	@$(PY) -m compileall -q src  # also where PYTHONDONTWRITEBYTECODE is set: tests start hundreds of processes
 	@$(PY) -m pytest -n $(WORKERS) --dist worksteal $(PYTEST)
 
 lint:

@@ -31,7 +31,7 @@ from rich.table import Table
 
 import loopwright as lw
 from benchmarks.machine import cpu_name, versions
-from benchmarks.many_cases import MANY_CASES, ManyCase
+from benchmarks.many_cases import MANY_CASES, ManyCase, Scale
 from benchmarks.many_pictures import pictures
 from loopwright.devices import gpus
 from loopwright.devices.cuda import find_gpus
@@ -98,9 +98,9 @@ def _ms(time_ns: float) -> float:
     return round(time_ns / 1e6, 4)
 
 
-def check(case: ManyCase, kind: str, most: int) -> None:
+def check(case: ManyCase, kind: str, most: int, scale: Scale = SMALL) -> None:
     """Raises AssertionError where all GPUs do not give what one gives, with arrays of the host or those that stay."""
-    given = case.arguments(SMALL)
+    given = case.arguments(scale)
     expected = copy.deepcopy(given)
     with lw.options(device=kind):
         result = case.kernel(*expected)

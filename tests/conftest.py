@@ -6,12 +6,16 @@ from __future__ import annotations
 
 import gc
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
 import pytest
 
+import precompiled
+import shared_analyses
 from loopwright.devices import emulated_build
+from loopwright.recipe import grid_totals
 from loopwright.toolchain import cc
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -32,6 +36,15 @@ AS_FOR_USERS = cc.BASE_FLAGS
 QUICKLY = tuple("-O0" if flag == "-O3" else flag for flag in AS_FOR_USERS)
 emulated_build.FLAGS = tuple("-Og" if flag == "-O1" else flag for flag in emulated_build.FLAGS)
 """No optimiser of a GPU is tested where C++ stands in for it."""
+precompiled.install()
+shared_analyses.install()
+
+
+IN_FEW_LANES = frozenset({"benchmarks", "choice", "devices", "faults", "frontend", "memory", "runtime", "tuning"})
+"""Folders whose tests ask what totals on a GPU are, and not how they are made: 16 blocks make them there. As many as
+a large GPU has take the emulated one a tenth of a second for each call, however few elements there are."""
+LANES = grid_totals.LANES, grid_totals.ROWS
+FEW_LANES = replace(grid_totals.LANES, default=16 * 256), replace(grid_totals.ROWS, default=16)
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -40,6 +53,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     it takes with -O3, and a test of what a kernel means runs it once, over a few elements."""
     folder = item.path.relative_to(Path(__file__).parent).parts[0]
     cc.BASE_FLAGS = AS_FOR_USERS if folder in FULLY_OPTIMISED or folder.endswith(".py") else QUICKLY
+    grid_totals.LANES, grid_totals.ROWS = FEW_LANES if folder in IN_FEW_LANES else LANES
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -1,4 +1,5 @@
-"""How elements of one array are updated by those of another: as the interpreter puts two partial results together."""
+"""How elements of one array are updated by those of another: as the interpreter puts two partial results together. And
+what several devices of a kind share."""
 
 from __future__ import annotations
 
@@ -7,6 +8,8 @@ from typing import Any, get_args
 import numpy as np
 import pytest
 
+import loopwright as lw
+from loopwright import compiler, region_code
 from loopwright.analysis.facts import ReductionOp
 from loopwright.analysis.reductions import combined, identity
 from loopwright.ir.interp import evaluation
@@ -47,3 +50,28 @@ def test_elements_are_updated_as_the_interpreter_would(op: ReductionOp, scalar: 
     assert bits(left, op) == bits(expected, op)
     if op in ("add", "mul", "and", "or", "xor"):
         assert bits(nothing) == bits(np.meshgrid(some(scalar), some(scalar))[0].ravel())
+
+
+def test_what_gpus_run_is_generated_for_the_first_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    generated: list[str] = []
+    reached: list[object] = []
+    real, reach = compiler.program_of, compiler.reach
+
+    def noting(found: Any, wanted: Any, waits: bool = True) -> Any:
+        generated.append("gpu" if wanted.on_gpu else "cpu")
+        return real(found, wanted, waits)
+
+    monkeypatch.setattr(region_code.compiler, "program_of", noting)
+    monkeypatch.setattr(compiler, "reach", lambda *given: (reached.append(given[2]), reach(*given))[1])
+
+    @lw.kernel
+    def doubled(a, b):
+        for i in range(a.shape[0]):
+            b[i] = 2.0 * a[i]
+
+    a, b = np.arange(900.0), np.zeros(900)
+    with lw.options(devices="cpu, emulated, emulated:1, emulated:2", plan="split"):
+        for _ in range(3):
+            doubled(a, b)
+    assert np.array_equal(b, 2 * a)
+    assert generated.count("gpu") == 1 and len(reached) == len({id(one) for one in reached})

@@ -9,14 +9,16 @@ from __future__ import annotations
 import re
 import sys
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from loopwright.analysis.analyse import analyse, analyse_restructured
 from loopwright.analysis.effort import FOR_GPU, FOR_PARTS, FOR_STEP, TOTAL, together
 from loopwright.analysis.facts import NOTHING_PROVEN, Facts
-from loopwright.analysis.reach import iterations_of
+from loopwright.analysis.reach import iterations_of, reach
 from loopwright.codegen.openmp import generate
 from loopwright.config import Tools
 from loopwright.deferred import deferred
@@ -26,7 +28,7 @@ from loopwright.frontend.lower import lower
 from loopwright.frontend.nesting import REMEDY, stack_of_python, too_deep
 from loopwright.frontend.outside import Outside
 from loopwright.garbage import no_collections
-from loopwright.ir.boxes import Box
+from loopwright.ir.boxes import Box, Reach
 from loopwright.ir.captured import CapturedConstant
 from loopwright.ir.chained_updates import one_name_for_updates
 from loopwright.ir.flat_loops import flat_loops_as_nests
@@ -73,7 +75,7 @@ ASKED_FOR = "asked for"
 """Why a step of a given schedule is taken."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Analysed:
     """A kernel for one kind of call, with what is known of it, before any code. `written` and `facts`: as the user
     wrote it; `recipe`: what is done with it, and the kernel after that. `seconds`: how long all passes took."""
@@ -83,6 +85,11 @@ class Analysed:
     recipe: Recipe
     constants: tuple[CapturedConstant, ...]
     seconds: float
+
+    @cached_property
+    def reach(self) -> Mapping[int, Reach]:
+        """Which part of each array a call uses, as `analysis.reach.reach` says: the same on every GPU."""
+        return reach(self.written, self.facts, self.recipe.kernel, self.recipe.facts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,10 +104,12 @@ class Reading:
 
 
 class Regions(NamedTuple):
-    """A kernel cut into parallel regions, and each of them for a device, by the same keys."""
+    """A kernel cut into parallel regions, and each of them for a device, by the same keys. programs: what was generated
+    of them so far, the same for all devices of a kind; None where a GPU cannot run it."""
 
     cut: ParallelRegions
     analysed: dict[int, Analysed]
+    programs: dict[int, Program | None]
 
 
 @no_collections()
@@ -206,7 +215,7 @@ def analysed_regions(found: Analysed, wanted: Compilation) -> Regions | None:
             return None
         made = scheduled(region.kernel, facts, wanted)
         regions[place] = Analysed(region.kernel, facts, made, found.constants, time.perf_counter() - started)
-    return Regions(cut, regions)
+    return Regions(cut, regions, {})
 
 
 FARTHEST = 2**48

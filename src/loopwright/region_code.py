@@ -11,7 +11,6 @@ import numpy as np
 
 from loopwright import compiler
 from loopwright.analysis.facts import ReductionOp
-from loopwright.analysis.reach import reach
 from loopwright.analysis.reductions import identity
 from loopwright.codegen.gpu_writer import NotOnGpu
 from loopwright.compiler import Analysed, Regions
@@ -42,7 +41,7 @@ def region_program(found: Analysed, regions: Regions, wanted: Compilation, load:
     """What is loaded for the regions of a kernel. load: gives that for a program of an analysed region. Raises
     CompilerError."""
     cut = regions.cut
-    codes = tuple(_code(one, wanted, load, cut, key) for key, one in regions.analysed.items())
+    codes = tuple(_code(regions, key, wanted, load) for key in regions.analysed)
     first = found.written.results_from
     numbers = len(cut.numbers) + 2
     names = {param.argument: param.name for param in found.written.arrays}
@@ -61,17 +60,26 @@ def _own_arrays(cut: ParallelRegions, key: int) -> frozenset[str]:
     return frozenset(cut.made[len(cut.written.results) :]) - used
 
 
-def _code(one: Analysed, wanted: Compilation, load: Load, cut: ParallelRegions, key: int) -> RegionCode | None:
-    try:
-        executable = load(one, compiler.program_of(one, wanted, waits=False))  # other devices are started meanwhile
-    except NotOnGpu:
+def _code(regions: Regions, key: int, wanted: Compilation, load: Load) -> RegionCode | None:
+    one, cut, program = regions.analysed[key], regions.cut, _program(regions, key, wanted)
+    if program is None:
         return None
+    executable = load(one, program)
     several = _several(one.written, cut.regions[key])
     stored = arrays_stored(one.written.body) - _own_arrays(cut, key)
     written = {param.argument for param in one.written.arrays if param.name in stored} - several.keys()
-    found = reach(one.written, one.facts, one.recipe.kernel, one.recipe.facts)
-    reached = {position: some for position, some in found.items() if position not in several}
+    reached = {position: some for position, some in one.reach.items() if position not in several}
     return RegionCode(executable, reached, frozenset(written), several)
+
+
+def _program(regions: Regions, key: int, wanted: Compilation) -> Program | None:
+    """The program of a region, generated for the first device of a kind; None where a GPU cannot run it."""
+    if key not in regions.programs:
+        try:  # it does not wait: other devices are started meanwhile
+            regions.programs[key] = compiler.program_of(regions.analysed[key], wanted, waits=False)
+        except NotOnGpu:
+            regions.programs[key] = None
+    return regions.programs[key]
 
 
 def _several(kernel: Kernel, region: CutRegion) -> dict[int, PartialArray]:

@@ -28,7 +28,7 @@ from loopwright.toolchain.library import made_and_loaded
 
 if TYPE_CHECKING:
     from loopwright import built, compiler, region_code
-    from loopwright.analysis import bounds, reach
+    from loopwright.analysis import bounds
     from loopwright.analysis.facts import Facts
     from loopwright.built import Ahead
     from loopwright.codegen import gpu_writer, openmp
@@ -49,7 +49,6 @@ else:  # what a remembered kernel's first call does without
     compiler = deferred("loopwright.compiler")
     region_code = deferred("loopwright.region_code")
     bounds = deferred("loopwright.analysis.bounds")
-    reach = deferred("loopwright.analysis.reach")
     gpu_writer = deferred("loopwright.codegen.gpu_writer")
     openmp = deferred("loopwright.codegen.openmp")
     gpu_call = deferred("loopwright.memory.gpu_call")
@@ -338,7 +337,7 @@ def _loaded_on(
         gpu,
         gpu.module(program.device, tools),
         _written(found.written),
-        reach.reach(found.written, found.facts, found.recipe.kernel, found.recipe.facts),
+        found.reach,
         find_parts,
     )
 

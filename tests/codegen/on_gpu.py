@@ -80,7 +80,7 @@ def even_in_one_thread() -> Iterator[None]:
     are here at once, the last to leave puts back what was there before the first came."""
     with _counting:
         _inside.append(gpu.better_off)
-        gpu.better_off = lambda *_: ""
+        gpu.better_off = _never
     try:
         yield
     finally:
@@ -89,6 +89,10 @@ def even_in_one_thread() -> Iterator[None]:
             _inside.pop()
             if not _inside:
                 gpu.better_off = before
+
+
+def _never(*_: object) -> str:
+    return ""
 
 
 _counting = threading.Lock()

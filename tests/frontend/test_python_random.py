@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 import random
 from random import uniform
 
@@ -12,13 +13,16 @@ import pytest
 import loopwright as lw
 from frontend.judge import alike, define
 
+_kernel = functools.cache(lw.kernel)
+"""Of a function that is judged several times: the same one, so that it is compiled once for each kind of call."""
+
 
 def judge(function, *arguments, seed=5):
     """Both ways from the same state: the same result, the same arrays, and the same state behind them."""
     before = random.getstate()
     try:
         found = []
-        for run in (function, lw.kernel(function)):
+        for run in (function, _kernel(function)):
             random.seed(seed)
             given = copy.deepcopy(arguments)
             try:

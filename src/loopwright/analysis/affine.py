@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import product
 from math import prod
 from typing import Literal
@@ -28,6 +29,16 @@ MAX_CONSTANT = 2**40
 MOST_BASES = 6  # symbols of a form with products whose corners are tried
 NO_LETTER = re.compile(r"[^A-Za-z0-9]")
 LONG = re.compile(r"\bmod\b|^\d+\*q|\d{11}")
+
+
+@lru_cache(maxsize=4096)
+def _makes_long(rule: str) -> bool:
+    return LONG.search(rule) is not None
+
+
+@lru_cache(maxsize=1024)
+def _identifier(name: str) -> str:
+    return NO_LETTER.sub("_", name)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -55,7 +66,7 @@ class Symbol:
     @property
     def laborious(self) -> bool:
         """Whether its rule makes isl's numbers long: a remainder, a quotient, a range beyond those of 32 bits."""
-        return bool(self.rule) and self.role == "opaque" and LONG.search(self.rule) is not None
+        return bool(self.rule) and self.role == "opaque" and _makes_long(self.rule)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,11 +110,13 @@ class Affine:
     def interval(self, level: int) -> Interval:
         """The least and the greatest value under one of LEVELS."""
         low = high = self.constant
+        has_products = False
         for symbol, c in self.terms:
             a, b = symbol.intervals[level]
             low += c * (a if c > 0 else b)
             high += c * (b if c > 0 else a)
-        if any(symbol.factors for symbol, _ in self.terms) and (corners := self._corners(level)) is not None:
+            has_products = has_products or bool(symbol.factors)
+        if has_products and (corners := self._corners(level)) is not None:
             return max(low, corners[0]), min(high, corners[1])
         return low, high
 
@@ -395,7 +408,7 @@ class SymbolTable:
 
     def _named(self, kind: str, birth: tuple[str, ...]) -> str:
         """A new name for a symbol."""
-        name = f"{kind}{NO_LETTER.sub('_', birth[-1])}_" if birth else kind
+        name = f"{kind}{_identifier(birth[-1])}_" if birth else kind
         count = self.counts[name] = self.counts.get(name, 0) + 1
         return f"{name}{count}"
 

@@ -115,7 +115,7 @@ def _complete(text: DeviceText) -> str:
         entries.append(f"  {{{entry}::fill, {entry}::call, lw_names_{number}}},")
     return "\n".join(
         (
-            *(_header(path) for path in HEADERS),
+            beginning(),
             '#line 1 "device text"',
             text.text,
             '#line 1 "kernels"',
@@ -133,5 +133,6 @@ def _complete(text: DeviceText) -> str:
 
 
 @functools.cache
-def _header(path: Path) -> str:
-    return f'#line 1 "{path.name}"\n{path.read_text()}'
+def beginning() -> str:
+    """What every text begins with."""
+    return "\n".join(f'#line 1 "{path.name}"\n{path.read_text()}' for path in HEADERS)

@@ -99,13 +99,20 @@ def subexpressions(expr: Expr, kind: type[E1], other: type[E2], /) -> Iterator[E
 def subexpressions(expr: Expr, /, *kinds: type[Expr]) -> Iterator[Expr]: ...
 def subexpressions(expr: Expr, /, *kinds: type[Any]) -> Iterator[Any]:
     """The expression itself and everything below it, parents first; where kinds are given, only what is of one."""
-    waiting = [expr]  # no generators inside generators: those cost each expression a step for each level
+    found = (expr, *_below(expr))
+    return iter([one for one in found if isinstance(one, kinds)] if kinds else found)
+
+
+@by_identity
+def _below(expr: Expr) -> tuple[Expr, ...]:
+    """Kept with the expression, as steps and questions share most of a kernel's nodes; itself would be a cycle."""
+    found, waiting = list[Expr](), [*children(expr)[::-1]]
     while waiting:
         one = waiting.pop()
-        if not kinds or isinstance(one, kinds):
-            yield one
+        found.append(one)
         if operands := children(one):
             waiting += operands[::-1]
+    return tuple(found)
 
 
 def rewrite_expr(expr: Expr, change: Callable[[Expr], Expr]) -> Expr:
@@ -195,13 +202,20 @@ def statements(body: Body, /, *kinds: type[Stmt]) -> Iterator[Stmt]: ...
 def statements(body: Body, /, *kinds: type[Any]) -> Iterator[Any]:
     """Every statement of a body, outer before inner, in the order of the text; where kinds are given, only those of
     one."""
-    waiting = [*body[::-1]]
+    found = [one for stmt in body for one in (stmt, *_inside(stmt))]
+    return iter([one for one in found if isinstance(one, kinds)] if kinds else found)
+
+
+@by_identity
+def _inside(stmt: Stmt) -> tuple[Stmt, ...]:
+    """Kept with the statement, without itself, as `_below` is."""
+    found, waiting = list[Stmt](), [one for inner in bodies(stmt)[::-1] for one in inner[::-1]]
     while waiting:
-        stmt = waiting.pop()
-        if not kinds or isinstance(stmt, kinds):
-            yield stmt
-        for inner in bodies(stmt)[::-1]:
+        one = waiting.pop()
+        found.append(one)
+        for inner in bodies(one)[::-1]:
             waiting += inner[::-1]
+    return tuple(found)
 
 
 @overload
@@ -214,9 +228,14 @@ def expressions(body: Body, kind: type[E1], other: type[E2], /) -> Iterator[E1 |
 def expressions(body: Body, /, *kinds: type[Expr]) -> Iterator[Expr]: ...
 def expressions(body: Body, /, *kinds: type[Any]) -> Iterator[Any]:
     """Every expression and subexpression of every statement of a body; where kinds are given, only those of one."""
-    for stmt in statements(body):
-        for expr in own_expressions(stmt):
-            yield from subexpressions(expr, *kinds)
+    found = [one for stmt in body for one in _all_expressions(stmt)]
+    return iter([one for one in found if isinstance(one, kinds)] if kinds else found)
+
+
+@by_identity
+def _all_expressions(stmt: Stmt) -> tuple[Expr, ...]:
+    inside = (stmt, *_inside(stmt))
+    return tuple([one for each in inside for expr in own_expressions(each) for one in (expr, *_below(expr))])
 
 
 def unless_same(body: Body, new: Sequence[Stmt]) -> Body:
