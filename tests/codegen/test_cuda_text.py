@@ -32,10 +32,10 @@ from loopwright.toolchain.device_text import complete
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="NVRTC comes as a wheel for Linux")
 
 ON_THE_CPU: set[str] = set()
-SPILLING = {"bilateral", "cooccurrence", "syr2k"}
+SPILLING = {"bilateral", "cooccurrence", "doitgen", "syr2k"}
 """Cases by name: those that a GPU cannot run as they are written, and those of which CUDA's assembler keeps a few bytes
 in memory: where threads of a warp part and meet, around the slow paths of functions, and where a product
-of four operands has its 128 registers full (8 to 84 bytes). Kernels that ask whether to stop, of long launches, are not
+of four operands, or one of matrix units with places of 64 bits, has its registers full (8 to 84 bytes). Kernels that ask whether to stop, of long launches, are not
 counted where there are others: `adi` has 8 bytes there."""
 
 

@@ -316,7 +316,7 @@ def test_the_target_of_a_device() -> None:
     limits = Limits((9, 0), 132, 1 << 30)
     assert limits.target == CUDA
     other = Limits((7, 5), 40, 1 << 30, threads_per_block=512, shared_per_block=32768, registers=32768, warp=16)
-    assert other.target == GpuTarget(16, 512, registers=32768, shared_bytes=32768, copies=())
+    assert other.target == GpuTarget(16, 512, registers=32768, shared_bytes=32768, copies=(), matrix_units=False)
 
 
 def test_registers_are_given_out_in_units(monkeypatch: pytest.MonkeyPatch) -> None:
