@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import atexit
 import shutil
+import subprocess
 import tempfile
 import threading
 from collections import Counter
@@ -17,7 +18,19 @@ from loopwright.codegen.openmp import HEADER
 from loopwright.devices import emulated_build
 from loopwright.toolchain import cc
 
-LINKER = ("-fuse-ld=gold",) if shutil.which("ld.gold") else ()
+
+def _links(flag: str) -> bool:
+    """Whether compilers can make libraries with this linker: one that is no part of the system may not find its own."""
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "some.cpp").write_text("int some() { return 1; }\n")
+        command = ("g++", "-shared", "-fPIC", flag, "-o", "some.so", "some.cpp")
+        try:
+            return subprocess.run(command, cwd=folder, capture_output=True, check=False).returncode == 0
+        except OSError:
+            return False
+
+
+LINKER = ("-fuse-ld=gold",) if shutil.which("ld.gold") and _links("-fuse-ld=gold") else ()
 Run = Callable[[Sequence[str], Path, float], tuple[int | None, str]]
 
 OFTEN = 5

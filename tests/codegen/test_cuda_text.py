@@ -34,9 +34,9 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="NVRTC comes as 
 ON_THE_CPU: set[str] = set()
 SPILLING = {"bilateral", "cooccurrence", "doitgen", "syr2k"}
 """Cases by name: those that a GPU cannot run as they are written, and those of which CUDA's assembler keeps a few bytes
-in memory: where threads of a warp part and meet, around the slow paths of functions, and where a product
-of four operands, or one of matrix units with places of 64 bits, has its registers full (8 to 84 bytes). Kernels that ask whether to stop, of long launches, are not
-counted where there are others: `adi` has 8 bytes there."""
+in memory: where threads of a warp part and meet, around the slow paths of functions, and where a product of four
+operands, or one of matrix units with places of 64 bits, has its registers full (8 to 84 bytes). Kernels that ask
+whether to stop, of long launches, are not counted where there are others: `adi` has 8 bytes there."""
 
 
 def program(function: Callable[..., object], arguments: tuple[Any, ...], **options: Any) -> Any:

@@ -184,5 +184,5 @@ def test_loops_inside_are_unrolled_where_that_is_asked_for() -> None:
     partial, _ = cut(SUMS, ["i"], unrolled=4)
     assert steps(partial) == "split i 32; unroll k 4"
     few = SUMS.replace("0 .. size(a, 1)", "0 .. 3")
-    assert steps(cut(few, ["i"], unrolled=4)[0]) == "split i 32"  # it is short
-    assert steps(cut(few, ["i"], short_inner_loops=1)[0]) == "split i 32; unroll k"
+    assert steps(cut(few, ["i"], unrolled=4)[0]) == "split i 512"  # it is short
+    assert steps(cut(few, ["i"], short_inner_loops=1)[0]) == "split i 512; unroll k"

@@ -102,8 +102,8 @@ class Reduce(Step):
                 return Rejection(reason)
         if self.lanes > MOST:
             return Rejection(f"{self.lanes} partial results are too many; the limit is {MOST}")
-        if self.chunks and (step_of(loop) != 1 or loop.lower != number(0) or _elements(loop)):
-            return Rejection(f"'{self.loop}' does not count from 0, or adds to an element: it has no chunks")
+        if self.chunks and (step_of(loop) != 1 or loop.lower != number(0)):
+            return Rejection(f"'{self.loop}' does not count from 0: it has no chunks")
         return marked((loop,)) or not_in_parts(loop, found, strict)
 
     def apply(self, kernel: Kernel) -> Kernel:
@@ -117,7 +117,7 @@ class Reduce(Step):
         count = self._count(loop)
         lanes = replace(loop, name=lane, lower=number(0), upper=count, step=number(1), asserted=False)
         merged = replace(lanes, name=merge, body=parts.after)
-        if elements:  # without iterations there may be no such element
+        if elements and not self.chunks:  # without iterations there may be no such element
             trips = most(number(0), minus(loop.upper, loop.lower))
             merged = replace(merged, upper=least(number(self.lanes), trips))
         room = count if isinstance(count, Const) else most(number(0), count)
