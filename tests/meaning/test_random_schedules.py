@@ -316,8 +316,10 @@ def check_emulated(
 
 
 def check_marks(kernel: Kernel, strict: bool, tally: Tally) -> None:
-    """What is marked to run in parallel or in lanes may still do so, after whatever came later."""
-    marked = [loop for loop in loops(kernel).values() if isinstance(loop, For) and loop.run != "sequential"]
+    """What is marked to run in parallel or in lanes may still do so, after whatever came later. (What sorts iterations
+    is marked as such, and keeps its order.)"""
+    in_order = ("sequential", "sorted")
+    marked = [loop for loop in loops(kernel).values() if isinstance(loop, For) and loop.run not in in_order]
     with together(PATIENCE):  # a kernel after steps is harder to judge than the one before, for which this was proven
         facts = analyse(kernel) if marked else None
         for loop in marked:
