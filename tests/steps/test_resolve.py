@@ -90,3 +90,14 @@ def test_a_place_outside_is_an_error_all_the_same() -> None:
     q: Any = np.zeros(4, np.int64)
     with lw.options(device="emulated"), pytest.raises(IndexError):
         lw.kernel(inverse)(np.array([0, 9, 1]), q)
+
+
+def picked(p, r, x, q):
+    for i in range(len(p)):
+        q[p[i]] = x[r[i]]
+
+
+def test_an_error_of_an_iteration_whose_place_others_overwrite_is_one_too() -> None:
+    q = np.zeros(4)
+    with lw.options(device="emulated"), pytest.raises(IndexError):
+        lw.kernel(picked)(np.array([0, 0, 1]), np.array([99, 1, 2]), np.arange(5.0), q)

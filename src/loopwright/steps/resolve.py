@@ -11,6 +11,7 @@ from loopwright.ir.linear import minus, number, plus, variable
 from loopwright.ir.nodes import Allocate, Assign, Binary, Body, Compare, Const, Dim, Expr, If, Kernel, Load, Store
 from loopwright.ir.queries import arrays_loaded
 from loopwright.ir.types import INT64
+from loopwright.ir.walk import subexpressions
 from loopwright.steps.draft import finished, fresh, names_of, renamed, substituted, with_statement
 from loopwright.steps.extent import marked
 from loopwright.steps.nest import missing, overlapping, step_of, the_loop
@@ -49,6 +50,8 @@ class Resolve(Step):
             return Rejection(f"'{self.loop}' does more than to compute what it writes to one array in the end")
         if store.array in arrays_loaded(loop.body):
             return Rejection(f"'{self.loop}' reads '{store.array}', which it writes")
+        if any(_may_fail(part, facts) for part in subexpressions(store.value)):
+            return Rejection(f"what '{self.loop}' writes may be an error, in an iteration that is not the last one too")
         scalars = scalars_of(loop, live_after(kernel)[loop.name])
         if scalars.carried or scalars.last:
             return Rejection(f"iterations of '{self.loop}' hand on scalars, to one another or to what follows")
@@ -82,6 +85,13 @@ class Resolve(Step):
         for place, size in zip(reversed(places), reversed(sizes), strict=True):
             second = (replace(loop, name=place, lower=number(0), upper=size, body=second, asserted=False),)
         return finished(with_statement(kernel, loop, (made, first, *second)), kernel)
+
+
+def _may_fail(expr: Expr, facts: Facts) -> bool:
+    """Whether an expression itself may end the call."""
+    if isinstance(expr, Load):
+        return any(bounds.kind == "checked" for bounds in facts.bounds_of(expr))
+    return isinstance(expr, Checked)
 
 
 def _store(body: Body) -> Store | None:
