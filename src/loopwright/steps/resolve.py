@@ -8,7 +8,21 @@ from typing import ClassVar
 from loopwright.analysis.facts import Facts
 from loopwright.analysis.scalars import live_after, scalars_of
 from loopwright.ir.linear import minus, number, plus, variable
-from loopwright.ir.nodes import Allocate, Assign, Binary, Body, Compare, Const, Dim, Expr, If, Kernel, Load, Store
+from loopwright.ir.nodes import (
+    Allocate,
+    Assign,
+    Binary,
+    Body,
+    Checked,
+    Compare,
+    Const,
+    Dim,
+    Expr,
+    If,
+    Kernel,
+    Load,
+    Store,
+)
 from loopwright.ir.queries import arrays_loaded
 from loopwright.ir.types import INT64
 from loopwright.ir.walk import subexpressions
