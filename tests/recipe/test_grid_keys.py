@@ -207,3 +207,20 @@ def test_short_rows_are_added_in_copies_of_a_block() -> None:
     assert "fission i 2" in "; ".join(str(decision.step) for decision in found.analysed.recipe.decisions)
     lowered = [text for one in found.program.device.functions for text in one.lowered]
     assert sum(text.startswith("privatised updates") for text in lowered) == 2
+
+
+def convolved(x, h, o):
+    for i in range(len(x)):
+        for j in range(len(h)):
+            o[i + j] += x[i] * h[j]
+
+
+@pytest.mark.parametrize("n", [0, 1, 40, 20000])
+def test_overlapping_rows_are_added_by_a_thread_each_where_there_are_many(n: int) -> None:
+    x, h = np.arange(float(n)) % 7, np.arange(5.0)
+    own, kernel = np.ones(n + 4), lw.kernel(convolved)
+    with lw.options(device="emulated"):
+        kernel(x, h, own)
+        steps = str(kernel.explain(x, h, own).to_dict()["schedule"])
+    np.testing.assert_array_equal(own, 1.0 + (np.convolve(x, h) if n else np.zeros(4)))
+    assert steps.startswith("specialize x.0 >= 16384 in i; split i 1024; reorder j.1 i.1")

@@ -108,6 +108,31 @@ def rows_by_key(partial: PartialSchedule, chain: Chain, free: list[For]) -> list
     return [*bound, *((Bind(other.name, "thread.x", across), why) for other in along[1:])]
 
 
+def overlapping(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bound]:
+    """Rows that are added to places which overlap, as in `o[i + j] += x[i] * h[j]`: where there are many, each thread
+    adds some, by atomic updates. Of few rows the elements are shared, as without this."""
+    if len(chain) != 2 or free != [chain[-1]] or len(chain[0].body) != 1 or chain[0].name in partial.short:
+        return []
+    loop = chain[0]
+    reductions = partial.present_facts().loops[loop.name].reductions if partial.verdict(loop) == "reduction" else ()
+    if not reductions or any(one.kind != "scatter" or _is_told_by_data(loop, one) for one in reductions):
+        return []
+    inside = {id(stmt) for stmt in statements(loop.body)}
+    written = [walk.strides for walk in partial.walks() if walk.is_write and id(walk.stmt) in inside]
+    if any(strides.get(one.name) == 0 for strides in written for one in chain):
+        return []  # each would add to the same place
+    if trip_of(loop) is None:
+        names = version(partial, loop.name, length_of([loop]), MANY)
+        if names is None:
+            return []
+        partial.short |= set(names.values())
+    elif (trip_of(loop) or 0) < MANY:
+        return []
+    return by_key(partial, chain, [])
+
+
+MANY = 1 << 14
+"""Rows from which on a GPU is busy with a thread for some of them."""
 LONG = 4096
 """Iterations of a row that is added by key from which on it is shared by a block or several."""
 
