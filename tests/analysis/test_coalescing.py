@@ -152,8 +152,8 @@ def test_sectors_are_those_of_the_addresses(name: str) -> None:
             starts = truth[id(access.node)]
             if not starts or access.apart in ("data", "unknown"):
                 continue
-            if name == "syrk" and len(starts) < access.threads:
-                continue  # the first block has the first row of a triangle, which is short
+            if name in ("syrk", "gemm32", "gemm64") and len(starts) < access.threads:
+                continue  # the first block has the first row of a triangle, which is short, or few parts of a sum
             seen += 1
             # Threads along y that share a column all ask for what one of them does: the same sectors. Or there is one
             # thread for a row of the block, outside of what its threads share.
