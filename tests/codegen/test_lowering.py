@@ -30,8 +30,8 @@ MARKS = {
 }
 """A piece of the text, and one of what people are told: of counts for updates, of rows for a merge path, of a product
 for all else."""
-OTHERS = ("privatised updates", "updates ahead", "merge path")
-"""What nobody decides of a product."""
+OTHERS = ("privatised updates", "updates ahead", "merge path", "tensor cores")
+"""What nobody decides of a product of float32."""
 SMALL = {"registers": schedule("", "")}
 """Where the recipe's tiles would not fit into shared memory, others."""
 
@@ -43,7 +43,8 @@ def compiled(name: str) -> Any:
         return agree(count, keys, np.full(40, 3), schedule=COPIES)
     if name == "merge path":
         return agree(spmv, *csr([3, 40, 0, 900]), schedule=USUAL, strict=False)
-    return agree(product, *operands(130, 72, 40), schedule=SMALL.get(name, ""))
+    dtype = np.float64 if name == "tensor cores" else np.float32
+    return agree(product, *operands(130, 72, 40, dtype), schedule=SMALL.get(name, ""), strict=name != "tensor cores")
 
 
 def lowered(found: Any) -> tuple[str, ...]:

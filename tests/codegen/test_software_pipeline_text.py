@@ -47,7 +47,8 @@ def text() -> str:
 
 
 def steady(text: str) -> list[str]:
-    """The loops over whole tiles."""
+    """The loops over whole tiles of the version for long sides."""
+    text = text[: text.index('extern "C" __global__')]
     begins = [one.start() for one in re.finditer(r"for \(int lw_left = lw_rounds\(", text)]
     return [text[begin : text.index("lw_turn ^= 1;", begin) + 20] for begin in begins]
 

@@ -21,6 +21,7 @@ from loopwright.ir.nodes import (
     If,
     Kernel,
     Load,
+    Original,
     Store,
 )
 from loopwright.ir.queries import arrays_loaded
@@ -41,7 +42,7 @@ class Resolve(Step):
     for i in 0 .. n:
         a[int64(b[i])] = 2.0 * b[i]
     ->
-    allocate a.w: int64[size(a, 0)] = 0
+    allocate a.w: int64[size(a, 0)] = 0 for a 0
     for i in 0 .. n:
         a.w[int64(b[i])] = max(a.w[int64(b[i])], i + 1)
     for a.e in 0 .. size(a, 0):
@@ -79,7 +80,8 @@ class Resolve(Step):
         writer = fresh(f"{store.array}.w", taken)
         taken |= {writer}
         sizes = tuple(Dim(store.array, axis) for axis in range(len(store.index)))
-        made = Allocate(writer, INT64, sizes, Const(0, INT64))
+        original = Original(store.array, tuple(range(len(sizes))))  # whose places they are, where one does not exist
+        made = Allocate(writer, INT64, sizes, Const(0, INT64), original=original)
         before = Load(writer, store.index, INT64)
         mark = plus(minus(variable(loop.name), loop.lower), 1)
         note = replace(store, array=writer, value=Binary("max", before, mark), key=object())
