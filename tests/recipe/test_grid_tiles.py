@@ -3,6 +3,7 @@ races and early reads. Sizes are no multiples of a tile."""
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -104,12 +105,13 @@ def test_all_blocks_do_the_same(dtype: Any) -> None:
         found = analysed(source, wanted)
         text = program_of(found, wanted).device
     schedule = print_schedule(found.recipe.schedule)
-    assert "complete i j;" in schedule and "overrun j;" in schedule and schedule.count(" fill double;") == 2
+    assert "complete i" in schedule and "overrun j" in schedule and schedule.count(" fill double;") == 4
     assert text is not None
     body = text.text[text.text.index("lw_turn") :]
+    body = body[: body.index('extern "C" __global__')]
     assert body.count("lw_arrive_or_zero<1>") == 6 and body.count("c_r_[") >= 2
     kernels = dict(nvrtc.build(complete(text), "sm_90", current()).kernels)
-    assert {name[-2:]: needs.spill_store_bytes for name, needs in kernels.items()}["32"] == 0
+    assert not any(needs.spill_store_bytes for name, needs in kernels.items() if name.endswith("_32"))
 
 
 @lw.kernel
@@ -164,7 +166,9 @@ def test_triangles_and_products_of_rows_with_rows(name: str) -> None:
         np.testing.assert_array_equal(c, wanted)
     with lw.options(device="emulated"):
         schedule = kernel.explain(a, b, c).to_dict()["schedule"]
-    assert "tile i 64 j 64 k 16" in str(schedule) and str(schedule).count("stage ") == (4 if name == "both_ways" else 2)
+    versions = 2 if name == "both_ways" else 1  # of a square, for short sides too
+    tiles = re.findall(r"tile i\S* 64 j\S* 64 k\S* 16", str(schedule))
+    assert len(tiles) == versions and str(schedule).count("stage ") == (8 if name == "both_ways" else 2)
 
 
 @lw.kernel
