@@ -90,9 +90,14 @@ def in_a_list(a):
     return [Particle(a[0]).speed, Particle(1, 2).place]
 
 
+def chosen(a):
+    return (Particle(a[0]) if a[0] > 0 else Span(a[0], 2.0))[1]
+
+
 CASES = [
     (fastest, np.array([1.0, 3.0, -2.0]), 0.5), (fastest, np.array([1.0]), 3.0), (span_of, np.array([4.0, -1.0])),
     (given_back, Particle(1.5, 3), np.zeros(1)), (in_a_list, np.ones(1)),
+    (chosen, np.ones(1)), (chosen, -np.ones(1)),
 ]  # fmt: skip
 
 
@@ -126,10 +131,10 @@ def test_refused():
             x = Span(a[0], a[0])
         return x[0]
 
-    def chosen(a):
-        return (Particle(1.0) if a[0] > 0 else Span(1.0, 2.0))[0]
+    def chosen_in_each(a):
+        return [(Particle(1.0) if x > 0 else Span(1.0, 2.0))[0] for x in a]
 
-    assert "chooses tuples of one class" in refusal(chosen, np.ones(1))
+    assert "chooses tuples of one class" in refusal(chosen_in_each, np.ones(1))
     local = namedtuple("local", "x")
 
     def not_found(a):
