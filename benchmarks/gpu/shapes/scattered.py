@@ -85,6 +85,24 @@ def counting_sort(key, start, out):
         start[k] += 1
 
 
+def sparse_fill(row, column, value, begin, filled, columns, values):
+    for e in range(row.shape[0]):
+        r = row[e]
+        d = begin[r] + filled[r]
+        columns[d] = column[e]
+        values[d] = value[e]
+        filled[r] += 1
+
+
+def cell_lists(x, count, members):
+    for i in range(x.shape[0]):
+        c = int(x[i])
+        p = count[c]
+        if p < members.shape[1]:
+            members[c, p] = i
+        count[c] = p + 1
+
+
 def bitonic_step(x):
     for i in range(x.shape[0]):
         other = i ^ 1024
@@ -276,6 +294,31 @@ def _points(r: Draw, cells: int, *shape: int):
 def _sort_start(r: Draw, n: int, m: int):
     key = r.whole(m, n)
     return key, np.concatenate(([0], np.cumsum(np.bincount(key, minlength=m))[:-1])), zi(n)
+
+
+def _entries(r: Draw, n: int, m: int):
+    row = r.whole(m, n, dtype="int32")
+    begin = np.concatenate(([0], np.cumsum(np.bincount(row, minlength=m))[:-1]))
+    return row, r.whole(m, n, dtype="int32"), r.f8(n), begin, zi(m), zi(n, dtype="int32"), z8(n)
+
+
+def _filled(row, column, value, begin, filled, columns, values):
+    order = np.argsort(row, kind="stable")
+    return np.bincount(row, minlength=len(begin)), column[order], value[order]
+
+
+def _fill(torch, row, column, value, begin, filled, columns, values):
+    order = torch.argsort(row, stable=True)
+    return torch.index_select(column, 0, order), torch.index_select(value, 0, order)
+
+
+def _members(x, count, members):
+    cell = x.astype(int)
+    order, counts = np.argsort(cell, kind="stable"), np.bincount(cell, minlength=len(count))
+    place = np.arange(len(x)) - np.repeat(np.cumsum(counts) - counts, counts)
+    found, fits = members.copy(), place < members.shape[1]
+    found[cell[order][fits], place[fits]] = order[fits]
+    return counts, found
 
 
 def _exchanged(x):
@@ -481,6 +524,10 @@ CASES = (
     Case("counting sort, places", counting_sort, _sort_start, (500, 20), (1_000_000, 256),
          lambda key, s, out: (np.argsort(key, kind="stable"),), lambda torch, k, s, o: torch.argsort(k, stable=True),
          restore=True),
+    Case("rows of a sparse matrix, filled", sparse_fill, _entries, (700, 50), (10_000_000, 1_000_000), _filled, _fill,
+         restore=True),
+    Case("cells of particles", cell_lists, lambda r, n, m: (r.f8(n) * m, zi(m), zi(m, 32)), (700, 50),
+         (4_000_000, 300_000), _members, lambda torch, x, c, m: torch.argsort(x.long(), stable=True), restore=True),
     Case("bitonic exchange", bitonic_step, lambda r, n: (r.f4(n),), (1 << 13,), (1 << 24,), _exchanged, cuda=_BITONIC,
          threads=lambda n: n, moved=lambda n: 8.0 * n, restore=True),
     Case("edit distance of pairs of 32", edit_distance,

@@ -105,6 +105,10 @@ class PathVector:
         """The arrays on whose elements its entries depend: as long as these stay as they are, so do the entries."""
         return frozenset().union(*(entry.arrays for entry in self.known))
 
+    def of_reference(self, one: ArrayReference) -> PathVector:
+        """The same with one reference alone."""
+        return replace(self, entries=(), references=(one,), body=_needed(self.body, set(one.index)))
+
     def of_entries(self) -> PathVector:
         """The same without references."""
         outputs = {entry.scalar for entry in self.known}

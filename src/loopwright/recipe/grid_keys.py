@@ -19,6 +19,7 @@ from loopwright.recipe.tunable import Tunable
 from loopwright.steps.bind import Bind
 from loopwright.steps.extent import trip_of
 from loopwright.steps.fission import Fission
+from loopwright.steps.rank import Rank
 from loopwright.steps.resolve import Resolve
 from loopwright.steps.split import Split
 
@@ -45,14 +46,48 @@ def scattered(partial: PartialSchedule) -> None:
         if not isinstance(loop, For) or len(partial.around(name)) > 1 or (trip_of(loop) or WORTH_IT) < WORTH_IT:
             continue
         if not loop.asserted and partial.verdict(loop) in ("sequential", "undecided"):
-            why = f"'{user_name(name)}' needs its order only for who writes an element last, which all find out at once"
-            with partial.together():
-                before = set(loops(partial.kernel))
-                partial.take(Resolve(name), why)
-                partial.begin_again()
-                both = [one for one in loops(partial.kernel) if one == name or one not in before]
-                if any(partial.verdict(partial.around(one)[-1]) not in ("parallel", "reduction") for one in both):
-                    raise NotTaken
+            _resolved(partial, name)
+            if partial.verdict(partial.around(name)[-1]) in ("sequential", "undecided"):
+                _ranked(partial, name)
+
+
+def _resolved(partial: PartialSchedule, name: str) -> None:
+    why = f"'{user_name(name)}' needs its order only for who writes an element last, which all find out at once"
+    with partial.together():
+        before = set(loops(partial.kernel))
+        for one in _apart(partial, name, why):
+            partial.take(Resolve(one), why)
+        partial.begin_again()
+        _need_no_order(partial, [one for one in loops(partial.kernel) if one == name or one not in before])
+
+
+def _apart(partial: PartialSchedule, name: str, why: str) -> list[str]:
+    """The loops that one becomes which writes to several arrays: one for each array. What they write, and where, is
+    computed before."""
+    loop = loops(partial.kernel)[name]
+    writes = [at for at, stmt in enumerate(loop.body) if isinstance(stmt, Store)]
+    if len(writes) < 2 or writes != list(range(writes[0], len(loop.body))):
+        return [name]
+    names = [name] if not writes[0] else [*made(partial, Fission(name, writes[0] + 1, kept=True), why)]
+    for _ in writes[1:]:
+        names += made(partial, Fission(names[-1], 2), why)
+    return names
+
+
+def _ranked(partial: PartialSchedule, name: str) -> None:
+    """Iterations that take numbers from counters, and write where these say."""
+    why = f"iterations of '{user_name(name)}' that count in one element are numbered by a sort, all at once"
+    with partial.together():
+        partial.take(Rank(name), why)
+        partial.begin_again()
+        if partial.verdict(partial.around(name)[-1]) in ("sequential", "undecided"):
+            _resolved(partial, name)
+        _need_no_order(partial, [name])
+
+
+def _need_no_order(partial: PartialSchedule, names: list[str]) -> None:
+    if any(partial.verdict(partial.around(one)[-1]) not in ("parallel", "reduction") for one in names):
+        raise NotTaken
 
 
 def by_key(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bound]:

@@ -84,6 +84,7 @@ PHRASES: Mapping[str, Callable[[Words], str]] = {
     "separate": lambda w: f"runs the iterations of {w[0]} with few iterations of {w[1]} apart from the others",
     "specialize": lambda w: f"has code of its own for {'whole blocks' if 'full' in w else 'some sizes'} of {w[0]}",
     "promote": lambda w: f"keeps elements of {w[0]} in registers while {w[1]} runs",
+    "rank": lambda w: f"numbers the iterations of {w[0]} that count in the same element, by sorting them",
     "resolve": lambda w: f"lets only the last of the iterations of {w[0]} write that write to the same place",
     "carry": lambda w: f"keeps what each {w[1]} hands on of {w[0]} in a register",
     "demote": lambda w: f"keeps {w[0]} in memory instead of a register",

@@ -20,6 +20,7 @@ from loopwright.steps.pack import Pack
 from loopwright.steps.parallelize import Parallelize
 from loopwright.steps.partition import Partition
 from loopwright.steps.promote import Promote
+from loopwright.steps.rank import Rank
 from loopwright.steps.redirect import Redirect
 from loopwright.steps.reduce import Reduce
 from loopwright.steps.relayout import Relayout
@@ -42,6 +43,6 @@ from loopwright.steps.vectorize import Vectorize
 
 STEPS: tuple[type[Step], ...] = (
     Split, Tile, Align, Reorder, Fuse, Fission, Cut, Partition, Normalize, Reverse, Shift, Skew, Guard, Complete,
-    Overrun, Separate, Specialize, Promote, Carry, Demote, Expand, Pack, Stage, Reduce, Scan, Find, Resolve, Redirect,
-    Relayout, Unroll, UnrollAndJam, Reschedule, Vectorize, Parallelize, Balance, Bind,
+    Overrun, Separate, Specialize, Promote, Carry, Demote, Expand, Pack, Stage, Reduce, Scan, Find, Rank, Resolve,
+    Redirect, Relayout, Unroll, UnrollAndJam, Reschedule, Vectorize, Parallelize, Balance, Bind,
 )  # fmt: skip

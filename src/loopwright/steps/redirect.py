@@ -166,8 +166,8 @@ class _Redirected:
             Allocate(order, INT64, (length,), None),
             Allocate(keys, UINT8, (length,), None),
             Allocate(begins, INT64, (number(CLASSES + 1),), Const(0, INT64)),
-            _over(first, length, (Assign(loop.name, self._number(variable(first))), *path.body, found)),
-            _sorted(sorting, length, keys, order, begins, new),
+            over(first, length, (Assign(loop.name, self._number(variable(first))), *path.body, found)),
+            sorted_loop(sorting, length, keys, order, begins, new),
             replace(
                 loop,
                 name=thread,
@@ -188,11 +188,12 @@ class _Redirected:
         return plus(times(place, step_of(self.loop)), self.loop.lower)
 
 
-def _over(name: str, upper: Expr, body: Body) -> For:
+def over(name: str, upper: Expr, body: Body) -> For:
+    """A loop from 0 on, one at a time."""
     return For(name, number(0), upper, number(1), body)
 
 
-def _sorted(name: str, length: Expr, keys: str, order: str, begins: str, new: Callable[[str], str]) -> For:
+def sorted_loop(name: str, length: Expr, keys: str, order: str, begins: str, new: Callable[[str], str]) -> For:
     """The loop, of one iteration, that sorts by counting: where each class begins, then the place of each iteration."""
     count, add, place = (new(f"{name}.{end}") for end in "cap")
 
@@ -206,11 +207,11 @@ def _sorted(name: str, length: Expr, keys: str, order: str, begins: str, new: Ca
     total = Load(begins, (variable(add),), INT64)
     both = plus(Load(begins, (plus(variable(add), 1),), INT64), total)
     inside = (
-        _over(count, length, (increased(plus(key(count), 1), plus(key(count), 1)),)),
-        _over(add, number(CLASSES), (Store(begins, (plus(variable(add), 1),), both),)),
-        _over(place, length, (Store(order, (at,), variable(place)), increased(key(place), key(place)))),
+        over(count, length, (increased(plus(key(count), 1), plus(key(count), 1)),)),
+        over(add, number(CLASSES), (Store(begins, (plus(variable(add), 1),), both),)),
+        over(place, length, (Store(order, (at,), variable(place)), increased(key(place), key(place)))),
     )
-    return replace(_over(name, number(1), tuple(replace(one, run="sorted") for one in inside)), run="sorted")
+    return replace(over(name, number(1), tuple(replace(one, run="sorted") for one in inside)), run="sorted")
 
 
 @dataclass(frozen=True, slots=True)
