@@ -38,8 +38,10 @@ from loopwright.ir.kept_values import values_of_places
 from loopwright.ir.nodes import Kernel
 from loopwright.ir.perfect_nests import perfect_nests
 from loopwright.ir.program import Program
+from loopwright.ir.repeated_loops import without_repeated_loops
 from loopwright.ir.simplify import simplify
 from loopwright.ir.text import print_kernel
+from loopwright.ir.unit_axes import without_unit_axes
 from loopwright.ir.variant import PLAIN, Compilation
 from loopwright.ir.verify import verify
 from loopwright.ir.wrap_around import computed_again
@@ -151,6 +153,9 @@ def _read(source: Source, wanted: Compilation, outside: Outside | None) -> Readi
     passes = Passes(lowered.kernel, wanted.tools)
     # Before analysis: constants and dead branches out of the way leave more that is affine.
     kernel = passes.after("simplify", simplify(lowered.kernel))
+    # Arrays with one element are no arrays; what is left is alike where it computes the same.
+    kernel = passes.after("unit axes", without_unit_axes(kernel))
+    kernel = passes.after("repeated loops", without_repeated_loops(kernel))
     # Divisions in indices would leave little to be proven.
     kernel = passes.after("flat loops", flat_loops_as_nests(kernel))
     # What is read again at a place that data tell would leave nothing to be proven either.
