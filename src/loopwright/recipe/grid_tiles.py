@@ -44,8 +44,7 @@ class Product:
     """Of a contraction: `rows` x `columns` of the target and `depth` of what is added up, for one block of `y` x `x`
     threads. Each thread has groups of `high` x `broad` neighbours, as many as there are, spread over the tile: then
     neighbouring threads read neighbouring groups from shared memory, whatever the number of groups is. double: the
-    next tiles arrive while these are used; pad: elements that nobody uses at the end of a row in shared memory. asks:
-    they may need more shared memory than a text can declare."""
+    next tiles arrive while these are used; pad: elements that nobody uses at the end of a row in shared memory."""
 
     rows: int
     columns: int
@@ -56,11 +55,6 @@ class Product:
     broad: int
     double: bool = False
     pad: int = 4
-    asks: bool = False
-
-    def room(self, gpu: GpuTarget) -> int:
-        """Bytes of shared memory that its tiles may need."""
-        return gpu.most_shared_bytes if self.asks else gpu.shared_bytes
 
     @property
     def numbers(self) -> dict[str, int]:
@@ -159,11 +153,10 @@ def _product(partial: PartialSchedule, roles: Roles, usual: Product) -> tuple[Pr
         broad=partial.number(replace(BROAD, default=usual.broad)),
         double=bool(partial.number(replace(DOUBLE, default=int(usual.double)))),
         pad=usual.pad,
-        asks=usual.asks,
     )
     staged, wide = bool(partial.number(STAGED)), bool(partial.number(WIDE))
     gpu = partial.facts.gpu
-    own_warps, in_shared = _own_warps(gpu), _in_shared(element_bytes, usual.room(gpu))
+    own_warps, in_shared = _own_warps(gpu), _in_shared(element_bytes, gpu.shared_bytes)
     partial.require(WHOLE_GROUPS, own_warps, STAGED_ONLY, _in_a_thread(element_bytes), in_shared)
     return tile, staged, wide
 
@@ -176,7 +169,7 @@ def _largest(partial: PartialSchedule, roles: Roles, usual: Product) -> Product:
     constraints = WHOLE_GROUPS, _own_warps(gpu), _in_a_thread(roles.element_bytes)
 
     def fits(tile: Product) -> bool:
-        in_shared = _shared_bytes(operands, roles, tile, gpu) <= tile.room(gpu)
+        in_shared = _shared_bytes(operands, roles, tile, gpu) <= gpu.shared_bytes
         return in_shared and (bool(gpu.copies) or not tile.double) and all(c.holds(tile.numbers) for c in constraints)
 
     if fits(usual):
@@ -258,7 +251,7 @@ def contraction(partial: PartialSchedule, band: tuple[str, ...], roles: Roles, u
     row, column, depth = roles.rows, roles.vector, roles.depth
     tile, is_staged, is_wide = _product(partial, roles, usual)
     gpu, operands = partial.facts.gpu, _loops_of_operands(partial, roles)
-    if tile.double and (not gpu.copies or _shared_bytes(operands, roles, tile, gpu) > tile.room(gpu)):
+    if tile.double and (not gpu.copies or _shared_bytes(operands, roles, tile, gpu) > gpu.shared_bytes):
         tile = replace(tile, double=False)
     why = (
         f"each element of '{user_name(roles.target)}' is added to in every iteration of '{user_name(depth)}': a thread "
@@ -292,7 +285,7 @@ def contraction(partial: PartialSchedule, band: tuple[str, ...], roles: Roles, u
         # What arrives by itself lies in shared memory as it comes: rows along the depth become columns one by one.
         wide = 1 if not is_wide or (tile.double and array in along_depth) else gpu.widest // roles.element_bytes
         _staged(partial, array, row_thread, (tile.x, tile.y), wide, roles.element_bytes, tile)
-    if _local_bytes(partial) - others > tile.room(gpu):
+    if _local_bytes(partial) - others > gpu.shared_bytes:
         raise NotTaken
     if is_staged:
         partial.take(Overrun(columns[-1]), "nothing reads what is computed beyond the ends")
