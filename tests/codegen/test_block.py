@@ -192,7 +192,7 @@ def test_what_a_block_cannot_do() -> None:
 
     def large(a):
         for q in range(a.shape[0]):
-            s = np.empty(7000)
+            s = np.empty(30000)
             for t in range(1000):
                 s[t] = a[q, t]
             for t in range(1000):
@@ -202,6 +202,22 @@ def test_what_a_block_cannot_do() -> None:
             why="the number of barriers of a block depends on data")  # fmt: skip
     refused(large, RANDOM.random((2, 1000)), schedule=REVERSE,
             why="'s' does not fit into the shared memory of a block")  # fmt: skip
+
+
+def test_more_shared_memory_than_a_text_can_declare_is_asked_for() -> None:
+    def turned(a, b):
+        for q in range(a.shape[0]):
+            s = np.empty(7000)
+            c = np.empty(7000, np.int32)
+            for t in range(7000):
+                s[t] = a[q, t]
+                c[t] = t
+            for t in range(7000):
+                b[q, t] = s[6999 - t] + c[6999 - t]
+
+    schedule = "bind q block.x; bind t thread.x 256; bind t.2 thread.x 256"
+    text = device_text(agree(turned, RANDOM.random((3, 7000)), np.zeros((3, 7000)), schedule=schedule))
+    assert "LW_SHARED_AT(double, s_, 7000, 0);" in text and "LW_SHARED_AT(int32_t, c_, 7000, 56000);" in text
 
 
 # ---- text -----------------------------------------------------------------------------------------------------------

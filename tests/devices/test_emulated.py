@@ -355,6 +355,14 @@ def test_too_many_shared_bytes_are_found() -> None:
     assert run_body("LW_SHARED(double, more, 6000); more[t] = 0;") == ""
 
 
+def test_shared_memory_that_a_launch_did_not_ask_for_is_found() -> None:
+    session = Session(SCAFFOLD % "LW_SHARED_AT(double, some, 32, 56000); some[t % 32] = t; y[t] = 1;", "body")
+    assert session.launch("body", 1, 32, np.zeros(64, np.float32), shared_bytes=56256) == 0
+    assert session.fault() == ""
+    session.launch("body", 1, 32, np.zeros(64, np.float32), shared_bytes=56248)
+    assert "the kernel has 56256 bytes of shared arrays, and 56248 are allowed" in session.fault()
+
+
 # ---- the failure record -------------------------------------------------------------------------------------------
 
 GATHER = """

@@ -314,9 +314,15 @@ def test_what_a_warp_touches() -> None:
 
 def test_the_target_of_a_device() -> None:
     limits = Limits((9, 0), 132, 1 << 30)
-    assert limits.target == CUDA
-    other = Limits((7, 5), 40, 1 << 30, threads_per_block=512, shared_per_block=32768, registers=32768, warp=16)
-    assert other.target == GpuTarget(16, 512, registers=32768, shared_bytes=32768, copies=(), matrix_units=False)
+    assert limits.target == replace(CUDA, asked_shared_bytes=227 * 1024)
+    assert (CUDA.most_shared_bytes, limits.target.most_shared_bytes) == (48 * 1024, 227 * 1024)
+    other = Limits(
+        (7, 5), 40, 1 << 30, threads_per_block=512, shared_per_block=32768, shared_per_block_most=65536,
+        registers=32768, warp=16,
+    )  # fmt: skip
+    assert other.target == GpuTarget(
+        16, 512, registers=32768, shared_bytes=32768, asked_shared_bytes=65536, copies=(), matrix_units=False
+    )
 
 
 def test_registers_are_given_out_in_units(monkeypatch: pytest.MonkeyPatch) -> None:

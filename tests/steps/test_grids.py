@@ -228,8 +228,12 @@ def test_threads_are_fewer_on_a_smaller_gpu() -> None:
 @pytest.mark.parametrize(("kilobytes", "fits"), [(54, False), (56, True)])
 def test_shared_memory_of_another_gpu(kilobytes: int, fits: bool) -> None:
     steps = "bind q block.x; bind t thread.x; bind u thread.x"
-    kernel, facts = after(LARGE, steps, replace(CUDA, shared_bytes=kilobytes * 1024))
-    assert (unrunnable(kernel, facts, ("q",)) is None) == fits
+    for gpu in (
+        replace(CUDA, shared_bytes=kilobytes * 1024),
+        replace(CUDA, asked_shared_bytes=kilobytes * 1024),
+    ):
+        kernel, facts = after(LARGE, steps, gpu)
+        assert (unrunnable(kernel, facts, ("q",)) is None) == fits
 
 
 SUMS = """

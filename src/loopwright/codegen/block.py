@@ -218,7 +218,7 @@ class Whole:
     def _in_shared_memory(self, stmt: Allocate, times: int = 1) -> int:
         """Declare an array of the block, so many times over; the number of its elements."""
         w, array = self.w, self.w.arrays[stmt.array]
-        count = constant_size(stmt, w.facts.gpu.shared_bytes)
+        count = constant_size(stmt, w.facts.gpu.most_shared_bytes)
         assert count is not None  # steps/grids.py sees to it
         self.shared.append(SharedArray(array.pointer, array.memory_type, times * max(count, 1), stmt.array))
         w.function.scoped.add(array.pointer)

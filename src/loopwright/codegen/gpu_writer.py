@@ -403,7 +403,8 @@ class GpuWriter(Writer):
         self.kept.latest.clear()
         self.use("gpu"), self.use("failure")
         failure = Failure(str(self.site("device", "", 0, None)))
-        self.add(Launch(kernel, tuple(grid), tuple(block), tuple(arguments), units, failure))
+        asked = self.functions[-1].asked_shared_bytes
+        self.add(Launch(kernel, tuple(grid), tuple(block), tuple(arguments), units, failure, asked))
 
 
 def _missed(code: Iterable[Node], threads: int) -> Iterator[Node]:

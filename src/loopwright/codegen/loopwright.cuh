@@ -32,6 +32,9 @@ typedef unsigned long long uint64_t;
 #define LW_ALIASED(type) type *
 #define LW_AT(type, array, byte_offset) (*(type *)((array) + (byte_offset)))
 #define LW_SHARED(type, name, count) __shared__ __align__(16) type name[count]
+/* The same in what is asked for when the kernel is started. */
+extern __shared__ __align__(16) unsigned char lw_asked_shared[];
+#define LW_SHARED_AT(type, name, count, begin) type *const name = reinterpret_cast<type *>(lw_asked_shared + (begin))
 #define LW_ADDRESS(array, index) (&(array)[index])
 #define LW_OPAQUE(value)
 /* An element that nobody reads again soon: it leaves caches first. */

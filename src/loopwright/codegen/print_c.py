@@ -47,7 +47,7 @@ def _leaf(node: ir.Leaf) -> Iterator[str]:
             yield f"const int64_t lw_grid[3] = {{{sizes}}}, lw_block[3] = {{{block}}};"
             yield f"void *lw_arguments[] = {{{', '.join(f'&{one}' for one in node.arguments) or '0'}}};"
             yield f"const int64_t lw_kernel = {node.kernel};"
-            call = f"gpu->launch(gpu, lw_kernel, lw_grid, lw_block, 0, lw_arguments, {node.units})"
+            call = f"gpu->launch(gpu, lw_kernel, lw_grid, lw_block, {node.shared_bytes}, lw_arguments, {node.units})"
             yield from _leaf(ir.Exit(call, node.failure))
         case (
             ir.Question()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import assert_never
 
@@ -21,7 +21,7 @@ def print_kernel(code: ir.KernelCode, lines: list[str]) -> tuple[ir.CodeRegion, 
     flags = ("typename lw_int", *(f"bool {flag}" for flag, _ in code.flags))
     lines += (f"template <{', '.join(flags)}>", f"static __device__ __forceinline__ void {code.name}({given}) {{")
     region = ir.CodeRegion("kernel", len(lines))
-    lines += (f"  LW_SHARED({one.type}, {one.name}, {one.count});" for one in code.shared)
+    lines += (f"  {text}" for text in _shared(code.shared))
     print_code((*code.declared, *code.body), 1, lines, region, CUDA)
     lines.append("}")
     region.last = len(lines)
@@ -30,6 +30,18 @@ def print_kernel(code: ir.KernelCode, lines: list[str]) -> tuple[ir.CodeRegion, 
         lines.append(_entry(one, code, given))
         entries.append(replace(one, line=len(lines)))
     return region, tuple(entries)
+
+
+def _shared(arrays: Sequence[ir.SharedArray]) -> Iterator[str]:
+    """Declarations of arrays in shared memory: each by itself, or one after the other where together they are more than
+    a text can declare."""
+    if not ir.asked_shared_bytes(arrays):
+        yield from (f"LW_SHARED({one.type}, {one.name}, {one.count});" for one in arrays)
+        return
+    begin = 0
+    for one in arrays:
+        yield f"LW_SHARED_AT({one.type}, {one.name}, {one.count}, {begin});"
+        begin += one.size_bytes
 
 
 def _entry(entry: ir.KernelEntry, code: ir.KernelCode, given: str) -> str:

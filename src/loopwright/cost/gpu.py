@@ -120,7 +120,9 @@ def grid_works(
     works = []
     for function in chosen.functions:
         entry = next(one.name for one in function.entries if one.name in chosen.kernels)
-        works.append(about.work(function, code.get(entry, ()), made.kernels[entry]))
+        needs = made.kernels[entry]
+        needs = replace(needs, shared_bytes=needs.shared_bytes + function.asked_shared_bytes)
+        works.append(about.work(function, code.get(entry, ()), needs))
     return tuple(works)
 
 

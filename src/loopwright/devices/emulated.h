@@ -88,6 +88,7 @@ struct launch {
   char *stacks;
   int64_t stack_bytes;
   uint64_t seed;
+  int64_t asked_shared_bytes;
   fault found;
 };
 
@@ -205,7 +206,7 @@ exchanged exchanges[most_threads];
 /* Time, for races on shared memory: it passes at a block's start and wherever threads meet. */
 uint32_t clock_now, block_time, warp_time[most_warps];
 uint64_t block_serial, launch_serial;
-int64_t shared_bytes;
+int64_t shared_bytes, asked_shared_bytes; /* declared so far; asked for at the launch */
 
 void put(int64_t *to, const triple &from) { to[0] = from.x, to[1] = from.y, to[2] = from.z; }
 

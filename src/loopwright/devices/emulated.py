@@ -77,6 +77,7 @@ class _Launch(ctypes.Structure):
         ("stacks", ctypes.c_void_p),
         ("stack_bytes", ctypes.c_int64),
         ("seed", ctypes.c_uint64),
+        ("asked_shared_bytes", ctypes.c_int64),
         ("found", _Fault),
     )
 
@@ -490,6 +491,7 @@ class EmulatedModule:
                 return INVALID
             run, number = self._code[self._kernels[kernel]]
             launch = _Launch(number, tuple(grid[:3]), tuple(block[:3]), arguments, seed=self._gpu.seed)
+            launch.asked_shared_bytes = shared_bytes
             launch.allocations, launch.allocation_count = self._memory.table()
             launch.stacks, launch.stack_bytes = _stacks()[1], STACK_BYTES
             run(ctypes.byref(launch))

@@ -155,6 +155,7 @@ void run(launch &all, const kernel &what) {
   clock_now = 0;
   launch_serial++;
   number_threads(all.seed);
+  asked_shared_bytes = all.asked_shared_bytes;
   if (!what.fill(all.arguments, what.names)) {
     all.found.kind = no_pointer;
     return;

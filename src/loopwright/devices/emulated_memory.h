@@ -201,25 +201,26 @@ struct shared_store {
   stamps seen[n];
   uint64_t block, launch;
 
-  __noinline__ void begin() {
+  __noinline__ void begin(int64_t begins) {
     fault what = of_kind(too_much_shared);
-    what.count = shared_bytes += sizeof(data);
-    what.bytes = most_static_shared;
-    if (shared_bytes > most_static_shared) fail(what);
+    what.count = begins < 0 ? shared_bytes += sizeof(data) : begins + (int64_t)sizeof(data);
+    what.bytes = begins < 0 ? most_static_shared : asked_shared_bytes;
+    if (what.count > what.bytes) fail(what);
     if (launch != launch_serial) __builtin_memset(seen, 0, sizeof(seen)); /* time starts anew with every launch */
     __builtin_memset(data, 0xff, sizeof(data));
     block = block_serial;
     launch = launch_serial;
   }
-  shared<T> open(const char *name) {
-    if (block != block_serial) begin();
+  shared<T> open(const char *name, int64_t begins) {
+    if (block != block_serial) begin(begins);
     return {data, seen, n, name};
   }
 };
 
-#define LW_SHARED(type, name, count)                                  \
+#define LW_SHARED_AT(type, name, count, begins)                       \
   static lw_emulated::shared_store<type, (count)> lw_store_of_##name; \
-  const lw_emulated::shared<type> name = lw_store_of_##name.open(#name)
+  const lw_emulated::shared<type> name = lw_store_of_##name.open(#name, begins)
+#define LW_SHARED(type, name, count) LW_SHARED_AT(type, name, count, -1)
 
 /* ---- vectors ---------------------------------------------------------------------------------------------------- */
 

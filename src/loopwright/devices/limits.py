@@ -31,5 +31,6 @@ class Limits:
         need compute capability 8.0."""
         is_new = self.capability >= (8, 0)
         return GpuTarget(self.warp, self.threads_per_block, registers=self.registers,
-                         shared_bytes=self.shared_per_block, copies=CUDA.copies if is_new else (),
+                         shared_bytes=self.shared_per_block,
+                         asked_shared_bytes=self.shared_per_block_most, copies=CUDA.copies if is_new else (),
                          matrix_units=is_new and self.warp == CUDA.warp)  # fmt: skip

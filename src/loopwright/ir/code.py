@@ -11,7 +11,7 @@ So are names that the header of each language defines: functions without effects
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -20,6 +20,14 @@ Part = Literal["all", "prologue", "steady", "epilogue", "unrolled", "remainder",
 the first tile, those between whole tiles, what is left. Of one that is unrolled by hand: several at a time, and the
 others. Chunks: a block has several iterations of a loop over blocks."""
 AtomicOp = Literal["add", "min", "max", "set"]
+
+DECLARED_SHARED_BYTES = 48 * 1024
+"""The most shared memory of a block that a device text can declare. More is asked for when the kernel is started."""
+SHARED_ALIGNMENT = 16
+ELEMENT_BYTES = {"bool": 1, "float": 4, "double": 8} | {
+    f"{sign}int{8 * size}_t": size for sign in ("", "u") for size in (1, 2, 4, 8)
+}
+"""By types in C."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +194,8 @@ class Shuffle:
 class Launch:
     """Starts a kernel of the device text. kernel: C text of its number. grid, block: C texts of how many blocks there
     are along x, y and z, and numbers of threads; the former are in `lw_grid` from then on. arguments: C names of
-    variables. units: C text of how long it takes at most. failure: recorded where it does not start."""
+    variables. units: C text of how long it takes at most. failure: recorded where it does not start. shared_bytes: of
+    shared memory that a block has besides what the text declares."""
 
     kernel: str
     grid: tuple[str, ...]
@@ -194,6 +203,7 @@ class Launch:
     arguments: tuple[str, ...]
     units: str
     failure: Failure
+    shared_bytes: int = 0
 
 
 # ---- C with OpenMP
@@ -368,6 +378,17 @@ class SharedArray:
     count: int
     array: str = ""
 
+    @property
+    def size_bytes(self) -> int:
+        """Of all elements, and up to where the next array may begin."""
+        return -(-self.count * ELEMENT_BYTES[self.type] // SHARED_ALIGNMENT) * SHARED_ALIGNMENT
+
+
+def asked_shared_bytes(arrays: Sequence[SharedArray]) -> int:
+    """How much shared memory is asked for when a kernel with these arrays is started; 0: its text declares them."""
+    total = sum(one.size_bytes for one in arrays)
+    return total if total > DECLARED_SHARED_BYTES else 0
+
 
 @dataclass(frozen=True, slots=True)
 class KernelEntry:
@@ -413,6 +434,11 @@ class DeviceFunction:
     region: CodeRegion
     entries: tuple[KernelEntry, ...]
     lowered: tuple[str, ...] = ()
+
+    @property
+    def asked_shared_bytes(self) -> int:
+        """Shared memory of a block that is asked for when it is started, beside what its text declares."""
+        return asked_shared_bytes(self.shared)
 
     @property
     def shown(self) -> str:

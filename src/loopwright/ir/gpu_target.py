@@ -14,8 +14,9 @@ class GpuTarget:
 
     warp: threads that run in step, a power of two. threads: of a block in all, and threads_along each axis;
     blocks_along: of a grid. registers: of 4 bytes, of a multiprocessor, each of whose partitions has as many; given
-    out to warps in units of register_unit. shared_bytes: of a block; reserved_bytes: of those, what the system takes
-    beside them. own_bytes: local arrays of a thread up to this size are its own; more would be slow, and much in all.
+    out to warps in units of register_unit. shared_bytes: of a block; asked_shared_bytes: of one whose
+    kernel asks for more when it is started, of which fewer run at once; reserved_bytes: what the system takes beside
+    either. own_bytes: local arrays of a thread up to this size are its own; more would be slow, and much in all.
 
     widest: bytes that a thread loads or stores at once; copies: bytes that it may have on their way to shared memory as
     one copy, while it does something else (none: it cannot); matrix_units: a warp can multiply matrices of float64.
@@ -30,6 +31,7 @@ class GpuTarget:
     register_unit: int = 256
     partitions: int = 4
     shared_bytes: int = 48 * 1024
+    asked_shared_bytes: int = 0
     reserved_bytes: int = 1024
     own_bytes: int = 4096
     widest: int = 16
@@ -47,6 +49,11 @@ class GpuTarget:
     def teams(self) -> tuple[int, ...]:
         """Of how many threads of one warp a team may be."""
         return tuple(1 << power for power in range(1, self.warp.bit_length()))
+
+    @property
+    def most_shared_bytes(self) -> int:
+        """Of a block, if its kernel asks for them."""
+        return max(self.shared_bytes, self.asked_shared_bytes)
 
     def most_threads(self, run: str) -> int:
         """Of a block along the axis of a loop that runs `thread.x`, say."""

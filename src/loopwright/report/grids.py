@@ -87,12 +87,13 @@ def _resources(function: DeviceFunction, found: KernelResources | None, gpu: Gpu
     shown, threads = function.shown, function.threads
     if found is None:
         return GridReport(shown, threads, lowered=function.lowered, fault=fault)
-    fits = occupancy(threads, found.registers, found.shared_bytes, gpu.limits)
+    shared_bytes = found.shared_bytes + function.asked_shared_bytes
+    fits = occupancy(threads, found.registers, shared_bytes, gpu.limits)
     return GridReport(
         shown,
         threads,
         registers=found.registers,
-        shared_bytes=found.shared_bytes,
+        shared_bytes=shared_bytes,
         spilled_bytes=found.spill_store_bytes or 0,
         at_once=fits.blocks,
         occupancy=fits.fraction,

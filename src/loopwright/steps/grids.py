@@ -248,7 +248,7 @@ class _Whole:
 
     def fit(self) -> None:
         """Refuse what is more than the shared memory of a block."""
-        most = self.of.facts.gpu.shared_bytes
+        most = self.of.facts.gpu.most_shared_bytes
         if self.in_shared() <= most:
             return
         self.leave_out_owned()
