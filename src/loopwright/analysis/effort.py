@@ -9,14 +9,16 @@ bounded where it is asked: the scheduler (`isl_schedule.MOST`), and what large n
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from threading import RLock
-from typing import Any
+from typing import Any, TypeVar
 
 from loopwright.analysis import isl
+
+T = TypeVar("T")
 
 LOCK = RLock()
 """Held by whoever asks isl anything: its one context counts operations, and is not made for several threads."""
@@ -122,6 +124,11 @@ def is_left(operations: int) -> bool:
     return left is None or left >= operations
 
 
+def is_together() -> bool:
+    """Whether what is kept now is gone when the questions about one kernel end."""
+    return _METER.get() is not _ALONE
+
+
 def remembered(key: Hashable) -> Any:
     """What was kept under a key; None where nothing was."""
     return _METER.get().made.get(key)
@@ -133,6 +140,15 @@ def remember(key: Hashable, made: Any) -> None:
     if meter is _ALONE and len(meter.made) >= REMEMBERED:
         meter.made.clear()
     meter.made[key] = made
+
+
+def kept(key: Hashable, make: Callable[[], T]) -> T:
+    """What is kept under a key, made where nothing is."""
+    found: T | None = remembered(key)
+    if found is None:
+        found = make()
+        remember(key, found)
+    return found
 
 
 def laborious() -> None:
