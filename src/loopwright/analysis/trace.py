@@ -149,7 +149,7 @@ def trace(kernel: Kernel, table: SymbolTable | None = None) -> Trace:
     last = marks[-1] if marks else None
     walker = _Walker(Trace(initial_state(kernel))) if begun is None or last is None else _behind(begun.notes, last)
     walker.outermost(kernel.body, marks)
-    walks[:] = [*walks[1 - MOST_KEPT :], _Walk(kernel.params, kernel.results, kernel.body, walker.notes, marks)]
+    walks[:] = [*walks[1 - MOST_KEPT :], _KernelWalk(kernel.params, kernel.results, kernel.body, walker.notes, marks)]
     return walker.notes
 
 
@@ -204,7 +204,7 @@ class _Mark:
 
 
 @dataclass(frozen=True, slots=True)
-class _Walk:
+class _KernelWalk:
     """A walk through a kernel's body. marks: how far it had come behind each statement; None where walking is no longer
     than marking. params, results: kept so that their identities stay their own."""
 
@@ -215,14 +215,14 @@ class _Walk:
     marks: list[_Mark | None]
 
 
-def _walks_from(kernel: Kernel) -> list[_Walk]:
+def _walks_from(kernel: Kernel) -> list[_KernelWalk]:
     """The last walks that began as one through this kernel does: with the same arguments, and the same known of
     them."""
     key = "walks", id(kernel.params), id(kernel.results), kernel.overlap, kernel.guard, steps_given(kernel)
-    return kept(key, list[_Walk])
+    return kept(key, list[_KernelWalk])
 
 
-def _begun(walk: _Walk, body: Body) -> _Walk:
+def _begun(walk: _KernelWalk, body: Body) -> _KernelWalk:
     """The walk as far as one through this body is the same, and is marked."""
     count = 0
     for position, (one, other) in enumerate(zip(walk.body, body, strict=False), 1):
