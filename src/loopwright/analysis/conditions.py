@@ -31,12 +31,12 @@ def set_of(text: str, names: tuple[str, ...], dims: tuple[str, ...] = ()) -> isl
     if comparisons is None or not all(name in known or name in dims for one in comparisons for name, _ in one.terms):
         point = f"[{','.join(dims)}]" if dims else ""
         return isl.Set(f"[{','.join(known)}] -> {{ {point} : {text} }}")
-    found = isl.BasicSet.universe(_space(tuple(known), dims))
+    space = _space(tuple(known), dims)
+    found, local = isl.BasicSet.universe(space), isl.LocalSpace.from_space(space)
     context = isl.DEFAULT_CONTEXT
     places = {name: (isl.dim_type.param, place) for place, name in enumerate(known)}
     places |= {name: (isl.dim_type.set, place) for place, name in enumerate(dims)}
     for one in comparisons:
-        local = isl.LocalSpace.from_space(found.get_space())
         equal = isl.Constraint.alloc_equality if one.is_equation else isl.Constraint.alloc_inequality
         row = equal(local).set_constant_val(isl.Val.int_from_si(context, one.constant))
         for name, factor in one.terms:
