@@ -3,24 +3,33 @@
 from __future__ import annotations
 
 import pytest
+from pytest import MonkeyPatch
 
 from analysis.small import kernel
+from loopwright.analysis import dependence
 from loopwright.analysis.bounds import prove
 from loopwright.analysis.dependence import Elements, Meeting, apart, carried, meetings
-from loopwright.analysis.trace import trace
+from loopwright.analysis.trace import Access, LoopNote, trace
 
 HEAD = (
     'def f(a: "float64[1]", b: "float64[2]", x: "int64[1]", y: "int32[1]", n: "int64", m: "int64", k: "int64"):\n'
 )  # fmt: skip
 
 
-def meet(text: str, array: str = "a", loop: str = "i") -> list[Meeting]:
+Asked = tuple[Elements, LoopNote, list[Access]]
+
+
+def asked(text: str, array: str = "a", loop: str = "i") -> Asked:
     found = kernel(HEAD + "".join(f"    {line}\n" for line in text.strip().split("\n")))
     notes = trace(found)
-    elements = Elements(prove(found, notes))
     accesses = [access for access in notes.accesses if access.array == array and loop in access.stack]
-    result = meetings(elements, notes.loops[loop], accesses)
-    assert carried(elements, notes.loops[loop], accesses) == bool(result)
+    return Elements(prove(found, notes)), notes.loops[loop], accesses
+
+
+def meet(text: str, array: str = "a", loop: str = "i") -> list[Meeting]:
+    elements, note, accesses = asked(text, array, loop)
+    result = list(meetings(elements, note, accesses))
+    assert carried(elements, note, accesses) == bool(result)
     return result
 
 
@@ -36,6 +45,7 @@ MEETINGS = {
     "for i in range(n):\n    if x[i] > 0:\n        a[0] = 1.0": ("WAW", None, False),
     "for i in range(n):\n    if x[i] > 0:\n        continue\n    a[0] = 1.0": ("WAW", None, False),
     "for i in range(n):\n    a[i * m] = a[i * k]": ("RAW", None, False),
+    "for i in range(n):\n    if x[i] > 0:\n        a[0] = 1.0\n    b[i, 0] = a[0]": ("RAW", None, False),
     "for i in range(n):\n    a[i // 2] = 1.0": ("WAW", 1, True),
     "for i in range(5, n):\n    a[i] = a[i - 5]": ("RAW", 5, True),
 }
@@ -102,3 +112,61 @@ def test_groups_apart() -> None:
 def test_the_nearest_meeting_comes_first() -> None:
     found = meet("for i in range(9, n):\n    for j in range(4, i):\n        a[i] = a[j - 3] + a[j]")
     assert [meeting.least for meeting in found if meeting.kind == "RAW"][:2] == [1, 4]
+
+
+PLAINLY_APART = [
+    ("for i in range(n):\n    a[i] = a[i] * 2.0", "a"),
+    ("for i in range(n):\n    b[x[i], i + m] = b[x[i + 1], i + m]", "b"),
+    ("for j in range(m):\n    for i in range(n, 0, -2):\n        a[3 * i - j] = a[3 * i - j] + 1.0", "a"),
+]
+
+
+@pytest.mark.parametrize(("text", "array"), PLAINLY_APART)
+def test_isl_is_not_asked_about_one_place_in_each_iteration(text: str, array: str, monkeypatch: MonkeyPatch) -> None:
+    elements, note, accesses = asked(text, array)
+    monkeypatch.setattr(dependence, "_meet", None)
+    monkeypatch.setattr(dependence, "build", None)
+    assert not carried(elements, note, accesses)
+
+
+NOT_PLAINLY = [
+    "for i in range(6):\n    a[i - 3] = 1.0",  # in an array of three elements the first and the last three
+    "for i in range(n):\n    a[i + x[i]] = 1.0",
+    "for i in range(n):\n    for j in range(n):\n        a[i + j] = 1.0",
+    "for i in range(n):\n    a[i] = a[i + 1]",
+    "for i in range(n):\n    a[m] = a[m] + 1.0",
+    "for i in range(n):\n    m = m - 1\n    a[i + m] = 1.0",
+]
+
+
+@pytest.mark.parametrize("text", NOT_PLAINLY)
+def test_what_is_not_one_place_in_each_iteration_may_meet(text: str) -> None:
+    assert meet(text)
+
+
+def test_the_first_meeting_is_found_without_the_others(monkeypatch: MonkeyPatch) -> None:
+    text = "for i in range(4, n):\n    a[i] = a[i - 1] + a[i - 2] + a[i - 3] + a[i - 4]"
+    elements, note, accesses = asked(text)
+    count, real = [0], dependence._meet
+
+    def counted(*given: object, **more: object) -> object:
+        count[0] += 1
+        return real(*given, **more)
+
+    monkeypatch.setattr(dependence, "_meet", counted)
+    first = next(meetings(elements, note, accesses))
+    assert (first.kind, first.distance, count[0]) == ("RAW", 1, 1)
+    assert len(list(meetings(elements, note, accesses))) == 4
+
+
+def test_accesses_of_the_same_elements_are_compared_once(monkeypatch: MonkeyPatch) -> None:
+    elements, note, accesses = asked("for i in range(n):\n    a[m] = a[m] + a[m] * a[m]")
+    real, pairs = dependence._meet, set()
+
+    def counted(note: LoopNote, multiples: object, here: object, there: object, later: bool = False) -> object:
+        assert (id(here), id(there)) not in pairs
+        pairs.add((id(here), id(there)))
+        return real(note, multiples, here, there, later)
+
+    monkeypatch.setattr(dependence, "_meet", counted)
+    assert len(list(meetings(elements, note, accesses))) == 7 and len(pairs) == 1

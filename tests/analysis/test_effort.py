@@ -209,3 +209,19 @@ def test_an_order_with_quotients_has_less() -> None:
     with together(TOTAL):
         recipe(kernel, facts, False, CpuTarget())
         assert is_left(TOTAL - 600_000)
+
+
+@pytest.mark.parametrize("limit", [1, 16, 17, 100, 3_000, 500_000])
+def test_operations_are_counted_to_an_eighth(limit: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And with few questions, as each is one to isl."""
+    asked, spent = [0], 0
+
+    def is_fewer_than(count: int) -> bool:
+        asked[0] += 1
+        return spent < count
+
+    monkeypatch.setattr(effort, "_is_fewer_than", is_fewer_than)
+    for spent in {*range(min(limit, 64)), *(limit * part // 97 for part in range(97))}:
+        asked[0] = 0
+        found = effort._counted(limit)
+        assert spent < found <= spent + 1 + max(1, found // 4) and asked[0] <= 8

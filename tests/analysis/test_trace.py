@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from analysis.small import kernel
+from loopwright.analysis.effort import together
 from loopwright.analysis.trace import Access, Trace, escapes, keep, trace, traced
-from loopwright.ir.nodes import Break, Return
+from loopwright.analysis.values import size_of, value_of
+from loopwright.ir.nodes import Break, Kernel, Return
+from loopwright.ir.walk import expressions
 
 HEAD = 'def f(a: "float64[1]", b: "float64[1]", n: "int64", flag: "bool"):\n'
 
@@ -133,3 +138,64 @@ def test_notes_of_a_fact_serve_the_questions_after_it() -> None:
     found = trace(one)
     keep(one, found)
     assert traced(one) is found
+
+
+BEGINNINGS = [
+    ("for i in range(n):", "    a[i * n] = b[i] + 1.0"),
+    ("while n > 4:", "    n = n // 2"),
+    ("for i in range(min(n, len(a))):", "    if i > 2 and a[i] > 0.0:", "        continue", "    n = n + i % 3"),
+    ("if n < 0:", "    return"),
+    ("m = n * n", "t = a[0]"),
+    ("if a[1] > 1.0 and n > 2:", "    return"),
+    ("for k in range(0, n, 2):", "    for l in range(k):", "        a[k // 4] = b[l * m] * t"),
+    ("if flag:", "    n = 3", "else:", "    n = 5"),
+]
+
+
+def told(notes: Trace) -> list[str]:
+    """Everything that a trace says, down to the order of its symbols."""
+    table, state = notes.state.table, notes.state
+    said = [(a.array, a.stack, a.exact, a.sure, a.number) for a in notes.accesses]
+    forms = [[form.text() for form in (*a.index, *a.sizes)] for a in notes.accesses]
+    where = [[f.text for f in one.where] for one in (*notes.accesses, *notes.tests, *notes.loops.values())]
+    loops = [(name, one.symbol.number, [f.text for f in one.domain], one.regular) for name, one in notes.loops.items()]
+    values = [(id(stmt), [(name, form.text()) for name, form in known.items()]) for stmt, known in notes.values]
+    conditions = [(key, one.true and one.true.text, one.exact) for key, one in notes.conditions.items()]
+    symbols = [(s.number, s.name, s.birth, s.intervals, s.rule, s.data, len(s.roots)) for s in table.symbols]
+    more = [(s.name, repr(form.text())) for s, (form, _) in (*table.ends.items(), *table.quotients.items())]
+    demands = sorted((s.number, level) for s, level in table.demands.items())
+    end = [(name, form.text()) for name, form in (*state.scalars.items(), *state.sizes.items())], state.versions
+    counts = table.counts, len(table.by_key), state.counter, state.types, state.guard, state.overlap
+    return [repr(one) for one in (said, forms, where, loops, values, conditions, symbols, more, demands, end, counts)]
+
+
+def test_a_walk_that_goes_on_from_another_one_is_as_a_walk_of_its_own() -> None:
+    lines = [f"    {line}\n" for part in BEGINNINGS for line in part]
+    whole = kernel(HEAD + "".join(lines))
+    body = whole.body
+    kernels = [replace(whole, body=(*body[:at], *body[at:][::-1])) for at in range(len(body))]
+    kernels += [replace(whole, body=body[:at]) for at in range(len(body))] + [whole, replace(whole, guard="none")]
+    alone = [told(trace(one)) for one in kernels]
+    with together():
+        for one, expected in zip(kernels, alone, strict=True):
+            found = trace(one)
+            assert told(found) == expected
+            ask_more(one, found)
+
+
+def ask_more(asked: Kernel, notes: Trace) -> None:
+    """What questions may do to the notes of a walk."""
+    for expr in expressions(asked.body):
+        if not expr.type.is_float:
+            value_of(notes.state, expr)
+    size_of(notes.state, "nowhere", 0)
+    notes.state.table.demands.clear()
+
+
+def test_walks_of_other_arguments_have_nothing_in_common() -> None:
+    one = kernel(HEAD + "    for i in range(n):\n        a[i] = 1.0\n")
+    narrow = replace(one, params=kernel(HEAD.replace("int64", "int32") + "    return\n").params)
+    expected = told(trace(narrow))
+    with together():
+        trace(one)
+        assert told(trace(narrow)) == expected != told(trace(one))

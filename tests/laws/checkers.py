@@ -29,7 +29,7 @@ NOT_A_STEP = (
 
 # Who may use regular expressions, and what is read with them: never code that this package has generated.
 PATTERNS = {
-    "analysis/affine.py": "formulas for isl",
+    "analysis/affine.py": "formulas for isl", "analysis/conditions.py": "formulas for isl",
     "cli/db.py": "options", "cli/example_arguments.py": "options", "config.py": "options",
     "search/ranges.py": "options",
     "codegen/names.py": "names", "compiler.py": "names", "frontend/arrays.py": "names", "ir/user_text.py": "names",

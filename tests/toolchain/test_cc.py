@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import shutil
 import stat
+import subprocess
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -266,6 +267,35 @@ def test_a_compiler_that_does_not_know_a_parameter_goes_without(tmp_path, config
     text = f'for word; do case "$word" in --param*) echo "error: what"; exit 1;; esac; done\nexec {real} "$@"\n'
     found = cc.find_compiler(replace(config, compiler=script(tmp_path / "old", text)))
     assert found is not None and found.tuning[0] == "-march=native" and cc.LOOPS not in found.tuning
+
+
+SHARED = """
+#include <stdint.h>
+static __attribute__((noinline)) int64_t part(int64_t first, int64_t bound, int64_t step, double *out) {
+  for (int64_t row = first / step; row * step < bound; ++row) {
+    const int64_t from = first - row * step, begin = from > 0 ? from : 0;
+    for (int64_t i = begin; i < step; ++i) out[row * step + i] += 1.0 / (1.0 + out[i] + first);
+  }
+  return first;
+}
+int64_t run(int64_t first, int64_t bound, int64_t threads, int64_t step, double *out) {
+  for (int64_t k = 0; k < threads; ++k) {
+    if (threads == 1) out[k] += part(0, bound, step, out);
+    else out[k] += part(first, bound, step, out);
+  }
+  return 0;
+}
+"""
+
+
+def test_loops_that_threads_share_are_compiled_once(config):
+    """And not once more for the call that one thread makes, from iteration 0 on."""
+    found = cc.find_compiler(config)
+    assert found is not None
+    if cc.ONE_COPY not in found.tuning:
+        pytest.skip("a compiler that makes no copies")
+    names = subprocess.run(["nm", cc.build(SHARED, (), config).path], capture_output=True, text=True, check=True).stdout
+    assert sum(" part" in line for line in names.splitlines()) == 1
 
 
 def test_the_level_of_users_calls(config, monkeypatch):

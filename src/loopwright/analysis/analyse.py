@@ -255,7 +255,7 @@ def _array_obstacle(scene: _LoopQuestions, note: LoopNote, accesses: Sequence[Ac
         with scene.elements.proof.effort.bounded():
             if not carried(scene.elements, note, accesses):
                 return None
-            meeting = meetings(scene.elements, note, accesses)[0]
+            meeting = next(meetings(scene.elements, note, accesses))
     except TooHard:
         array = accesses[0].array
         return _Obstacle(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import product
 from typing import Literal
 
 from loopwright.analysis import isl
@@ -138,9 +139,23 @@ def symbols_of(access: Access) -> list[Symbol]:
 def carried(elements: Elements, note: LoopNote, accesses: Sequence[Access]) -> bool:
     """Whether some write of one array, and some other access of it, may meet in two iterations of the loop."""
     layout = elements.layout(accesses)
+    if any(radices is None and _moves_along(elements, note, accesses, axis) for axis, radices in enumerate(layout)):
+        return False
     writes = [elements.of(access, note, layout) for access in accesses if access.is_write]
     everything = writes + [elements.of(access, note, layout) for access in accesses if not access.is_write]
     return not _meet(note, elements.multiples_of(note), _union(writes), _union(everything)).is_empty()
+
+
+def _moves_along(elements: Elements, note: LoopNote, accesses: Sequence[Access], axis: int) -> bool:
+    """Whether in each iteration all accesses are at one and the same place of an axis, another one in each: where a
+    multiple of the loop's variable, and else only what has one value around the loop, is the index of all of them."""
+    index = accesses[0].index[axis]
+    if not index.coefficient(note.symbol) or any(access.index[axis] != index for access in accesses):
+        return False
+    if any(note.loop.name in symbol.birth for symbol in index.symbols if symbol is not note.symbol):
+        return False
+    bounds = (elements.proof.bounds[id(access.node)][axis] for access in accesses)
+    return all(one.kind == "proven" or not one.may_be_negative for one in bounds)
 
 
 def apart(elements: Elements, note: LoopNote, some: Sequence[Access], others: Sequence[Access]) -> bool:
@@ -206,24 +221,67 @@ def goes_on(note: LoopNote, inner: LoopNote) -> bool:
     return bool(_meet(note, {}, here, there, later=True).is_empty())
 
 
-def meetings(elements: Elements, note: LoopNote, accesses: Sequence[Access]) -> list[Meeting]:
-    """Every pair of accesses of one array that meet, certain ones first, then flow, then the others."""
-    found: list[Meeting] = []
-    layout = elements.layout(accesses)
-    for first in accesses:
-        for second in accesses:
-            if not (first.is_write or second.is_write):
+KINDS: tuple[Kind, ...] = ("RAW", "WAR", "WAW")
+
+Pair = tuple[int, Access, Access]
+"""Two accesses, with the place of the pair among all pairs."""
+
+
+def meetings(elements: Elements, note: LoopNote, accesses: Sequence[Access]) -> Iterator[Meeting]:
+    """Every pair of accesses of one array that meet, certain ones first, then flow, then the others; what is nearest
+    first. They are looked for one by one: the first is the reason that people are told, and the others do not matter
+    then."""
+    pairs: dict[tuple[bool, Kind], list[Pair]] = {(sure, kind): [] for sure in (True, False) for kind in KINDS}
+    sure = [is_certain(access, note) for access in accesses]
+    both = product(zip(accesses, sure, strict=True), repeat=2)
+    for place, ((first, one), (second, other)) in enumerate(both):
+        if first.is_write or second.is_write:
+            pairs[one and other, _kind(first, second)].append((place, first, second))
+    common = _Common(elements, note, elements.layout(accesses))
+    for kind in KINDS:
+        yield from common.meetings(pairs[True, kind], True, pairs[False, kind])
+    for kind in KINDS:
+        yield from common.meetings(sorted(pairs[False, kind], key=lambda pair: pair[0]), False, [])
+
+
+@dataclass(slots=True)
+class _Common:
+    """What accesses of an array have in common in two iterations of a loop, the later one second: found once for all
+    accesses of the same elements. met: with how far apart the iterations are, None where they have nothing in
+    common."""
+
+    elements: Elements
+    note: LoopNote
+    layout: Layout
+    met: dict[tuple[int, int], tuple[isl.Set, int | None, int | None] | None] = field(default_factory=dict)
+
+    def meetings(self, pairs: Sequence[Pair], certain: bool, uncertain: list[Pair]) -> Iterator[Meeting]:
+        """Those of pairs of one kind. certain: they meet in any case if they are not `uncertain`, to which those that
+        may meet by chance are added."""
+        found: list[Meeting] = []
+        for pair in pairs:
+            _, first, second = pair
+            if (met := self._of(first, second)) is None:
                 continue
-            here, there = (elements.of(access, note, layout) for access in (first, second))
-            common = _meet(note, elements.multiples_of(note), here, there, later=True)
-            if not common.is_empty():
-                certain = is_certain(first, note) and is_certain(second, note)
-                certain = certain and not _by_chance(elements, note, (first, second), common)
-                least, most = _distances(note, common)
-                distance = least if least == most else None
-                found.append(Meeting(first, second, _kind(first, second), distance, least, certain))
-    ranks = {"RAW": 0, "WAR": 1, "WAW": 2}
-    return sorted(found, key=lambda m: (not m.certain, ranks[m.kind], m.distance is None, m.least or 0))
+            common, least, most = met
+            if certain and _by_chance(self.elements, self.note, (first, second), common):
+                uncertain.append(pair)
+                continue
+            distance = least if least == most else None
+            meeting = Meeting(first, second, _kind(first, second), distance, least, certain)
+            if distance == 1:  # nothing is nearer
+                yield meeting
+            else:
+                found.append(meeting)
+        yield from sorted(found, key=lambda meeting: (meeting.distance is None, meeting.least or 0))
+
+    def _of(self, first: Access, second: Access) -> tuple[isl.Set, int | None, int | None] | None:
+        here, there = (self.elements.of(access, self.note, self.layout) for access in (first, second))
+        key = id(here), id(there)  # which the elements keep
+        if key not in self.met:
+            common = _meet(self.note, self.elements.multiples_of(self.note), here, there, later=True)
+            self.met[key] = None if common.is_empty() else (common, *_distances(self.note, common))
+        return self.met[key]
 
 
 def _kind(first: Access, second: Access) -> Kind:

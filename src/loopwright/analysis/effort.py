@@ -9,14 +9,17 @@ bounded where it is asked: the scheduler (`isl_schedule.MOST`), and what large n
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from bisect import bisect_left
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from threading import RLock
-from typing import Any
+from typing import Any, TypeVar
 
 from loopwright.analysis import isl
+
+T = TypeVar("T")
 
 LOCK = RLock()
 """Held by whoever asks isl anything: its one context counts operations, and is not made for several threads."""
@@ -122,6 +125,11 @@ def is_left(operations: int) -> bool:
     return left is None or left >= operations
 
 
+def is_together() -> bool:
+    """Whether what is kept now is gone when the questions about one kernel end."""
+    return _METER.get() is not _ALONE
+
+
 def remembered(key: Hashable) -> Any:
     """What was kept under a key; None where nothing was."""
     return _METER.get().made.get(key)
@@ -133,6 +141,15 @@ def remember(key: Hashable, made: Any) -> None:
     if meter is _ALONE and len(meter.made) >= REMEMBERED:
         meter.made.clear()
     meter.made[key] = made
+
+
+def kept(key: Hashable, make: Callable[[], T]) -> T:
+    """What is kept under a key, made where nothing is."""
+    found: T | None = remembered(key)
+    if found is None:
+        found = make()
+        remember(key, found)
+    return found
 
 
 def laborious() -> None:
@@ -201,13 +218,17 @@ def _is_spent() -> bool:
 def _counted(limit: int) -> int:
     """How many operations there were, rounded up by an eighth at most: isl does not tell, but it stops where there
     were too many."""
-    high = limit
-    while high > 16 and _is_fewer_than(high // 2):
-        high //= 2
+    halves = [limit]
+    while halves[-1] > 16:
+        halves.append(halves[-1] // 2)
+    high = _least(halves[::-1])
     step = high // 8
-    while step and _is_fewer_than(high - step):
-        high -= step
-    return high
+    return _least(range(high % step if high == halves[-1] else high - 4 * step, high + 1, step)) if step else high
+
+
+def _least(counts: Sequence[int]) -> int:
+    """The first of some growing counts than which there were fewer operations, the last where there is none before."""
+    return counts[bisect_left(counts, True, hi=len(counts) - 1, key=_is_fewer_than)]
 
 
 def _is_fewer_than(count: int) -> bool:

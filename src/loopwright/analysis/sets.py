@@ -9,6 +9,7 @@ from typing import TypeVar
 
 from loopwright.analysis import isl
 from loopwright.analysis.affine import Formula, Symbol, closure
+from loopwright.analysis.conditions import set_of
 from loopwright.analysis.effort import Effort, TooHard, laborious, remember, remembered
 
 
@@ -111,8 +112,7 @@ def parsed(text: str, names: tuple[str, ...], dims: tuple[str, ...] = ()) -> isl
     key = (text, names, dims)
     found: isl.Set | None = remembered(key)
     if found is None:
-        point = f"[{','.join(dims)}]" if dims else ""
-        found = isl.Set(f"[{','.join(dict.fromkeys(names))}] -> {{ {point} : {text} }}")
+        found = set_of(text, names, dims)
         remember(key, found)
     return found
 

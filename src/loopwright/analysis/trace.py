@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import TypeVar, assert_never
 
 from loopwright.analysis.affine import (
@@ -24,6 +25,7 @@ from loopwright.analysis.affine import (
     relate,
 )
 from loopwright.analysis.carried_ranges import Range, carried_ranges
+from loopwright.analysis.effort import is_together, kept
 from loopwright.analysis.values import (
     UNKNOWN,
     Consequences,
@@ -31,6 +33,7 @@ from loopwright.analysis.values import (
     condition_of,
     initial_state,
     size_of,
+    steps_given,
     value_of,
 )
 from loopwright.ir.by_identity import by_identity
@@ -57,7 +60,7 @@ from loopwright.ir.nodes import (
     While,
 )
 from loopwright.ir.queries import has
-from loopwright.ir.types import INT64
+from loopwright.ir.types import INT64, Scalar
 from loopwright.ir.walk import bodies, children, own_expressions, statements
 
 _Snapshot = tuple[dict[str, Affine], dict[str, tuple[int, tuple[str, ...]]], dict[tuple[str, int], Affine]]
@@ -136,19 +139,32 @@ class Trace:
 
 def trace(kernel: Kernel, table: SymbolTable | None = None) -> Trace:
     """Walk a kernel once. With the `table` of another trace, equal parameters have equal symbols in both."""
-    walker = _Walker(Trace(initial_state(kernel, table)))
-    walker.body(kernel.body)
+    if table is not None or not is_together():
+        walker = _Walker(Trace(initial_state(kernel, table)))
+        walker.body(kernel.body)
+        return walker.notes
+    walks = _walks_from(kernel)
+    begun = max((_begun(walk, kernel.body) for walk in walks), key=lambda walk: len(walk.marks), default=None)
+    marks = [] if begun is None else list(begun.marks)
+    last = marks[-1] if marks else None
+    walker = _Walker(Trace(initial_state(kernel))) if begun is None or last is None else _behind(begun.notes, last)
+    walker.outermost(kernel.body, marks)
+    walks[:] = [*walks[1 - MOST_KEPT :], _KernelWalk(kernel.params, kernel.results, kernel.body, walker.notes, marks)]
     return walker.notes
 
 
 _LAST: list[tuple[Kernel, Trace]] = []
 """The kernels asked about last: several questions about one follow one another when a step is tried."""
 
+MOST_KEPT = 12
+"""So many kernels and walks are kept while the questions about one program are asked: a step that was tried is asked
+about again when it is taken, and leaves most nests as they are."""
+
 
 def traced(kernel: Kernel) -> Trace:
     """The notes of a kernel, for questions that do not make a guard of them: they may be those of an earlier question
     about the same kernel."""
-    for known, notes in _LAST:
+    for known, notes in _last():
         if known is kernel:
             return notes
     notes = trace(kernel)
@@ -158,7 +174,84 @@ def traced(kernel: Kernel) -> Trace:
 
 def keep(kernel: Kernel, notes: Trace) -> None:
     """Let `traced` give these notes: whoever made a guard of them has made it."""
-    _LAST[:] = [(kernel, notes), *_LAST[:3]]
+    last = _last()
+    last[:] = [(kernel, notes), *last[: MOST_KEPT - 1 if is_together() else 3]]
+
+
+def _last() -> list[tuple[Kernel, Trace]]:
+    return kept("traced", list[tuple[Kernel, Trace]]) if is_together() else _LAST
+
+
+# ---- what walks share ------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Mark:
+    """How far a walk had come behind one of a kernel's outermost loops and branches: what the walk goes on to change as
+    it was there, and of what only ever grows the length."""
+
+    values: _Snapshot
+    types: dict[str, Scalar]
+    counter: int
+    counts: dict[str, int]
+    demands: dict[Symbol, int]
+    loops: dict[str, LoopNote]
+    conditions: dict[int, Consequences]
+    lengths: tuple[int, ...]
+    where: tuple[Formula, ...]
+    exact: bool
+    sure: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _KernelWalk:
+    """A walk through a kernel's body. marks: how far it had come behind each statement; None where walking is no longer
+    than marking. params, results: kept so that their identities stay their own."""
+
+    params: object
+    results: object
+    body: Body
+    notes: Trace
+    marks: list[_Mark | None]
+
+
+def _walks_from(kernel: Kernel) -> list[_KernelWalk]:
+    """The last walks that began as one through this kernel does: with the same arguments, and the same known of
+    them."""
+    key = "walks", id(kernel.params), id(kernel.results), kernel.overlap, kernel.guard, steps_given(kernel)
+    return kept(key, list[_KernelWalk])
+
+
+def _begun(walk: _KernelWalk, body: Body) -> _KernelWalk:
+    """The walk as far as one through this body is the same, and is marked."""
+    count = 0
+    for position, (one, other) in enumerate(zip(walk.body, body, strict=False), 1):
+        if one is not other:
+            break
+        if walk.marks[position - 1] is not None:
+            count = position
+    return replace(walk, marks=walk.marks[:count])
+
+
+def _behind(notes: Trace, mark: _Mark) -> _Walker:
+    """A walk that has come just as far as another one had at a mark. The other one's notes and symbols have grown since
+    then, and only at their ends."""
+    state, (accesses, tests, values, *of_table) = notes.state, mark.lengths
+    symbols, by_key, ends, quotients = of_table
+    table = SymbolTable(
+        state.table.symbols[:symbols],
+        dict(mark.counts),
+        dict(islice(state.table.by_key.items(), by_key)),
+        dict(mark.demands),
+        dict(islice(state.table.ends.items(), ends)),
+        dict(islice(state.table.quotients.items(), quotients)),
+    )
+    again = replace(state, table=table, stack=(), counter=mark.counter, types=dict(mark.types))
+    again.scalars, again.versions, again.sizes = mark.values[0].copy(), mark.values[1].copy(), mark.values[2].copy()
+    begun = notes.accesses[:accesses], notes.tests[:tests], dict(mark.loops), notes.values[:values]
+    walker = _Walker(Trace(again, *begun, dict(mark.conditions)))
+    walker.where, walker.exact, walker.sure = list(mark.where), mark.exact, mark.sure
+    return walker
 
 
 def escapes(stmt: Stmt) -> tuple[Jump, ...]:
@@ -277,19 +370,45 @@ class _Walker:
 
     # ---- statements
 
+    def outermost(self, body: Body, marks: list[_Mark | None]) -> None:
+        """Walk the statements of a kernel behind those that have marks, and mark how far it has come."""
+        for stmt in body[len(marks) :]:
+            self._next(stmt)
+            marks.append(self._mark() if bodies(stmt) else None)
+
     def body(self, body: Body) -> bool:
         """Walk statements in order; whether the end of the body cannot be reached."""
         mark, before = len(self.where), self.exact
         ended = False
         for stmt in body:
-            self.notes.values.append((stmt, dict(self.state.scalars)))
-            if not isinstance(stmt, While):  # a while condition is evaluated in the loop, by _while
-                for expr in own_expressions(stmt):
-                    self.expr(expr, stmt)
-            ended = self._stmt(stmt) or ended
+            ended = self._next(stmt) or ended
         del self.where[mark:]
         self.exact = before
         return ended
+
+    def _next(self, stmt: Stmt) -> bool:
+        self.notes.values.append((stmt, dict(self.state.scalars)))
+        if not isinstance(stmt, While):  # a while condition is evaluated in the loop, by _while
+            for expr in own_expressions(stmt):
+                self.expr(expr, stmt)
+        return self._stmt(stmt)
+
+    def _mark(self) -> _Mark:
+        notes, state, table = self.notes, self.state, self.state.table
+        growing = notes.accesses, notes.tests, notes.values, table.symbols, table.by_key, table.ends, table.quotients
+        return _Mark(
+            self._snapshot(),
+            dict(state.types),
+            state.counter,
+            dict(table.counts),
+            dict(table.demands),
+            dict(notes.loops),
+            dict(notes.conditions),
+            tuple(len(one) for one in growing),
+            tuple(self.where),
+            self.exact,
+            self.sure,
+        )
 
     def _stmt(self, stmt: Stmt) -> bool:
         match stmt:

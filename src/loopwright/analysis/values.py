@@ -25,6 +25,7 @@ from loopwright.analysis.affine import (
     relate,
     scale,
 )
+from loopwright.ir.by_identity import by_identity
 from loopwright.ir.linear import coefficient
 from loopwright.ir.nodes import (
     ArrayParam,
@@ -100,7 +101,7 @@ def initial_state(kernel: Kernel, table: SymbolTable | None = None) -> State:
     two kernels with the same parameters are compared."""
     overlap = kernel.overlap or fields_overlap(kernel.arrays)
     state = State(table or SymbolTable(), {}, {}, {}, overlap=overlap, guard=kernel.guard)
-    steps = steps_given(kernel) if kernel.guard != "none" else set()
+    steps = steps_given(kernel) if kernel.guard != "none" else frozenset[str]()
     for param in kernel.params:
         match param:
             case ScalarParam():
@@ -125,7 +126,8 @@ def initial_state(kernel: Kernel, table: SymbolTable | None = None) -> State:
     return state
 
 
-def steps_given(kernel: Kernel) -> set[str]:
+@by_identity
+def steps_given(kernel: Kernel) -> frozenset[str]:
     """The scalar arguments that tell the steps of loops, or how often these go into something: the guard asks them to
     be positive, as nearly all are."""
     scalars = {param.name for param in kernel.scalars if not param.type.is_float}
@@ -136,7 +138,7 @@ def steps_given(kernel: Kernel) -> set[str]:
     parts = [part for bound in bounds for part in subexpressions(bound, Checked)]
     tests = [part.condition for part in parts if part.kind == "zero_division"]
     steps += [test.left for test in tests if isinstance(test, Compare)]
-    return {name for step in steps for name in scalars if coefficient(step, name) and names_in(step) == {name}}
+    return frozenset(name for step in steps for name in scalars if coefficient(step, name) and names_in(step) == {name})
 
 
 def fields_overlap(arrays: Sequence[ArrayParam]) -> bool:

@@ -44,6 +44,7 @@ from loopwright.ir.walk import (
     own_expressions,
     rewrite_body,
     rewrite_expr,
+    statements,
     unless_same,
     with_bodies,
     with_children,
@@ -57,7 +58,19 @@ Node = TypeVar("Node", bound=Expr | Stmt)
 
 def with_statement(kernel: Kernel, old: Stmt, new: Body) -> Kernel:
     """The kernel with other statements instead of one (found by identity)."""
-    return replace(kernel, body=rewrite_body(kernel.body, stmt=lambda stmt: new if stmt is old else (stmt,)))
+    return replace(kernel, body=_with_statement(kernel.body, old, new))
+
+
+def _with_statement(body: Body, old: Stmt, new: Body) -> Body:
+    result: list[Stmt] = []
+    for stmt in body:
+        if stmt is old:
+            result += new
+        elif any(one is old for inner in bodies(stmt) for one in statements(inner)):
+            result.append(with_bodies(stmt, tuple([_with_statement(inner, old, new) for inner in bodies(stmt)])))
+        else:
+            result.append(stmt)
+    return unless_same(body, result)
 
 
 def substituted(body: Body, values: Mapping[str, Expr]) -> Body:

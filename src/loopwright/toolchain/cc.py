@@ -38,7 +38,11 @@ X86 = platform.machine().lower() in ("x86_64", "amd64", "i686")
 LOOPS = "--param=ira-max-loops-num=10000"
 """gcc shares out registers loop by loop only in functions of up to a hundred loops; in larger ones innermost loops read
 their pointers from the stack."""
-TUNING = (("-march=native", LOOPS), ("-march=native",), *(() if X86 else (("-mcpu=native",),)))
+ONE_COPY = "-fno-ipa-cp-clone"
+"""Loops that threads share are functions, which are called in another place where one thread runs all iterations. With
+-O3 gcc makes a copy for that call, which begins at iteration 0; to compile a product of matrices takes it half as long
+again, and the copy is no faster. What has one value in all calls it still knows."""
+TUNING = (("-march=native", LOOPS, ONE_COPY), ("-march=native",), *(() if X86 else (("-mcpu=native",),)))
 UNKNOWN = ("-mtune=generic",)  # for a processor that the compiler takes for another one
 OPENMP = (("-fopenmp",), ("-Xpreprocessor", "-fopenmp", "-lomp"))
 PROBE_TIMEOUT_S = 30.0
@@ -359,7 +363,7 @@ def _probed(command: tuple[str, ...], version: str, identity: str, config: Tools
 
     try:
         stored = obtain(
-            config.cache, key_of((ABI, "probe", _PROBE, *UNKNOWN, LOOPS, identity, cpu_fingerprint())), make
+            config.cache, key_of((ABI, "probe", _PROBE, *UNKNOWN, *TUNING[0], identity, cpu_fingerprint())), make
         )
         abilities = json.loads(stored.contents["abilities.json"])
     except _Lacking as lacking:
