@@ -214,7 +214,9 @@ class SimulatedLoop:
         """Shared in these parts. users: so many GPUs have any."""
         machine, program = self.machine, self._loop.program
         machine.forget()
-        members = [Participant(f"gpu{gpu.number}", program, gpu, regions=self._regions(gpu)) for gpu in machine.gpus]
+        members = [
+            Participant(f"gpu{gpu.number}", program, gpu, stands_in=self._regions(gpu).__getitem__) for gpu in machine.gpus
+        ]
         host = Participant("cpu", replace(program, codes=(None,) * len(program.codes)))
         for gpu in machine.gpus:
             gpu.sharing = users

@@ -249,6 +249,12 @@ class VirtualGpu:
 
         return run
 
+    def visible(self, size_bytes: int) -> None:
+        """See devices.gpu.Gpu."""
+
+    def together(self, parts: Sequence[Any]) -> None:
+        """See devices.gpu.Gpu."""
+
     def upload(self, address: int, source: Any, queue: str = "work", inside: Sequence[range] | None = None) -> None:
         """From the caller's arrays; it waits for that."""
         self._across(_size(source, inside), queue, "cpu")
@@ -346,6 +352,7 @@ class VirtualRegion:
 
     def __init__(self, gpu: VirtualGpu, takes_ns: Callable[[Sequence[object]], float]) -> None:
         self._gpu, self._takes_ns = gpu, takes_ns
+        self.part, self.hides_failures = None, False
 
     def put(self, position: int, placed: Any, array: Any) -> None:
         """See GpuRegion."""
@@ -355,7 +362,7 @@ class VirtualRegion:
         self._gpu.machine.ask(self._gpu.machine.rates.part_us + self._gpu.machine.rates.kernel_us)
         self._gpu.run(self._takes_ns(everything))
 
-    def check(self) -> None:
+    def check(self, failed: bool = False) -> None:
         """See GpuRegion."""
         self._gpu.settle("work")
         self._gpu.machine.ask(self._gpu.machine.rates.check_us)

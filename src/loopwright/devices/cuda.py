@@ -29,13 +29,14 @@ from typing import TYPE_CHECKING, Any
 
 from loopwright.config import Tools, available_cores, current
 from loopwright.deferred import deferred
-from loopwright.devices import cuda_peer
+from loopwright.devices import cuda_peer, cuda_slots
 from loopwright.devices.clocks import Clocks
 from loopwright.devices.copy_layout import CopyBox, copy_box, copy_layout, offset_in, stretches
 from loopwright.devices.cuda_launcher import address_in, cuda_launcher, raiser
 from loopwright.devices.cuda_module import ALLOCATE, DOING, FETCH, STICKY, CudaModule, size_text
+from loopwright.devices.cuda_parts import CudaParts
 from loopwright.devices.cuda_timer import CudaTimer
-from loopwright.devices.gpu import ENTRY, Box, Gpu, Queue
+from loopwright.devices.gpu import ENTRY, Box, Gpu, GpuPart, Queue
 from loopwright.devices.limits import Limits
 from loopwright.devices.peers import ExchangeFailed, PeerCopy
 from loopwright.errors import CompilerError, DeviceError, DeviceMemoryError
@@ -200,6 +201,7 @@ class CudaGpu:
         self._opening = threading.Lock()
         self._opened: OpenedGpu | None = None
         self._lost = ""
+        self._slots: cuda_slots.Slots | None = None
         self.late_ns = 0
         self.spare_events: list[tuple[int, int]] = []  # of timers that are no more: to make them takes a while
         self.reads: set[CudaGpu] = set()  # others whose memory it reads itself, where it can
@@ -275,6 +277,12 @@ class CudaGpu:
         if error is not None and not self._lost:
             raise error
 
+    def visible(self, size_bytes: int) -> Any | None:
+        """See devices.gpu.Gpu."""
+        with self._opening:
+            self._slots = self._slots or cuda_slots.of(self)
+        return self._slots.take(size_bytes)
+
     def upload(self, address: int, source: Any, queue: Queue = "work", inside: Box | None = None) -> None:
         """Copy an array of the host, or a box of its elements, to device memory; when this returns, it may be
         changed."""
@@ -334,6 +342,11 @@ class CudaGpu:
         pairs = [(one, other) for one, other in order if isinstance(one, CudaGpu) and isinstance(other, CudaGpu)]
         is_cuda = all(isinstance(one.source, CudaGpu) and isinstance(one.target, CudaGpu) for one in copies)
         return cuda_peer.exchange(pairs, copies) if is_cuda and len(pairs) == len(order) else None
+
+    def together(self, parts: Sequence[tuple[Gpu, GpuPart]]) -> CudaParts | None:
+        """See devices.gpu.Gpu."""
+        gpus = [gpu for gpu, _ in parts if isinstance(gpu, CudaGpu)]
+        return CudaParts([part for _, part in parts], gpus) if len(gpus) == len(parts) else None
 
     @functools.cached_property
     def event(self) -> int:

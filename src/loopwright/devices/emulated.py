@@ -337,6 +337,12 @@ class EmulatedGpu:
 
         return made
 
+    def visible(self, size_bytes: int) -> None:
+        """See devices.gpu.Gpu: its kernels find nothing of the host's."""
+
+    def together(self, parts: Sequence[tuple[Gpu, GpuPart]]) -> None:
+        """See devices.gpu.Gpu."""
+
     def mark(self, queue: Queue) -> int:
         """How many copies were asked for in the queue `up`, or how often memory was in `work`."""
         return self._promised if queue == "up" else self._allocated

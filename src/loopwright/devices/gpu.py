@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Sequence
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 from loopwright.config import Tools
 from loopwright.devices.clocks import Clocks
@@ -54,6 +54,28 @@ class Timer(Protocol):
         the GPU is lost."""
 
 
+class GpuPart(NamedTuple):
+    """A call of a program's entry. call, site, module, told: addresses of its lw_call, of the site in the lw_failure
+    that it records on the host, of its module's table, and of what kernels tell of a failure; 0: nothing."""
+
+    entry: int
+    call: int
+    site: int
+    module: int
+    told: int
+
+
+class PartsTogether(Protocol):
+    """Calls of programs on several GPUs, each made again and again."""
+
+    def start(self, timers: Sequence[Timer]) -> Sequence[int]:
+        """Start all of them; the places of those that failed. timers: one for each, or none. Waits for nothing."""
+
+    def wait(self) -> Sequence[int]:
+        """Wait for all that the GPUs were asked for in `work`; the places of those that may have gone wrong. Raises
+        what a handler of a signal has raised meanwhile."""
+
+
 class Gpu(Protocol):
     """A GPU. Memory is addressed by numbers; in it elements of an array follow one another, the last axis fastest."""
 
@@ -75,6 +97,10 @@ class Gpu(Protocol):
 
     def release(self, address: int) -> None:
         """Give memory back; what was asked for in `work` ends first."""
+
+    def visible(self, size_bytes: int) -> Any | None:
+        """Bytes of the host, as a NumPy array, that kernels of this GPU write to themselves, few of them, and that the
+        host reads once these are done; theirs as long as the array lives. None where there are none."""
 
     def upload(self, address: int, source: Any, queue: Queue = "work", inside: Box | None = None) -> None:
         """Copy a NumPy array to device memory, or only a box of it where all of it has its place there: what lies
@@ -100,6 +126,10 @@ class Gpu(Protocol):
         """What GPUs of this kind are asked for each time that this is called: the first of each pair does what follows
         in its `work` after what the second one was asked for in its own before; then come the copies. It returns at
         once, and raises ExchangeFailed. One at a time in a process. None where two GPUs cannot reach each other."""
+
+    def together(self, parts: Sequence[tuple[Gpu, GpuPart]]) -> PartsTogether | None:
+        """Calls of programs on GPUs of this kind, which start in their own `work`, in as little of the host's time as
+        possible. None where that takes one after the other."""
 
     def mark(self, queue: Queue) -> int:
         """A mark behind everything that was asked for in a queue; to be given to `wait` once."""

@@ -38,7 +38,6 @@ from loopwright.runtime.pools import finishing, working
 from loopwright.runtime.region_plans import RegionPlan, RegionPlans
 from loopwright.runtime.region_starts import RegionStarts
 from loopwright.runtime.shared_arrays import SharedArrays
-from loopwright.runtime.under_way import PlannedStep
 
 PART_BYTES = 64 << 20
 """What a GPU's part copies at least before it is cut: while one piece computes, the next one is copied."""
@@ -55,12 +54,12 @@ TRIED = 8
 class SharedCall:
     """See Performs. members: who takes part; host: who does what only the host can, one of them or not. arguments: all
     of them; copies: by position, of the arrays among them that are not only on the host; others: GPUs that take no
-    part, and have some of those."""
+    part, and have some of those; is_timed: whether what they take is asked for."""
 
     def __init__(
         self, members: Sequence[Participant], host: Participant, arguments: Sequence[object], parts: PartSource,
         copies: dict[int, ArrayCopies], others: Mapping[str, Gpu] = MappingProxyType({}),
-        known: RegionPlans | None = None, own: Sequence[ArrayCopies] = (),
+        known: RegionPlans | None = None, own: Sequence[ArrayCopies] = (), is_timed: bool = True,
     ) -> None:  # fmt: skip
         self.members, self.host, self.parts, self.arguments = members, host, parts, tuple(arguments)
         self.events: list[Event] = []
@@ -69,7 +68,7 @@ class SharedCall:
         self._gpus = {member.name: member.gpu for member in members if member.gpu is not None} | dict(others)
         self._arrays = SharedArrays(host.program, copies, own, RegionPlans() if known is None else known)
         self._races = False
-        self._starts = RegionStarts(members, self._arrays, self.events)
+        self._starts = RegionStarts(members, self._arrays, self.events, is_timed)
         self._under_way = self._starts.under_way
         self._entries: dict[int, Entry] = {}
         self._coming_home: dict[range, str] = {}  # parts of the present region whose results are copied to the host
@@ -100,8 +99,9 @@ class SharedCall:
 
     def give_back(self) -> None:
         """Give back what arrays have of GPUs' memory for this call."""
-        for copies in (*self._arrays.own, *self._arrays.partial.everything()):
+        for copies in self._arrays.own:
             self._give_back(copies)
+        self._without_partial()
 
     def _give_back(self, copies: ArrayCopies) -> None:
         for place, placed in copies.placed.items():
@@ -151,11 +151,12 @@ class SharedCall:
                     raise self._gone() from error
                 for part in parts:
                     self._by_one(self.host, number, part)
-        for position, copies in partial.updated():
+        for position, several in partial.updated().items():
             array, update = self._arrays.at(position), code.partial[position].update
             assert update is not None
             self._copy(self.host, list(array.wanted(HOST, array.whole)), "down")
-            update(array.array, copies.array)
+            for copies in several:
+                update(array.array, copies.array)
             array.wrote(HOST, array.whole)
         found = [{position: one.array for position, one in totals.items()} for totals in partial.totals()]
         self._without_partial()
@@ -221,8 +222,11 @@ class SharedCall:
         waits = self._starts.has_to_wait(number)
         if waits:
             self._settle()
+        if not self._have_partial(plan):
+            return False
         step = self._under_way.step(plan, lambda: self._starts.step(plan))
-        if step is None or not self._have_partial(step, number):
+        if step is None:
+            self._without_partial()
             return False
         try:
             self._under_way.exchange(step)
@@ -230,7 +234,7 @@ class SharedCall:
             member = next(one for one in self.members if one.gpu is failed.gpu)
             self._given_up(member, failed.error, [])
             return False
-        lost, wrong = self._starts.begin(step, number, waits)
+        lost, wrong = self._starts.begin(step, waits)
         if lost:
             self._lost_of(plan, lost)
         else:
@@ -244,14 +248,14 @@ class SharedCall:
             self._by_one(self.host, number, part)
         return True
 
-    def _have_partial(self, step: PlannedStep, number: int) -> bool:
+    def _have_partial(self, plan: RegionPlan) -> bool:
         """Give the parts of a region the arrays of which there are several. Whether there is room for them."""
         partial, everything = self._arrays.partial, self._arrays.everything
-        for member, part, _ in step.starts:
-            code = member.program.codes[number]
-            assert code is not None
+        for place, part, _, _ in plan.parts:
+            member = self.members[place]
+            code = member.program.codes[plan.number]
             try:
-                if code.partial:
+                if code is not None and code.partial:
                     self._copy(member, partial.add(member, part, partial.made(member, code, everything)), "work")
             except DeviceError as error:
                 if isinstance(error, DeviceMemoryError):
@@ -264,9 +268,7 @@ class SharedCall:
 
     def _without_partial(self) -> None:
         """Of no array there are several any more."""
-        for copies in self._arrays.partial.everything():
-            self._give_back(copies)
-        self._arrays.partial.enter()
+        self._arrays.partial.give_back(self._gpus)
 
     def _lost_of(self, plan: RegionPlan, lost: Sequence[tuple[Participant, range, DeviceError]]) -> None:
         """Of a planned region some parts were not begun: who has what now."""

@@ -118,6 +118,11 @@ class SharedKind:
             warn_once("joules", f"goal={asked.goal!r}: {why}\n  try: {remedy}")
         return found
 
+    def is_quiet(self, shape: Shape) -> bool:
+        """Whether nothing is measured of the present call."""
+        quiet = self.quiet.get(shape)
+        return quiet is not None and quiet.is_quiet
+
     def metered(self, shape: Shape, place: int) -> AbstractContextManager[object]:
         """Count the joules of a call that a device makes by itself, where they are asked for."""
         energy = self.energy.get(shape)
@@ -459,7 +464,8 @@ class Sharing:
         others = {name: gpu for name in names if (gpu := gpus.gpu_of(name)) is not None}
         if len(kind.plans) >= MOST_KINDS:
             kind.plans.clear()
-        call = SharedCall(members, host, here, parts, copies, others, kind.plans.setdefault(shape, RegionPlans()))
+        known, is_quiet = kind.plans.setdefault(shape, RegionPlans()), decision is not None and kind.is_quiet(shape)
+        call = SharedCall(members, host, here, parts, copies, others, known, is_timed=not is_quiet)
         late_ns = sum(member.gpu.late_ns for member in members if member.gpu is not None)
         written = [base for k in self._written if (base := base_of(arguments[k])) is not None]
         note_writes(written)
@@ -471,7 +477,10 @@ class Sharing:
             note_writes(written)
             spent_ns = time.perf_counter_ns() - started
             late_ns = sum(member.gpu.late_ns for member in members if member.gpu is not None) - late_ns
-            self._measured(kind, shape, decision, asked, parts, call, spent_ns, late_ns)
+            if is_quiet and all(member.failure is None for member in members) and shape in kind.timelines:
+                self._keep_timeline(kind, shape, asked, kind.timelines[shape])
+            else:
+                self._measured(kind, shape, decision, asked, parts, call, spent_ns, late_ns)
 
     def _raced(
         self, kind: SharedKind, shape: Shape, division: Division, decision: Assignment, asking: CallArguments,
@@ -512,7 +521,7 @@ class Sharing:
         self._keep_timeline(kind, shape, asked, last)
         if asked.plan not in PLANS or not whole or not total:
             return
-        if (quiet := kind.quiet.get(shape)) is not None and quiet.is_quiet and decision is not None:
+        if decision is not None and kind.is_quiet(shape):
             return
         division = kind.divisions.get(shape)
         if division is None:
