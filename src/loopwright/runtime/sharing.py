@@ -303,19 +303,26 @@ Shared = Callable[[SharedKind, Shape, Config], object]
 
 class Sharing:
     """The calls of one kernel under the option `devices`. code_of: compiles for a signature under a Config that names
-    one device; names: of the parameters; written: positions of those that it may write; told: of calls."""
+    one device; names: of the parameters; written: positions of those that it may write; told: of calls. epoch:
+    another one where what was known before is forgotten."""
 
     def __init__(self, code_of: CodeOf, names: Sequence[str], written: Collection[int], told: Shared) -> None:
         self._code_of, self._names, self._written, self._told = code_of, names, written, told
         self._kinds: dict[tuple[Signature, Config, Sequence[str]], SharedKind] = {}
         self._locks = Locks()
+        self.epoch = 0
 
     def call(self, call: CallArguments, signature: Signature, asked: Config, alone: Alone) -> object:
         """Make a call. alone: makes it under a Config that names one device. Raises what a call raises, and
         PlanError."""
+        kind = self._kind(signature, asked, _residence(call.arguments))
+        return self.repeated(kind, shape_of(call.arguments), call, signature, asked, alone)
+
+    def repeated(
+        self, kind: SharedKind, shape: Shape, call: CallArguments, signature: Signature, asked: Config, alone: Alone
+    ) -> object:
+        """The same where it is known what kind of call it is."""
         arguments = call.arguments
-        kind = self._kind(signature, asked, _residence(arguments))
-        shape = shape_of(arguments)
         names = tuple(kind.programs)
         if asked.plan not in PLANS:
             parts = PlannedParts(Plan.parse(asked.plan), asked.devices)
@@ -388,6 +395,7 @@ class Sharing:
     def forget(self) -> None:
         """Begin anew."""
         self._kinds.clear()
+        self.epoch += 1
 
     # ---- who takes part -----------------------------------------------------------------------------------------
 
@@ -398,7 +406,7 @@ class Sharing:
             found = self._kinds.get(key)
             if found is None or found.code is not code:
                 if len(self._kinds) >= MOST_KINDS:
-                    self._kinds.clear()
+                    self.forget()
                 found = self._kinds[key] = self._new_kind(code, signature, asked)
             return found
 
