@@ -64,6 +64,7 @@ class SharedCall:
         self.members, self.host, self.parts, self.arguments = members, host, parts, tuple(arguments)
         self.events: list[Event] = []
         self.started_ns = 0
+        self.longest: tuple[int, range, Sequence[object]] = 0, range(0), ()
         self._program = host.program
         self._gpus = {member.name: member.gpu for member in members if member.gpu is not None} | dict(others)
         self._arrays = SharedArrays(host.program, copies, own, RegionPlans() if known is None else known)
@@ -132,6 +133,8 @@ class SharedCall:
             self._settle()
             self._by_one(self.host, number, range(1))
         elif iterations:
+            if len(iterations) > len(self.longest[1]):
+                self.longest = number, iterations, self._arrays.everything
             self._shared(number, iterations)
             return self._put_together(number)
         return ()

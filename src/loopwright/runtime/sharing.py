@@ -535,7 +535,7 @@ class Sharing:
         if division is None:
             plan: Any = asked.plan
             models = [member.name if member.gpu is None else member.gpu.name for member in members]
-            division = self._keep(kind, shape, Division(names, whole, plan=plan, models=models))
+            division = self._keep(kind, shape, Division(names, whole, plan=plan, models=models, count=_count(call)))
         for place, member in enumerate(members):
             if member.failure is not None and not isinstance(member.failure, DeviceMemoryError):
                 division.failed(place, str(member.failure).split("\n")[0])
@@ -586,6 +586,13 @@ class Sharing:
                 if value.stream and (gpu := gpus.gpu_of(value.where)) is not None:
                     gpu.synchronize()  # another library may work with it still
         return found
+
+
+def _count(call: SharedCall) -> Callable[[range], float] | None:
+    """How much work some iterations of the longest region of a call are, where these differ."""
+    number, iterations, everything = call.longest
+    codes = [one for member in call.members if (one := member.program.codes[number]) is not None]
+    return codes[0].work(everything, iterations) if codes else None
 
 
 def on_one(asked: Config, device: str) -> Config:
