@@ -215,7 +215,8 @@ class SimulatedLoop:
         machine, program = self.machine, self._loop.program
         machine.forget()
         members = [
-            Participant(f"gpu{gpu.number}", program, gpu, stands_in=self._regions(gpu).__getitem__) for gpu in machine.gpus
+            Participant(f"gpu{gpu.number}", program, gpu, stands_in=self._regions(gpu).__getitem__)
+            for gpu in machine.gpus
         ]
         host = Participant("cpu", replace(program, codes=(None,) * len(program.codes)))
         for gpu in machine.gpus:

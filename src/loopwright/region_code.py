@@ -14,7 +14,6 @@ from loopwright.analysis.facts import ReductionOp
 from loopwright.analysis.reductions import identity
 from loopwright.codegen.gpu_writer import NotOnGpu
 from loopwright.compiler import Analysed, Regions
-from loopwright.cost.call_shape import shape_of
 from loopwright.cost.iteration_work import iteration_work
 from loopwright.devices.base import Executable
 from loopwright.errors import ScheduleError
@@ -24,6 +23,7 @@ from loopwright.ir.program import Program
 from loopwright.ir.queries import arrays_loaded, arrays_stored
 from loopwright.ir.variant import Compilation
 from loopwright.ir.verify import VerifyError
+from loopwright.memory.placing import values_of
 from loopwright.memory.region_call import PartialArray, Performs, RegionCode, RegionProgram
 from loopwright.recipe.parallel_regions import CutRegion, ParallelRegions
 from loopwright.steps.nest import step_of
@@ -77,8 +77,7 @@ def _code(regions: Regions, key: int, wanted: Compilation, load: Load) -> Region
 def _work(kernel: Kernel, given: Sequence[object], iterations: range) -> Callable[[range], float] | None:
     """See RegionCode. The last two numbers of the kernel are the first iteration and the one behind the last."""
     last = max(param.argument for param in kernel.params if isinstance(param, ScalarParam))
-    sizes = shape_of(kernel, given).sizes
-    return iteration_work(kernel, sizes, (f"v{last - 1}", f"v{last}"), iterations)
+    return iteration_work(kernel, values_of(given), (f"v{last - 1}", f"v{last}"), iterations)
 
 
 def _program(regions: Regions, key: int, wanted: Compilation) -> Program | None:

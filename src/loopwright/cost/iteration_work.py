@@ -44,12 +44,14 @@ class IterationWork:
         return self.before[at] + along * (low + (high - low) * along / (2 * (to - from_)))
 
 
-def iteration_work(kernel: Kernel, sizes: Mapping[str, int], ends: tuple[str, str], iterations: range) -> IterationWork | None:
+def iteration_work(
+    kernel: Kernel, sizes: Mapping[str, int], ends: tuple[str, str], iterations: range
+) -> IterationWork | None:
     """Of a region whose first iteration, and the one behind its last, are scalars of these names among `sizes`; None
     where all are alike, or only data tells."""
     if len(iterations) < 2:
         return None
-    inner = [id(stmt) for stmt in statements(kernel.body, Assign | Store)]
+    inner = [id(stmt) for stmt in statements(kernel.body) if isinstance(stmt, Assign | Store)]
 
     def work(place: int) -> float | None:
         at = iterations.start + place

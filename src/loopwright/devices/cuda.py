@@ -206,6 +206,7 @@ class CudaGpu:
         self.spare_events: list[tuple[int, int]] = []  # of timers that are no more: to make them takes a while
         self.reads: set[CudaGpu] = set()  # others whose memory it reads itself, where it can
         self.readers: set[CudaGpu] = set()  # others that read its memory
+        self.sees: set[CudaGpu] = set()  # others whose memory is mapped for its kernels
         self.device = self._ask("cuDeviceGet", number)
         name: bytes = self._ask("cuDeviceGetName", 256, self.device)
         self.name = name.split(b"\0")[0].decode(errors="replace").strip()
@@ -352,6 +353,11 @@ class CudaGpu:
     def event(self) -> int:
         """What other GPUs wait for, recorded anew for each exchange."""
         return int(self.ask("cuEventCreate", EVENT_WITHOUT_TIME))
+
+    @functools.cached_property
+    def pull(self) -> int:
+        """The kernel that copies from other GPUs; 0: none."""
+        return cuda_peer.pull_of(self)
 
     def mark(self, queue: Queue) -> int:
         """A mark behind everything that was asked for in a queue."""

@@ -46,7 +46,8 @@ class CudaParts:
         """See PartsTogether."""
         if timers or self._are_timed:
             self._are_timed = bool(timers)
-            for part, timer in zip(self._parts, timers or [None] * len(self._parts), strict=True):
+            for place, part in enumerate(self._parts):
+                timer = timers[place] if timers else None
                 part.begun, part.ended = timer.events if isinstance(timer, CudaTimer) else (None, None)
         failed = self._start(*self._given)
         return [place for place, part in enumerate(self._parts) if part.failed] if failed else ()

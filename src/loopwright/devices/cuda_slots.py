@@ -31,7 +31,7 @@ class Slots:
             return None
         memory = (ctypes.c_uint8 * size_bytes).from_address(place)
         weakref.finalize(memory, self._free.append, place).atexit = False
-        return np.frombuffer(memory, np.uint8)
+        return np.ctypeslib.as_array(memory)
 
 
 def of(gpu: CudaGpu) -> Slots:

@@ -27,7 +27,7 @@ from loopwright.devices.clocks import Clocks
 from loopwright.devices.cuda_launcher import address_in, raiser, waiting_launcher
 from loopwright.devices.emulated_build import ENTRY, build_emulated, find_cxx
 from loopwright.devices.emulated_memory import APART, FIRST_ADDRESS, EmulatedMemory
-from loopwright.devices.gpu import Box, Gpu, Queue
+from loopwright.devices.gpu import Box, Gpu, GpuPart, Queue
 from loopwright.devices.limits import Limits
 from loopwright.devices.peers import ExchangeFailed, PeerCopy
 from loopwright.errors import CompilerError, DeviceError, DeviceMemoryError
@@ -331,7 +331,7 @@ class EmulatedGpu:
         def made() -> None:
             for one in copies:
                 try:
-                    one.target.copy_from(*one[1:])
+                    one.target.copy_from(*one[1:7])
                 except DeviceError as error:
                     raise ExchangeFailed(one.target, error) from None
 

@@ -11,7 +11,8 @@ if TYPE_CHECKING:
 
 
 class PeerCopy(NamedTuple):
-    """Bytes that a GPU copies of another one's memory, from `other` there to `address` here: see Gpu.copy_from."""
+    """Bytes that a GPU copies of another one's memory, from `other` there to `address` here: see Gpu.copy_from.
+    is_pooled: that memory was got by Gpu.allocate."""
 
     target: Gpu
     source: Gpu
@@ -20,6 +21,7 @@ class PeerCopy(NamedTuple):
     size_bytes: int
     rows: int = 1
     pitch_bytes: int = 0
+    is_pooled: bool = False
 
 
 class ExchangeFailed(Exception):

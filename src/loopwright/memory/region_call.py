@@ -24,9 +24,10 @@ class PartialArray(NamedTuple):
 
 
 class RegionCode(NamedTuple):
-    """One region on one device. work: how much work some iterations are, given all that a part is given and these; None
-    where all are alike, or nobody knows. reach: which part of each array it is about, by position, as sizes and numbers say;
-    written: positions of arrays that it may write; partial: of which there are several, and that are in neither."""
+    """One region on one device. reach: which part of each array it is about, by position, as sizes and numbers say;
+    written: positions of arrays that it may write; partial: of which there are several, and that are in neither. work:
+    how much work some iterations are, given all that a part is given and these; None where all are alike, or nobody
+    knows."""
 
     executable: Executable
     reach: Mapping[int, Reach]

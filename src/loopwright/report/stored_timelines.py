@@ -32,7 +32,7 @@ MOST_MEMBERS = 64
 """So many devices a call may have that is read from a store."""
 
 MOST_KNOWN = 256
-_known: dict[int, tuple[Config, Journal]] = {}
+_known: dict[int, tuple[Config, Journal | None]] = {}
 
 _SPAN = ("device", "what", "start_ns", "end_ns", "first", "last", "size_bytes", "source", "target", "times")
 
@@ -89,7 +89,8 @@ def keep(name: str, file: str, parameters: Sequence[str], kind: SharedKind, shap
 
 
 def _journal(asked: Config) -> Journal | None:
-    """That of these options, None where there is no store; a look-up where calls have the same ones, as they mostly have."""
+    """That of these options, None where there is no store; a look-up where calls have the same ones, as they mostly
+    have."""
     known = _known.get(id(asked))
     if known is None or known[0] is not asked:
         if len(_known) >= MOST_KNOWN:

@@ -75,12 +75,11 @@ class PlannedStep:
     def wait(self) -> list[tuple[PlannedStart, Exception]]:
         """Wait for all parts: how those ended that went wrong."""
         suspect = range(len(self.starts)) if self.together is None else self.together.wait()
-        found = [
+        return [
             (one, error)
             for place, one in enumerate(self.starts)
             if (place in suspect or one.region.hides_failures) and (error := _end_of(one.region)) is not None
         ]
-        return found
 
     def _one_by_one(
         self, everything: Callable[[PlannedStart], Sequence[object]], timers: Sequence[Timer]

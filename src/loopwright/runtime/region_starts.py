@@ -52,7 +52,8 @@ class RegionStarts:
         else:
             failed += [end for end in step.wait() if end[0].place in begun_parts]
             wrong = {one.place for one, _ in failed}
-            for one, timer in zip(step.starts, timers or [None] * len(step.starts), strict=True):
+            for k, one in enumerate(step.starts):
+                timer = timers[k] if timers else None
                 if one.place not in wrong:
                     self.note_end(Launched(self._members[one.place], step.number, one.part, begun, timer, [], None))
         lost = [(self._members[one.place], one.part, error) for one, error in failed if isinstance(error, DeviceError)]

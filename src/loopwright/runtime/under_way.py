@@ -81,7 +81,7 @@ class UnderWay:
         timed, self._timed = self._timed, []
         errors: list[tuple[range, Exception]] = []
         lost: DeviceError | None = None
-        for step in asked:
+        for step in _last_of(asked):
             for one, error in step.wait():
                 if isinstance(error, DeviceError):
                     lost = lost or error
@@ -122,3 +122,16 @@ class UnderWay:
         for step, begun, ended in exchanged:
             for source, target, size_bytes in step.copied:
                 note(Event(target, "copies", begun, ended, range(0), size_bytes, source, target))
+
+
+def _last_of(asked: Counter[PlannedStep]) -> list[PlannedStep]:
+    """Of steps, the last ones first, those that each start something that no later one starts: who has waited for these
+    has waited for all."""
+    found: list[PlannedStep] = []
+    known: set[tuple[int, int]] = set()
+    for step in reversed(asked):
+        mine = {(step.number, one.place) for one in step.starts}
+        if not mine <= known:
+            found.append(step)
+            known |= mine
+    return found
