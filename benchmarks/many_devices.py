@@ -1,11 +1,11 @@
 """The split on one, two and all GPUs of a machine: `python -m benchmarks.many_devices OUT.json [--gpus 1,2,4,8]
-[--budget SECONDS] [--only WORD,WORD] [--scale F] [--kind emulated] [--jobs N]`.
+[--budget SECONDS] [--only WORD,WORD] [--scale F] [--kind emulated] [--jobs N] [--plan auto]`.
 
 Resident: on one GPU `lw.device_array`, on several `lw.distributed_array`. From the host: arrays of NumPy, whole calls
-with every copy; GPUs only, so that speed-ups are those of GPUs. Several share under `plan="split"`. A row has the
-median time of calls after those in which sizes are learned, the speed-up over one GPU, and of the last call its
-imbalance, what each device did, what was copied between whom, and how long the host took alone: before the first device
-began, and after the last one was done. Beside OUT.json there is OUT.html, with pictures of that.
+with every copy; GPUs only, so that speed-ups are those of GPUs. Several share under `plan="split"`, or as asked. A row
+has the median time of calls after those in which sizes are learned, the speed-up over one GPU, and of the last call
+that was measured its imbalance, what each device did, what was copied between whom, and how long the host took alone:
+before the first device began, and after the last one was done. Beside OUT.json there is OUT.html, with pictures.
 
 At small scale, results on all GPUs are compared with those of one before anything is timed: in so many processes at
 once, which leaves compiled code for those that measure. Rows with resident arrays come first, cases in order of value,
@@ -27,6 +27,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from datetime import UTC, datetime
+from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -43,7 +44,7 @@ from loopwright.devices import gpus
 from loopwright.devices.cuda import find_gpus
 from loopwright.report.devices import last_report
 
-LEARNED_IN, MOST_LEARNED, TIMED_FOR_S, MOST_TIMED, SMALL = 4, 20, 0.4, 100, 0.004
+LEARNED_IN, MOST_LEARNED, TIMED_FOR_S, MOST_TIMED, SMALL = 4, 40, 0.4, 100, 0.004
 """Calls before those that count, and more of them, up to so many, where they are short; how long those that count are
 repeated, and how often at most; the scale of the comparison."""
 COMPARED_IN_S = 120
@@ -135,15 +136,20 @@ def _alike(case: ManyCase, where: str, mine: Sequence[Any], expected: Sequence[A
             assert right, f"{case.name} {where}: another result on several GPUs"
 
 
-def measured(case: ManyCase, kind: str, counts: Sequence[int], scale: float, where: str) -> Iterator[Row]:
+def measured(
+    case: ManyCase, kind: str, counts: Sequence[int], scale: float, where: str, plan: str = "split"
+) -> Iterator[Row]:
     """The rows of a case, `where` its arrays are: a GPU whose memory is too small for it gives a row that says so."""
     given = case.arguments(scale)
     size = " ".join("x".join(map(str, one.shape)) for one in given if isinstance(one, np.ndarray) and one.size)
     measure: Callable[[Sequence[str]], tuple[float, float, int]]
-    measure = Resident(case, given).measured if where == "resident" else lambda names: _from_host(case, given, names)
+    if where == "resident":
+        measure = Resident(case, given, plan).measured
+    else:
+        measure = partial(_from_host, case, given, plan)
     alone: float | None = None
     for count in counts:
-        row: Row = {"case": case.name, "arrays": where, "gpus": count, "scale": scale, "size": size}
+        row: Row = {"case": case.name, "arrays": where, "gpus": count, "plan": plan, "scale": scale, "size": size}
         try:
             first, median, calls = measure(names_of(kind, count))
         except (lw.DeviceError, MemoryError) as error:
@@ -159,8 +165,8 @@ def measured(case: ManyCase, kind: str, counts: Sequence[int], scale: float, whe
 class Resident:
     """Calls with arrays that stay: several GPUs use the same ones, one after another number of them."""
 
-    def __init__(self, case: ManyCase, given: Sequence[Any]) -> None:
-        self._case, self._given = case, given
+    def __init__(self, case: ManyCase, given: Sequence[Any], plan: str) -> None:
+        self._case, self._given, self._plan = case, given, plan
         self._pieces: list[Any] = []
 
     def measured(self, names: Sequence[str]) -> tuple[float, float, int]:
@@ -177,19 +183,19 @@ class Resident:
                     gpu.synchronize()
 
                 return timed(once, 1)
-        with lw.options(devices=", ".join(names), plan="split"):
+        with lw.options(devices=", ".join(names), plan=self._plan):
             self._pieces = self._pieces or [
                 lw.distributed_array(one) if isinstance(one, np.ndarray) else one for one in self._given
             ]
             return timed(lambda: kernel(*self._pieces), LEARNED_IN)
 
 
-def _from_host(case: ManyCase, given: Sequence[Any], names: Sequence[str]) -> tuple[float, float, int]:
+def _from_host(case: ManyCase, given: Sequence[Any], plan: str, names: Sequence[str]) -> tuple[float, float, int]:
     case.kernel._dispatch.learn_anew()
     if len(names) == 1:
         with lw.options(device=names[0], explore=False):
             return timed(lambda: case.kernel(*given), 1)
-    with lw.options(devices=", ".join(names), plan="split"):
+    with lw.options(devices=", ".join(names), plan=plan):
         return timed(lambda: case.kernel(*given), LEARNED_IN)
 
 
@@ -239,7 +245,14 @@ def compared(cases: Sequence[ManyCase], kind: str, most: int, jobs: int) -> dict
 
 
 def run(
-    out: Path, kind: str, counts: Sequence[int], budget_s: float, only: str, scale: float, jobs: int = 1
+    out: Path,
+    kind: str,
+    counts: Sequence[int],
+    budget_s: float,
+    only: str,
+    scale: float,
+    jobs: int = 1,
+    plan: str = "split",
 ) -> dict[str, Any]:
     """Measure until the budget is spent. The files are written after each case, so that what ends early is there."""
     begun = time.perf_counter()
@@ -268,7 +281,7 @@ def run(
             if max(counts) > 1 and found["compared"].get(case.name) != "":
                 check(case, kind, max(counts))
                 found["compared"][case.name] = ""
-            for row in measured(case, kind, counts, scale, where):
+            for row in measured(case, kind, counts, scale, where, plan):
                 found["rows"].append(row)
                 print(json.dumps(row), flush=True)
         except Exception as error:  # one case that goes wrong must not lose the others
@@ -292,6 +305,7 @@ def main() -> None:
     parser.add_argument("--scale", type=float, default=1.0)
     parser.add_argument("--kind", default="cuda", choices=("cuda", "emulated"))
     parser.add_argument("--jobs", type=int, default=1, help="processes that compare results before anything is timed")
+    parser.add_argument("--plan", default="split", choices=("split", "auto"), help="of calls that several may share")
     parser.add_argument("--compare", default="", help="only compare the results of this case")
     asked = parser.parse_args()
     if asked.compare:
@@ -302,7 +316,7 @@ def main() -> None:
     able = [one for one in counts if one <= there]
     if not able:
         raise SystemExit(f"{gpus.why_no_gpu()}; --kind emulated imitates some")
-    found = run(asked.out, asked.kind, able, asked.budget, asked.only, asked.scale, asked.jobs)
+    found = run(asked.out, asked.kind, able, asked.budget, asked.only, asked.scale, asked.jobs, asked.plan)
     Console(width=180).print(table(found["rows"]))
     absent = [one for one in counts if one > there]
     if absent:

@@ -280,8 +280,8 @@ class CudaGpu:
 
     def visible(self, size_bytes: int) -> Any | None:
         """See devices.gpu.Gpu."""
-        with self._opening:
-            self._slots = self._slots or cuda_slots.of(self)
+        if self._slots is None:
+            self._slots = cuda_slots.of(self)
         return self._slots.take(size_bytes)
 
     def upload(self, address: int, source: Any, queue: Queue = "work", inside: Box | None = None) -> None:

@@ -23,33 +23,42 @@ typedef struct { /* Exchange of cuda_peer.py */
   int64_t copy_count;
 } lw_exchange;
 
-enum { MOST_PULLS = 8, UNIT = 16, PULLERS = 256, MOST_BLOCKS = 256 };
-#define MOST_PULLED (INT64_C(16) << 20) /* bytes of one piece: of more, copy engines are as fast */
+enum { MOST_PULLS = 8, PULLERS = 256, MOST_BLOCKS = 256 };
+#define MOST_PULLED (INT64_C(16) << 20) /* bytes of a box: of more, copy engines are as fast */
 
 typedef struct { /* of cuda_pull.cuh */
-  uint64_t to[MOST_PULLS], from[MOST_PULLS], units[MOST_PULLS];
+  uint64_t to[MOST_PULLS], from[MOST_PULLS], pitch[MOST_PULLS];
+  uint32_t rows[MOST_PULLS], units[MOST_PULLS], bytes[MOST_PULLS];
 } lw_pulls;
 
-static bool is_pulled(const lw_peer_copy *c) {
-  return c->rows == 1 && c->bytes > 0 && c->bytes <= MOST_PULLED && (c->to | c->from | (uint64_t)c->bytes) % UNIT == 0;
+/* What a thread copies at once, in bytes; 0: that is none for it. */
+static uint32_t unit_of(const lw_peer_copy *c) {
+  const uint64_t all = c->to | c->from | (uint64_t)c->bytes | (c->rows > 1 ? (uint64_t)c->pitch : 0);
+  if (c->rows < 1 || c->bytes < 1 || c->bytes > MOST_PULLED / c->rows) return 0;
+  return all % 16 == 0 ? 16 : all % 8 == 0 ? 8 : all % 4 == 0 ? 4 : 0;
 }
 
 /* All copies of one GPU in one kernel, if they are few and small. Whether that was done; *error: how. */
 static bool pull(const lw_point *point, const lw_peer_copy *copies, int64_t count, int *error) {
   lw_pulls pulls;
-  uint64_t most = 0;
+  uint32_t most = 0;
   if (!point->pull || count > MOST_PULLS) return false;
   for (int64_t k = 0; k < count; k++) {
-    if (!is_pulled(&copies[k])) return false;
-    pulls.to[k] = copies[k].to;
-    pulls.from[k] = copies[k].from;
-    pulls.units[k] = (uint64_t)copies[k].bytes / UNIT;
-    if (pulls.units[k] > most) most = pulls.units[k];
+    const lw_peer_copy *c = &copies[k];
+    const uint32_t unit = unit_of(c);
+    if (!unit) return false;
+    pulls.to[k] = c->to;
+    pulls.from[k] = c->from;
+    pulls.pitch[k] = (uint64_t)c->pitch;
+    pulls.rows[k] = (uint32_t)c->rows;
+    pulls.units[k] = (uint32_t)c->bytes / unit;
+    pulls.bytes[k] = unit;
+    if (pulls.rows[k] * pulls.units[k] > most) most = pulls.rows[k] * pulls.units[k];
   }
-  const uint64_t blocks = (most + PULLERS - 1) / PULLERS;
+  const uint32_t blocks = (most + PULLERS - 1) / PULLERS;
   void *arguments[] = {&pulls};
-  *error = point->gpu->cu.cuLaunchKernel(point->pull, blocks < MOST_BLOCKS ? (unsigned)blocks : MOST_BLOCKS, (unsigned)count, 1,
-                                         PULLERS, 1, 1, 0, point->stream, arguments, NULL);
+  *error = point->gpu->cu.cuLaunchKernel(point->pull, blocks < MOST_BLOCKS ? blocks : MOST_BLOCKS, (unsigned)count, 1, PULLERS,
+                                         1, 1, 0, point->stream, arguments, NULL);
   return true;
 }
 
