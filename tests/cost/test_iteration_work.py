@@ -9,7 +9,7 @@ import pytest
 
 import loopwright as lw
 from loopwright.compiler import Analysed
-from loopwright.cost.iteration_work import IterationWork, iteration_work
+from loopwright.cost.iteration_work import UnevenWork, iteration_work
 from loopwright.placement.split import equal_parts
 
 
@@ -31,7 +31,7 @@ def upper(a, first, last):
 def pyramid(a, first, last):
     for i in range(max(0, first), min(a.shape[0], last)):
         for j in range(i + 1):
-            for k in range(j):
+            for _ in range(j):
                 a[i, j] += 1.0
 
 
@@ -56,7 +56,7 @@ def by_data(a, starts, first, last):
             a[i, j] = 1.0
 
 
-def work_of(kernel: Any, size: int, *more: Any) -> IterationWork | None:
+def work_of(kernel: Any, size: int, *more: Any) -> UnevenWork | None:
     arguments = np.zeros((size, size)), *more, 0, size
     found: Analysed = kernel._dispatch.prepare(arguments, {}).compiled.analysed
     first = len(arguments) - 2
@@ -107,5 +107,5 @@ def test_what_only_data_tells_is_not_counted() -> None:
 
 
 def test_a_part_that_begins_elsewhere() -> None:
-    found = IterationWork.of(10, [0, 4], [1.0, 5.0])
+    found = UnevenWork.of(10, [0, 4], [1.0, 5.0])
     assert found(range(10, 14)) == 12 and found(range(10, 12)) == 4 and found(range(12, 14)) == 8

@@ -13,7 +13,8 @@ from devices.cuda_table import HALF, TEXT, Table
 from devices.fake_cuda import FakeDriver
 from loopwright.devices.cuda import CudaGpu
 from loopwright.devices.emulated import EmulatedGpu
-from loopwright.devices.gpu import ENTRY, GpuPart, PartsTogether
+from loopwright.devices.gpu import ENTRY
+from loopwright.devices.peers import GpuPart, PartsTogether
 from loopwright.toolchain import nvrtc
 
 

@@ -19,7 +19,7 @@ ALIKE = 0.02
 
 
 @dataclass(frozen=True, slots=True)
-class IterationWork:
+class UnevenWork:
     """places: of iterations, from 0 on; work: of each of these; before: of all iterations before each."""
 
     first: int
@@ -28,10 +28,10 @@ class IterationWork:
     before: tuple[float, ...]
 
     @staticmethod
-    def of(first: int, places: Sequence[int], work: Sequence[float]) -> IterationWork:
+    def of(first: int, places: Sequence[int], work: Sequence[float]) -> UnevenWork:
         """Of iterations that were looked at, the last one among them."""
         steps = [(b - a) * (v + w) / 2 for (a, v), (b, w) in pairwise(zip(places, work, strict=True))]
-        return IterationWork(first, tuple(places), tuple(work), (0.0, *accumulate(steps)))
+        return UnevenWork(first, tuple(places), tuple(work), (0.0, *accumulate(steps)))
 
     def __call__(self, part: range) -> float:
         """How much work some iterations that follow one another are."""
@@ -46,12 +46,12 @@ class IterationWork:
 
 def iteration_work(
     kernel: Kernel, sizes: Mapping[str, int], ends: tuple[str, str], iterations: range
-) -> IterationWork | None:
+) -> UnevenWork | None:
     """Of a region whose first iteration, and the one behind its last, are scalars of these names among `sizes`; None
     where all are alike, or only data tells."""
     if len(iterations) < 2:
         return None
-    inner = [id(stmt) for stmt in statements(kernel.body) if isinstance(stmt, Assign | Store)]
+    inner = [id(stmt) for kind in (Assign, Store) for stmt in statements(kernel.body, kind)]
 
     def work(place: int) -> float | None:
         at = iterations.start + place
@@ -65,7 +65,7 @@ def iteration_work(
         return None
     found = [work(place) for place in places]
     known = [one for one in found if one is not None]
-    return None if len(known) < len(found) else IterationWork.of(iterations.start, places, known)
+    return None if len(known) < len(found) else UnevenWork.of(iterations.start, places, known)
 
 
 def _are_alike(work: Sequence[float]) -> bool:

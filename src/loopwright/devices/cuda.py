@@ -36,9 +36,9 @@ from loopwright.devices.cuda_launcher import address_in, cuda_launcher, raiser
 from loopwright.devices.cuda_module import ALLOCATE, DOING, FETCH, STICKY, CudaModule, size_text
 from loopwright.devices.cuda_parts import CudaParts
 from loopwright.devices.cuda_timer import CudaTimer
-from loopwright.devices.gpu import ENTRY, Box, Gpu, GpuPart, Queue
+from loopwright.devices.gpu import ENTRY, Box, Gpu, Queue
 from loopwright.devices.limits import Limits
-from loopwright.devices.peers import ExchangeFailed, PeerCopy
+from loopwright.devices.peers import ExchangeFailed, GpuPart, PeerCopy
 from loopwright.errors import CompilerError, DeviceError, DeviceMemoryError
 from loopwright.ir.program import DeviceText
 from loopwright.toolchain import nvrtc

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from loopwright.devices.cuda_timer import CudaTimer
-from loopwright.devices.gpu import GpuPart, Timer
+from loopwright.devices.gpu import Timer
+from loopwright.devices.peers import GpuPart
 
 if TYPE_CHECKING:
     from loopwright.devices.cuda import CudaGpu

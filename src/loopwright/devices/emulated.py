@@ -27,9 +27,9 @@ from loopwright.devices.clocks import Clocks
 from loopwright.devices.cuda_launcher import address_in, raiser, waiting_launcher
 from loopwright.devices.emulated_build import ENTRY, build_emulated, find_cxx
 from loopwright.devices.emulated_memory import APART, FIRST_ADDRESS, EmulatedMemory
-from loopwright.devices.gpu import Box, Gpu, GpuPart, Queue
+from loopwright.devices.gpu import Box, Gpu, Queue
 from loopwright.devices.limits import Limits
-from loopwright.devices.peers import ExchangeFailed, PeerCopy
+from loopwright.devices.peers import ExchangeFailed, GpuPart, PeerCopy
 from loopwright.errors import CompilerError, DeviceError, DeviceMemoryError
 from loopwright.ir.gpu_target import CUDA
 from loopwright.ir.program import DeviceText

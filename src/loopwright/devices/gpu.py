@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Sequence
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal, Protocol
 
 from loopwright.config import Tools
 from loopwright.devices.clocks import Clocks
 from loopwright.devices.limits import Limits
-from loopwright.devices.peers import PeerCopy
+from loopwright.devices.peers import GpuPart, PartsTogether, PeerCopy
 from loopwright.ir.program import DeviceText
 
 ENTRY = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)
@@ -52,28 +52,6 @@ class Timer(Protocol):
     def finished_ns(self) -> int | None:
         """Nanoseconds; None while the GPU has not come to the end of it. Waits for nothing. Raises DeviceError where
         the GPU is lost."""
-
-
-class GpuPart(NamedTuple):
-    """A call of a program's entry. call, site, module, told: addresses of its lw_call, of the site in the lw_failure
-    that it records on the host, of its module's table, and of what kernels tell of a failure; 0: nothing."""
-
-    entry: int
-    call: int
-    site: int
-    module: int
-    told: int
-
-
-class PartsTogether(Protocol):
-    """Calls of programs on several GPUs, each made again and again."""
-
-    def start(self, timers: Sequence[Timer]) -> Sequence[int]:
-        """Start all of them; the places of those that failed. timers: one for each, or none. Waits for nothing."""
-
-    def wait(self) -> Sequence[int]:
-        """Wait for all that the GPUs were asked for in `work`; the places of those that may have gone wrong. Raises
-        what a handler of a signal has raised meanwhile."""
 
 
 class Gpu(Protocol):

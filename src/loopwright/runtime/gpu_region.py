@@ -10,7 +10,8 @@ import numpy as np
 
 from loopwright.devices.base import Executable
 from loopwright.devices.by_ctypes import fill_slot
-from loopwright.devices.gpu import ENTRY, GpuPart
+from loopwright.devices.gpu import ENTRY
+from loopwright.devices.peers import GpuPart
 from loopwright.memory.gpu_call import BoundsLeft, GpuCallStruct, GpuExecutable, raise_failure
 from loopwright.memory.placing import Placed, in_place
 

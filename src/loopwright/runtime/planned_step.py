@@ -7,7 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from loopwright.devices.gpu import Gpu, PartsTogether, Timer
+from loopwright.devices.gpu import Gpu, Timer
+from loopwright.devices.peers import PartsTogether
 from loopwright.errors import DeviceError
 from loopwright.runtime.gpu_region import GpuRegion
 

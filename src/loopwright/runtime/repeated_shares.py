@@ -17,7 +17,7 @@ from loopwright.runtime.sharing import Alone, SharedKind, Sharing
 MOST_REPEATED = 256
 
 
-class _Repeated(NamedTuple):
+class _SharedBefore(NamedTuple):
     """A call, under an equal Config. code: whose constants have to hold; epoch: of Sharing."""
 
     asked: Config
@@ -33,7 +33,7 @@ class RepeatedShares:
 
     def __init__(self, sharing: Sharing, holds: Callable[[InUse], bool]) -> None:
         self._sharing, self._holds = sharing, holds
-        self._known: dict[tuple[Hashable, ...], _Repeated] = {}
+        self._known: dict[tuple[Hashable, ...], _SharedBefore] = {}
 
     def again(self, args: Sequence[object], asked: Config, alone: Callable[[CallArguments], Alone]) -> object:
         """Make a call as before; NOT_DONE, and nothing done, where that cannot be. alone: makes it on one device."""
@@ -56,7 +56,7 @@ class RepeatedShares:
         if len(self._known) >= MOST_REPEATED:
             self._known.clear()
         kind, _ = self._sharing.told(call.arguments, of, asked)
-        self._known[tokens] = _Repeated(asked, code, self._sharing.epoch, of, kind, shape_of(call.arguments))
+        self._known[tokens] = _SharedBefore(asked, code, self._sharing.epoch, of, kind, shape_of(call.arguments))
 
 
 def _tokens_of(args: Sequence[object]) -> tuple[Hashable, ...] | None:

@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import nullcontext, suppress
 from functools import partial
-from itertools import pairwise
 from types import MappingProxyType
 from typing import Any
 
@@ -25,6 +24,7 @@ from loopwright.devices.peers import ExchangeFailed
 from loopwright.errors import DeviceError, DeviceMemoryError
 from loopwright.memory.array_copies import HOST, ArrayCopies, Copy, make
 from loopwright.memory.placing import give_back
+from loopwright.runtime.part_sources import even_parts
 from loopwright.runtime.participants import (
     Event,
     Failed,
@@ -174,7 +174,7 @@ class SharedCall:
         if fixed is not None and self._planned(number, fixed):
             return
         self._settle()
-        if not self._arrays.are_apart(self.members, number, _even(iterations, TRIED) if fixed is None else fixed):
+        if not self._arrays.are_apart(self.members, number, even_parts(iterations, TRIED) if fixed is None else fixed):
             self._by_one(self._first(number), number, iterations)
             return
         self._arrays.sure = fixed is not None
@@ -320,7 +320,7 @@ class SharedCall:
             for position, _, needed, _ in self._arrays.reached(member, number, part):
                 missing = there[position].valid[member.name].missing(needed) if needed is not None else []
                 moved += sum(Copy(there[position], HOST, HOST, one).size_bytes for one in missing)
-        return iter(_even(part, max(1, min(MOST_PIECES, moved // PART_BYTES))))
+        return iter(even_parts(part, max(1, min(MOST_PIECES, moved // PART_BYTES))))
 
     def _first(self, number: int) -> Participant:
         """Who does a region that nobody can share."""
@@ -595,10 +595,3 @@ class SharedCall:
 def _beyond(arguments: object, originals: object) -> object:
     """The guard of the whole kernel held, so it is a number of the host's that fails."""
     raise OverflowError("a loop counts further than 2**48, which devices cannot share")
-
-
-def _even(iterations: range, count: int) -> list[range]:
-    """About so many parts of the same size."""
-    count = max(1, min(count, len(iterations)))
-    ends = [iterations.start + len(iterations) * k // count for k in range(count + 1)]
-    return [range(a, b) for a, b in pairwise(ends)]
