@@ -278,3 +278,13 @@ def test_a_kernel_copies_what_it_sees(
 def test_without_the_kernel_copy_engines_do_it(gpus: list[CudaGpu], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(nvrtc, "build", lambda *_: SimpleNamespace(cubin=b"no cubin"))
     assert gpus[0].pull == 0
+
+
+@pytest.mark.parametrize("count", [2, 3, 4, 8])
+def test_no_gpu_is_read_by_two_at_once(count: int) -> None:
+    order = [
+        sorted((k for k in range(count) if k != one), key=lambda other: cuda_peer.turn(one, other, count))
+        for one in range(count)
+    ]
+    for step in zip(*order, strict=True):
+        assert sorted(step) == list(range(count))

@@ -65,7 +65,7 @@ def exchange(order: Sequence[tuple[CudaGpu, CudaGpu]], copies: Sequence[PeerCopy
     )
     pairs = sorted((at[gpu], at[other]) for gpu, other in order)
     waits = (ctypes.c_int64 * max(1, 2 * len(pairs)))(*(place for pair in pairs for place in pair))
-    asked.sort(key=lambda one: at[one[0]])
+    asked.sort(key=lambda one: (at[one[0]], turn(at[one[0]], at[one[1]], len(gpus))))
     pulls = (_Copy * max(1, len(asked)))(
         *(
             _Copy(at[target], one.address, one.other, source.open().context, one.size_bytes, one.rows, one.pitch_bytes)
@@ -82,6 +82,12 @@ def exchange(order: Sequence[tuple[CudaGpu, CudaGpu]], copies: Sequence[PeerCopy
             raise ExchangeFailed(gpu, gpu.failed(code, "copying from another GPU")) from None
 
     return run
+
+
+def turn(target: int, source: int, count: int) -> int:
+    """When one of so many GPUs copies from another one: where each copies from all others, no two of them read the same
+    one at once, whose links all of them would share."""
+    return (source - target) % count
 
 
 def _pull_of(gpu: CudaGpu, asked: Sequence[tuple[CudaGpu, CudaGpu, PeerCopy]]) -> int | None:

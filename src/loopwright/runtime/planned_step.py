@@ -112,6 +112,6 @@ class PlannedStep:
 def _end_of(region: GpuRegion, failed: bool = False) -> Exception | None:
     """How a part ended; a DeviceError where its GPU is lost."""
     try:
-        return region.check(failed)
+        return region.check(failed=True) if failed else region.check()
     except DeviceError as lost:
         return lost

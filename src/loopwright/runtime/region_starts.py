@@ -139,7 +139,8 @@ class RegionStarts:
     def region(self, member: Participant, number: int, part: range) -> GpuRegion:
         """A region on a GPU, where its arrays are."""
         if member.stands_in is not None:
-            return member.stands_in(number)
+            member.regions[number] = member.stands_in(number)
+            return member.regions[number]
         code = member.program.codes[number]
         assert code is not None
         if number not in member.regions:
