@@ -63,7 +63,7 @@ def test_arrays_that_change_places_have_a_step_each(made: list[PlannedStep]) -> 
     u = np.random.default_rng(1).integers(-9, 9, 40).astype(float)
     v = np.zeros(40)
     mine = [lw.distributed_array(u), lw.distributed_array(v)]
-    with lw.options(devices=TWO, plan="split"):
+    with lw.options(devices=TWO, plan="1:20 on emulated: recipe\n20:39 on emulated1: recipe"):
         for k in range(12):
             step(*mine)
             alone(u, v)

@@ -211,7 +211,8 @@ def make(copy: Copy, gpus: Mapping[str, Gpu], queue: Queue) -> None:
     place, without the host."""
     array, source, target = copy.array, gpus.get(copy.source), gpus.get(copy.target)
     if source is None and target is not None:
-        target.upload(array.placed[copy.target].address, array.rows, queue, copy.box)
+        inside = None if copy.box == array.whole else copy.box  # all of it is told in less time
+        target.upload(array.placed[copy.target].address, array.rows, queue, inside)
     elif target is None and source is not None:
         bring_back(array.placed[copy.source], copy.box, source, queue)
     elif source is not None and target is not None:
