@@ -27,10 +27,10 @@ from loopwright.ir.gpu_target import CUDA
 from loopwright.ir.program import Program
 from loopwright.memory.array_copies import ArrayCopies
 from loopwright.memory.region_call import RegionProgram
+from loopwright.runtime.part_sources import EvenParts, FixedParts
 from loopwright.runtime.participants import Participant
 from loopwright.runtime.region_plans import RegionPlans
 from loopwright.runtime.shared_call import SharedCall
-from loopwright.runtime.sharing import EvenParts, FixedParts
 
 PROBED = 16
 """Lengths at which it is seen how the axes of a case's arguments depend on them."""
@@ -214,7 +214,10 @@ class SimulatedLoop:
         """Shared in these parts. users: so many GPUs have any."""
         machine, program = self.machine, self._loop.program
         machine.forget()
-        members = [Participant(f"gpu{gpu.number}", program, gpu, regions=self._regions(gpu)) for gpu in machine.gpus]
+        members = [
+            Participant(f"gpu{gpu.number}", program, gpu, stands_in=self._regions(gpu).__getitem__)
+            for gpu in machine.gpus
+        ]
         host = Participant("cpu", replace(program, codes=(None,) * len(program.codes)))
         for gpu in machine.gpus:
             gpu.sharing = users

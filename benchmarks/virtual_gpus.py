@@ -17,12 +17,15 @@ from math import prod
 from typing import Any
 from unittest.mock import patch
 
+from loopwright.devices.cuda_peer import turn
 from loopwright.devices.gpu import Limits
 from loopwright.devices.peers import PeerCopy
 from loopwright.errors import DeviceMemoryError
 from loopwright.runtime import shared_call
 
 NS = 1e9
+MOST_PULLS, MOST_PULLED = 8, 16 << 20
+"""As in devices/cuda_peer.c: so many copies of one GPU, of so many bytes each, are made by one kernel."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,9 +36,10 @@ class Rates:
     together. `full_threads`: with fewer, a GPU computes and moves proportionally less. `cache_bytes`: its second cache;
     `sector_bytes`: what a read at a place that data tell moves, where the array is larger than that. Microseconds:
     `launch_us` before a kernel begins, `latency_us` and `far_latency_us` before a copy does, in a host and between
-    them; and of the host's time `call_us` for a call, `part_us` for each part of a region, `kernel_us` and `copy_us`
-    for asking for one, `upload_us` for a copy from or to the
-    caller's arrays, `mark_us` for a mark or what waits for one, and `check_us` for looking how a GPU ended."""
+    them, and `pull_us` before the copies of few bytes that one kernel makes; and of the host's time `call_us` for a
+    call, `part_us` for each part of a region, `kernel_us` and `copy_us` for asking for one, `upload_us` for a copy from
+    or to the caller's arrays, `mark_us` for a mark or what waits for one, and `check_us` for looking how a GPU
+    ended."""
 
     float32: float = 25e12
     float64: float = 10.5e12
@@ -54,13 +58,14 @@ class Rates:
     launch_us: float = 5.0
     latency_us: float = 10.0
     far_latency_us: float = 30.0
-    call_us: float = 60.0
-    part_us: float = 6.0
-    kernel_us: float = 6.0
-    copy_us: float = 4.0
+    pull_us: float = 5.0
+    call_us: float = 100.0
+    part_us: float = 3.0
+    kernel_us: float = 4.0
+    copy_us: float = 3.0
     upload_us: float = 5.0
-    mark_us: float = 2.0
-    check_us: float = 30.0
+    mark_us: float = 1.0
+    check_us: float = 8.0
 
     def told(self) -> dict[str, float]:
         """For a file of results."""
@@ -242,12 +247,30 @@ class VirtualGpu:
             marks = {other: other.mark("work") for other in dict.fromkeys(other for _, other in order)}
             for one, other in order:
                 one.wait("work", marks[other])
-            for copy in copies:
-                copy.target.copy_from(
-                    copy.source, copy.address, copy.other, copy.size_bytes, copy.rows, copy.pitch_bytes
-                )
+            for target, some in by_target.items():
+                sizes = [copy.size_bytes * copy.rows for copy in some]
+                if len(some) <= MOST_PULLS and max(sizes) <= MOST_PULLED:  # by one kernel
+                    self.machine.ask(rates.kernel_us)
+                    for k, (copy, size) in enumerate(zip(some, sizes, strict=True)):
+                        target.receive(copy.source, size, 0.0 if k else rates.pull_us)
+                    continue
+                for copy in some:
+                    target.copy_from(copy.source, copy.address, copy.other, copy.size_bytes, copy.rows)
 
+        rates = self.machine.rates
+        by_target: dict[VirtualGpu, list[Any]] = {}
+        for copy in copies:
+            by_target.setdefault(copy.target, []).append(copy)
+        count = len(self.machine.gpus)
+        for target, some in by_target.items():
+            some.sort(key=lambda copy, target=target: turn(target.number, copy.source.number, count))
         return run
+
+    def visible(self, size_bytes: int) -> None:
+        """See devices.gpu.Gpu."""
+
+    def together(self, parts: Sequence[Any]) -> None:
+        """See devices.gpu.Gpu."""
 
     def upload(self, address: int, source: Any, queue: str = "work", inside: Sequence[range] | None = None) -> None:
         """From the caller's arrays; it waits for that."""
@@ -271,16 +294,18 @@ class VirtualGpu:
         self, source: VirtualGpu, address: int, other: int, size_bytes: int, rows: int = 1, pitch_bytes: int = 0
     ) -> bool:
         """From another GPU, in the order of `work`."""
-        rates = self.machine.rates
-        self.machine.ask(rates.copy_us)
-        near = source.host == self.host
-        length = NS * size_bytes * rows / (rates.peer if near else rates.between_hosts)
-        begin = max(self.machine.now_ns, self.free_ns["work"]) + 1e3 * (
-            rates.latency_us if near else rates.far_latency_us
-        )
-        begin = source.sends.take(begin, length)
-        self._note(begin, begin + length, "work", size_bytes * rows, f"gpu{source.number}")
+        self.machine.ask(self.machine.rates.copy_us)
+        self.receive(source, size_bytes * rows, self.machine.rates.latency_us)
         return True
+
+    def receive(self, source: VirtualGpu, size_bytes: int, latency_us: float) -> None:
+        """The host has asked for so many bytes of another GPU, which come so long after what was asked for before."""
+        rates = self.machine.rates
+        near = source.host == self.host
+        length = NS * size_bytes / (rates.peer if near else rates.between_hosts)
+        begin = max(self.machine.now_ns, self.free_ns["work"]) + 1e3 * (latency_us if near else rates.far_latency_us)
+        begin = source.sends.take(begin, length)
+        self._note(begin, begin + length, "work", size_bytes, f"gpu{source.number}")
 
     def _note(self, begin: float, end: float, queue: str, size_bytes: int, source: str | None) -> None:
         self.free_ns[queue] = end
@@ -346,6 +371,7 @@ class VirtualRegion:
 
     def __init__(self, gpu: VirtualGpu, takes_ns: Callable[[Sequence[object]], float]) -> None:
         self._gpu, self._takes_ns = gpu, takes_ns
+        self.part, self.hides_failures = None, False
 
     def put(self, position: int, placed: Any, array: Any) -> None:
         """See GpuRegion."""
@@ -355,7 +381,7 @@ class VirtualRegion:
         self._gpu.machine.ask(self._gpu.machine.rates.part_us + self._gpu.machine.rates.kernel_us)
         self._gpu.run(self._takes_ns(everything))
 
-    def check(self) -> None:
+    def check(self, failed: bool = False) -> None:
         """See GpuRegion."""
         self._gpu.settle("work")
         self._gpu.machine.ask(self._gpu.machine.rates.check_us)

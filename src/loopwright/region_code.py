@@ -14,14 +14,16 @@ from loopwright.analysis.facts import ReductionOp
 from loopwright.analysis.reductions import identity
 from loopwright.codegen.gpu_writer import NotOnGpu
 from loopwright.compiler import Analysed, Regions
+from loopwright.cost.iteration_work import iteration_work
 from loopwright.devices.base import Executable
 from loopwright.errors import ScheduleError
 from loopwright.ir.interp import Performer, State, evaluation, execution, prepare_with
-from loopwright.ir.nodes import For, Kernel
+from loopwright.ir.nodes import For, Kernel, ScalarParam
 from loopwright.ir.program import Program
 from loopwright.ir.queries import arrays_loaded, arrays_stored
 from loopwright.ir.variant import Compilation
 from loopwright.ir.verify import VerifyError
+from loopwright.memory.placing import values_of
 from loopwright.memory.region_call import PartialArray, Performs, RegionCode, RegionProgram
 from loopwright.recipe.parallel_regions import CutRegion, ParallelRegions
 from loopwright.steps.nest import step_of
@@ -69,7 +71,13 @@ def _code(regions: Regions, key: int, wanted: Compilation, load: Load) -> Region
     stored = arrays_stored(one.written.body) - _own_arrays(cut, key)
     written = {param.argument for param in one.written.arrays if param.name in stored} - several.keys()
     reached = {position: some for position, some in one.reach.items() if position not in several}
-    return RegionCode(executable, reached, frozenset(written), several)
+    return RegionCode(executable, reached, frozenset(written), several, partial(_work, one.written))
+
+
+def _work(kernel: Kernel, given: Sequence[object], iterations: range) -> Callable[[range], float] | None:
+    """See RegionCode. The last two numbers of the kernel are the first iteration and the one behind the last."""
+    last = max(param.argument for param in kernel.params if isinstance(param, ScalarParam))
+    return iteration_work(kernel, values_of(given), (f"v{last - 1}", f"v{last}"), iterations)
 
 
 def _program(regions: Regions, key: int, wanted: Compilation) -> Program | None:

@@ -412,3 +412,17 @@ def test_unlike_devices_are_not_taken_for_equals() -> None:
         devices.serve(division)
     one, other = (len(part) for part in devices.calls[-1].assignment.parts)
     assert other > 2 * one
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("count", [2, 4, 8])
+def test_devices_that_are_alike_get_as_much_work_of_a_triangle(count: int, seed: int) -> None:
+    devices = Devices([linear(1)] * count, Noise(0.03), seed=seed, count=triangle)
+    division = Division(
+        [f"gpu {k}" for k in range(count)], range(SIZE), plan="split", models=["a GPU"] * count, count=triangle
+    )
+    for _ in range(20):
+        devices.serve(division)
+    for call in devices.calls[2:]:
+        work = [triangle(part) for part in call.assignment.parts]
+        assert min(work) >= 0.99 * max(work) and sum(work) == triangle(range(SIZE))

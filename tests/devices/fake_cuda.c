@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { OUT_OF_MEMORY = 2, NOT_FOUND = 500, ILLEGAL_ADDRESS = 700, MOST = 4096, KERNELS = 7 };
+enum { OUT_OF_MEMORY = 2, NOT_FOUND = 500, ILLEGAL_ADDRESS = 700, MOST = 4096, KERNELS = 8 };
 typedef uint64_t memory;
 
 typedef struct { int64_t open, last, asked; void *stream; } event; /* records that are not done; the latest one and its stream */
@@ -33,7 +33,7 @@ static int fail_code, fail_after, sticky;
 static task tasks[MOST];
 static int64_t first_task, task_count;
 static int dynamic_shared[KERNELS];
-static const char *const names[KERNELS] = {"saxpy", "fault", "nothing", "work_32", "work_64", "work_even", "endless"};
+static const char *const names[KERNELS] = {"saxpy", "fault", "nothing", "work_32", "work_64", "work_even", "endless", "lw_pull"};
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static __thread void *stack[16];
 static __thread int depth;
@@ -353,6 +353,16 @@ int cuFuncSetAttribute(int *function, int kind, int value) {
   *function = value;
   return 0;
 }
+typedef struct { /* of cuda_pull.cuh */
+  memory to[8], from[8], pitch[8];
+  uint32_t rows[8], units[8], bytes[8];
+} pulls;
+static void pull(const pulls *p, unsigned boxes, void *stream) {
+  for (unsigned k = 0; k < boxes; k++)
+    for (uint32_t row = 0; row < p->rows[k]; row++)
+      later((task){.kind = 'c', .stream = stream, .to = (char *)(p->to[k] + row * p->pitch[k]),
+                   .from = (const char *)(p->from[k] + row * p->pitch[k]), .bytes = (size_t)p->units[k] * p->bytes[k]});
+}
 int cuLaunchKernel(int *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
                    unsigned shared, void *stream, void **arguments, void **extra) {
   START("cuLaunchKernel");
@@ -365,6 +375,7 @@ int cuLaunchKernel(int *function, unsigned gx, unsigned gy, unsigned gz, unsigne
     t.n = *(int64_t *)arguments[0], t.a = *(float *)arguments[1];
     t.from = *(const char **)arguments[2], t.to = *(char **)arguments[3];
   }
+  if (kernel == 7) return pull(arguments[0], gy, stream), 0;
   if (kernel == 6) t.from = *(const char **)arguments[0], t.n = *(int64_t *)arguments[1];
   return later(t);
 }

@@ -33,6 +33,7 @@ FUNCTIONS: dict[str, tuple[Any, ...]] = {
     "cuMemPoolSetAttribute": (),
     "cuMemGetInfo_v2": (SIZE, SIZE),
     "cuMemPoolTrimTo": (),
+    "cuMemHostAlloc": (POINTER,),
     "cuModuleLoadData": (POINTER,),
     "cuModuleUnload": (),
     "cuModuleGetFunction": (POINTER,),

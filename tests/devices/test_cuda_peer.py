@@ -7,6 +7,7 @@ import ctypes
 import importlib
 import threading
 import time
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -18,6 +19,7 @@ from loopwright.devices.cuda import CudaGpu
 from loopwright.devices.emulated import EmulatedGpu
 from loopwright.devices.peers import ExchangeFailed, PeerCopy
 from loopwright.errors import DeviceError
+from loopwright.toolchain import nvrtc
 
 
 @pytest.fixture
@@ -214,3 +216,75 @@ def test_memory_is_mapped_when_nobody_is_at_work(gpus: list[CudaGpu], monkeypatc
     told.clear()
     three.meet([one, two])
     assert not told
+
+
+@pytest.fixture
+def pulling(gpus: list[CudaGpu], monkeypatch: pytest.MonkeyPatch) -> list[CudaGpu]:
+    """GPUs whose kernels see each other's memory."""
+    monkeypatch.setattr(nvrtc, "build", lambda *_: SimpleNamespace(cubin=b"fake"))
+    for gpu in gpus:
+        gpu.sees |= set(gpus)
+    return gpus
+
+
+@pytest.mark.parametrize(
+    ("first", "size", "rows", "pitch", "is_pooled", "launches"),
+    [
+        (0, 64, 1, 0, True, 1),
+        (8, 40, 1, 0, True, 1),
+        (4, 12, 5, 20, True, 1),
+        (0, 16, 4, 24, True, 1),
+        (1, 7, 1, 0, True, 0),
+        (0, 64, 1, 0, False, 0),
+    ],
+)
+def test_a_kernel_copies_what_it_sees(
+    pulling: list[CudaGpu],
+    driver: FakeDriver,
+    first: int,
+    size: int,
+    rows: int,
+    pitch: int,
+    is_pooled: bool,
+    launches: int,
+) -> None:
+    one, other, third = pulling
+    mine = one.allocate(400)
+    its = [gpu.allocate(400) for gpu in (other, third)]
+    given = [np.random.default_rng(k).integers(0, 200, 400, np.uint8) for k in range(2)]
+    one.upload(mine, np.full(400, 255, np.uint8))
+    for gpu, place, values in zip((other, third), its, given, strict=True):
+        gpu.upload(place, values)
+        gpu.synchronize()
+    one.synchronize()
+    before = driver.count("fake_launches")
+    at = (first, first + 200)
+    copies = [
+        PeerCopy(one, gpu, mine + shift, place + shift, size, rows, pitch, is_pooled)
+        for gpu, place, shift in zip((other, third), its, at, strict=True)
+    ]
+    made = one.exchange([(one, other), (one, third)], copies)
+    assert made is not None
+    made()
+    expected = np.full(400, 255, np.uint8)
+    for values, shift in zip(given, at, strict=True):
+        for row in range(rows):
+            there_is = slice(shift + row * pitch, shift + row * pitch + size)
+            expected[there_is] = values[there_is]
+    assert np.array_equal(there(one, mine), expected)
+    assert driver.count("fake_launches") - before == launches
+
+
+def test_without_the_kernel_copy_engines_do_it(gpus: list[CudaGpu], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(nvrtc, "build", lambda *_: SimpleNamespace(cubin=b"no cubin"))
+    assert gpus[0].pull == 0
+
+
+@pytest.mark.parametrize("count", [2, 3, 4, 8])
+def test_no_gpu_is_read_by_two_at_once(count: int) -> None:
+    order = [
+        sorted((k for k in range(count) if k != one), key=lambda other: cuda_peer.turn(one, other, count))
+        for one in range(count)
+    ]
+    for step in zip(*order, strict=True):
+        assert sorted(step) == list(range(count))

@@ -14,7 +14,8 @@ from loopwright.choice.division import Assignment
 from loopwright.devices import gpus
 from loopwright.errors import ArgumentTypeError, DeviceError, PlanError
 from loopwright.ir.plan import Plan
-from loopwright.runtime.sharing import EvenParts, FixedParts, GuidedParts, PlannedParts, Quiet
+from loopwright.runtime.part_sources import EvenParts, FixedParts, GuidedParts, PlannedParts
+from loopwright.runtime.sharing import Quiet
 
 TWO = "cpu, emulated"
 

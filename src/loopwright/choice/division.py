@@ -31,12 +31,13 @@ from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import pairwise
 from statistics import median
 from typing import Literal
 
 from loopwright.choice.device_curve import DeviceCurve
 from loopwright.errors import DeviceError
-from loopwright.placement.split import LEAST, Count, Partitioning, Registered, Time, partition
+from loopwright.placement.split import LEAST, Count, Partitioning, Registered, Time, equal_parts, partition
 
 AsPlanned = Literal["auto", "single", "split", "race"]
 Kind = Literal["guided", "split", "single", "race"]
@@ -172,6 +173,7 @@ class Division:
         self._predicted = tuple(predicted) if predicted is not None else (None,) * len(devices)
         self._models = tuple(models)
         self._lock = threading.Lock()
+        self._equals: dict[int, Sizes] = {}
         self._learned = self._nothing()
 
     def decide(self) -> Assignment:
@@ -538,14 +540,26 @@ class Division:
         return min(times) >= (1 - EVEN) * max(times)
 
     def _equal(self, usable: Sequence[int]) -> Sizes | None:
-        """Equal parts; None where devices are not alike, or iterations."""
+        """Parts of as much work; None where devices are not alike."""
         models = {self._models[device] for device in usable} if self._models else set()
         count = len(self.iterations) // self._multiple
-        if len(models) != 1 or len(usable) < 2 or count < len(usable) or self._count is not None:
+        if len(models) != 1 or len(usable) < 2 or count < len(usable):
             return None
-        ends = [self._multiple * (count * k // len(usable)) for k in range(len(usable))] + [len(self.iterations)]
-        parts = {device: ends[k + 1] - ends[k] for k, device in enumerate(usable)}
+        sizes = self._equal_sizes(len(usable))
+        parts = dict(zip(usable, sizes, strict=True))
         return tuple(parts.get(device, 0) for device in range(len(self.devices)))
+
+    def _equal_sizes(self, devices: int) -> Sizes:
+        if devices not in self._equals:
+            if self._count is None:
+                count = len(self.iterations) // self._multiple
+                ends = [self._multiple * (count * k // devices) for k in range(devices)] + [len(self.iterations)]
+                self._equals[devices] = tuple(b - a for a, b in pairwise(ends))
+            else:
+                self._equals[devices] = tuple(
+                    map(len, equal_parts(self.iterations, self._count, self._multiple, devices))
+                )
+        return self._equals[devices]
 
     def _best(self, usable: Sequence[int], new: Sizes, why: str) -> Assignment:
         """What was measured to be best, a division that is better by the margin, or a device that is tried alone."""

@@ -29,15 +29,16 @@ from typing import TYPE_CHECKING, Any
 
 from loopwright.config import Tools, available_cores, current
 from loopwright.deferred import deferred
-from loopwright.devices import cuda_peer
+from loopwright.devices import cuda_peer, cuda_slots
 from loopwright.devices.clocks import Clocks
 from loopwright.devices.copy_layout import CopyBox, copy_box, copy_layout, offset_in, stretches
 from loopwright.devices.cuda_launcher import address_in, cuda_launcher, raiser
 from loopwright.devices.cuda_module import ALLOCATE, DOING, FETCH, STICKY, CudaModule, size_text
+from loopwright.devices.cuda_parts import CudaParts
 from loopwright.devices.cuda_timer import CudaTimer
 from loopwright.devices.gpu import ENTRY, Box, Gpu, Queue
 from loopwright.devices.limits import Limits
-from loopwright.devices.peers import ExchangeFailed, PeerCopy
+from loopwright.devices.peers import ExchangeFailed, GpuPart, PeerCopy
 from loopwright.errors import CompilerError, DeviceError, DeviceMemoryError
 from loopwright.ir.program import DeviceText
 from loopwright.toolchain import nvrtc
@@ -200,10 +201,12 @@ class CudaGpu:
         self._opening = threading.Lock()
         self._opened: OpenedGpu | None = None
         self._lost = ""
+        self._slots: cuda_slots.Slots | None = None
         self.late_ns = 0
         self.spare_events: list[tuple[int, int]] = []  # of timers that are no more: to make them takes a while
         self.reads: set[CudaGpu] = set()  # others whose memory it reads itself, where it can
         self.readers: set[CudaGpu] = set()  # others that read its memory
+        self.sees: set[CudaGpu] = set()  # others whose memory is mapped for its kernels
         self.device = self._ask("cuDeviceGet", number)
         name: bytes = self._ask("cuDeviceGetName", 256, self.device)
         self.name = name.split(b"\0")[0].decode(errors="replace").strip()
@@ -275,6 +278,12 @@ class CudaGpu:
         if error is not None and not self._lost:
             raise error
 
+    def visible(self, size_bytes: int) -> Any | None:
+        """See devices.gpu.Gpu."""
+        if self._slots is None:
+            self._slots = cuda_slots.of(self)
+        return self._slots.take(size_bytes)
+
     def upload(self, address: int, source: Any, queue: Queue = "work", inside: Box | None = None) -> None:
         """Copy an array of the host, or a box of its elements, to device memory; when this returns, it may be
         changed."""
@@ -335,10 +344,20 @@ class CudaGpu:
         is_cuda = all(isinstance(one.source, CudaGpu) and isinstance(one.target, CudaGpu) for one in copies)
         return cuda_peer.exchange(pairs, copies) if is_cuda and len(pairs) == len(order) else None
 
+    def together(self, parts: Sequence[tuple[Gpu, GpuPart]]) -> CudaParts | None:
+        """See devices.gpu.Gpu."""
+        gpus = [gpu for gpu, _ in parts if isinstance(gpu, CudaGpu)]
+        return CudaParts([part for _, part in parts], gpus) if len(gpus) == len(parts) else None
+
     @functools.cached_property
     def event(self) -> int:
         """What other GPUs wait for, recorded anew for each exchange."""
         return int(self.ask("cuEventCreate", EVENT_WITHOUT_TIME))
+
+    @functools.cached_property
+    def pull(self) -> int:
+        """The kernel that copies from other GPUs; 0: none."""
+        return cuda_peer.pull_of(self)
 
     def mark(self, queue: Queue) -> int:
         """A mark behind everything that was asked for in a queue."""

@@ -30,6 +30,8 @@ _SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "lw_cuda_allocate": (ctypes.c_int32, (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_void_p)),
     "lw_cuda_release": (ctypes.c_int32, (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_uint64)),
     "lw_cuda_exchange": (ctypes.c_int32, (ctypes.c_void_p, ctypes.c_void_p)),
+    "lw_cuda_start_parts": (ctypes.c_int64, (ctypes.c_void_p, ctypes.c_int64)),
+    "lw_cuda_wait_parts": (ctypes.c_int64, (ctypes.c_void_p, ctypes.c_int64)),
     "lw_cuda_module_new": (
         ctypes.c_void_p,
         (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, WANTED),
@@ -45,7 +47,7 @@ _SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
 @functools.cache
 def cuda_launcher(config: Tools) -> ctypes.CDLL:
     """cuda_launch.c, compiled and loaded. Raises CompilerError. Calls of it release the GIL."""
-    code = waiting_launcher(("cuda_memory.c", "cuda_peer.c", "cuda_launch.c"), config)
+    code = waiting_launcher(("cuda_memory.c", "cuda_peer.c", "cuda_launch.c", "cuda_parts.c"), config)
     for name, (result, arguments) in _SIGNATURES.items():
         function = getattr(code, name)
         function.restype, function.argtypes = result, arguments

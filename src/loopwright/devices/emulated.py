@@ -29,7 +29,7 @@ from loopwright.devices.emulated_build import ENTRY, build_emulated, find_cxx
 from loopwright.devices.emulated_memory import APART, FIRST_ADDRESS, EmulatedMemory
 from loopwright.devices.gpu import Box, Gpu, Queue
 from loopwright.devices.limits import Limits
-from loopwright.devices.peers import ExchangeFailed, PeerCopy
+from loopwright.devices.peers import ExchangeFailed, GpuPart, PeerCopy
 from loopwright.errors import CompilerError, DeviceError, DeviceMemoryError
 from loopwright.ir.gpu_target import CUDA
 from loopwright.ir.program import DeviceText
@@ -332,11 +332,17 @@ class EmulatedGpu:
         def made() -> None:
             for one in copies:
                 try:
-                    one.target.copy_from(*one[1:])
+                    one.target.copy_from(*one[1:7])
                 except DeviceError as error:
                     raise ExchangeFailed(one.target, error) from None
 
         return made
+
+    def visible(self, size_bytes: int) -> None:
+        """See devices.gpu.Gpu: its kernels find nothing of the host's."""
+
+    def together(self, parts: Sequence[tuple[Gpu, GpuPart]]) -> None:
+        """See devices.gpu.Gpu."""
 
     def mark(self, queue: Queue) -> int:
         """How many copies were asked for in the queue `up`, or how often memory was in `work`."""

@@ -9,7 +9,7 @@ from typing import Any, Literal, Protocol
 from loopwright.config import Tools
 from loopwright.devices.clocks import Clocks
 from loopwright.devices.limits import Limits
-from loopwright.devices.peers import PeerCopy
+from loopwright.devices.peers import GpuPart, PartsTogether, PeerCopy
 from loopwright.ir.program import DeviceText
 
 ENTRY = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)
@@ -76,6 +76,10 @@ class Gpu(Protocol):
     def release(self, address: int) -> None:
         """Give memory back; what was asked for in `work` ends first."""
 
+    def visible(self, size_bytes: int) -> Any | None:
+        """Bytes of the host, as a NumPy array, that kernels of this GPU write to themselves, few of them, and that the
+        host reads once these are done; theirs as long as the array lives. None where there are none."""
+
     def upload(self, address: int, source: Any, queue: Queue = "work", inside: Box | None = None) -> None:
         """Copy a NumPy array to device memory, or only a box of it where all of it has its place there: what lies
         outside stays as it is. When this returns, the array may be changed."""
@@ -100,6 +104,10 @@ class Gpu(Protocol):
         """What GPUs of this kind are asked for each time that this is called: the first of each pair does what follows
         in its `work` after what the second one was asked for in its own before; then come the copies. It returns at
         once, and raises ExchangeFailed. One at a time in a process. None where two GPUs cannot reach each other."""
+
+    def together(self, parts: Sequence[tuple[Gpu, GpuPart]]) -> PartsTogether | None:
+        """Calls of programs on GPUs of this kind, which start in their own `work`, in as little of the host's time as
+        possible. None where that takes one after the other."""
 
     def mark(self, queue: Queue) -> int:
         """A mark behind everything that was asked for in a queue; to be given to `wait` once."""

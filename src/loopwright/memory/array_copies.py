@@ -211,7 +211,8 @@ def make(copy: Copy, gpus: Mapping[str, Gpu], queue: Queue) -> None:
     place, without the host."""
     array, source, target = copy.array, gpus.get(copy.source), gpus.get(copy.target)
     if source is None and target is not None:
-        target.upload(array.placed[copy.target].address, array.rows, queue, copy.box)
+        inside = None if copy.box == array.whole else copy.box  # all of it is told in less time
+        target.upload(array.placed[copy.target].address, array.rows, queue, inside)
     elif target is None and source is not None:
         bring_back(array.placed[copy.source], copy.box, source, queue)
     elif source is not None and target is not None:
@@ -224,12 +225,13 @@ def peer_copies(copy: Copy, source: Gpu, target: Gpu) -> Iterator[PeerCopy]:
     for first, count, pitch in _rows(copy.box, rows.shape):
         offset, size_bytes = offset_in(rows.shape, first) * rows.itemsize, prod(map(len, first)) * rows.itemsize
         to, where = array.placed[copy.target].address + offset, array.placed[copy.source].address + offset
-        yield PeerCopy(target, source, to, where, size_bytes, count, pitch * rows.itemsize)
+        is_pooled = bool(array.placed[copy.source].owned)
+        yield PeerCopy(target, source, to, where, size_bytes, count, pitch * rows.itemsize, is_pooled)
 
 
 def _between(copy: Copy, source: Gpu, target: Gpu) -> None:
     for one in peer_copies(copy, source, target):
-        if not target.copy_from(*one[1:]):
+        if not target.copy_from(*one[1:7]):
             through_host = np.empty(one.size_bytes, np.uint8)
             for row in range(one.rows):
                 source.download(through_host, one.other + row * one.pitch_bytes)

@@ -27,12 +27,13 @@ class DistributedArray(KeptInPieces):
     """An array of which each device keeps the part that it works on. `numpy()` copies all of it to the host,
     `copy_from` the other way; `parts()` says which device has which part. Made by `lw.distributed_array`.
 
-    shape, dtype: as of a NumPy array; its layout is C."""
+    shape, dtype: as of a NumPy array; its layout is C. token: tells it from others, those that are gone too."""
 
     def __init__(self, source: Array) -> None:
         self._host = np.array(source, order="C")
         self.shape, self.dtype, self.nbytes = self._host.shape, self._host.dtype, self._host.nbytes
         self.copies = ArrayCopies(self._host, None)
+        self.token = object()
         self._finalizer = weakref.finalize(self, _give_back, self.copies.placed)
 
     def __len__(self) -> int:

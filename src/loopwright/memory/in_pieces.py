@@ -23,6 +23,8 @@ class InPieces(np.ndarray[Any, np.dtype[Any]]):
 class KeptInPieces:
     """What `lw.distributed_array` makes, for whoever only has to know that it is one."""
 
+    token: object
+
     def argument(self) -> InPieces:
         """What kernels are given."""
         raise NotImplementedError

@@ -161,6 +161,9 @@ def send(placed: Placed, rows: range, gpu: Gpu, queue: Queue = "work") -> None:
 def bring_back(placed: Placed, box: tuple[range, ...], gpu: Gpu, queue: Queue = "work") -> None:
     """Copy a box of what is on the GPU to where the caller sees it."""
     first, *others = box
+    if all(len(one) == size for one, size in zip(box, placed.rows.shape, strict=True)):  # told in less time
+        gpu.download(placed.rows, placed.address, queue=queue)
+        return
     target = placed.rows[first.start : first.stop]
     inside = (range(len(first)), *others)
     gpu.download(target, placed.address + first.start * placed.row_bytes, inside, queue)

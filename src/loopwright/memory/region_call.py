@@ -25,12 +25,15 @@ class PartialArray(NamedTuple):
 
 class RegionCode(NamedTuple):
     """One region on one device. reach: which part of each array it is about, by position, as sizes and numbers say;
-    written: positions of arrays that it may write; partial: of which there are several, and that are in neither."""
+    written: positions of arrays that it may write; partial: of which there are several, and that are in neither. work:
+    how much work some iterations are, given all that a part is given and these; None where all are alike, or nobody
+    knows."""
 
     executable: Executable
     reach: Mapping[int, Reach]
     written: frozenset[int]
     partial: Mapping[int, PartialArray] = MappingProxyType({})
+    work: Callable[[Sequence[object], range], Callable[[range], float] | None] = lambda given, iterations: None
 
     @property
     def fetches(self) -> bool:

@@ -105,6 +105,13 @@ def partition(
     return Partitioning(best.parts, best.times_ns, best.why, tuple(board.registered))
 
 
+def equal_parts(iterations: range, count: Count | None, multiple: int, devices: int) -> tuple[range, ...]:
+    """Parts of as much work each, as far as whole units allow: see `partition`."""
+    domain = _Domain.of(iterations, count, multiple, devices)
+    ends = domain.cut([1.0] * devices)
+    return tuple(map(domain.between, [0, *ends[:-1]], ends))
+
+
 @dataclass(frozen=True, slots=True)
 class _Domain:
     """Iterations that may be cut between units only."""

@@ -32,7 +32,7 @@ MOST_MEMBERS = 64
 """So many devices a call may have that is read from a store."""
 
 MOST_KNOWN = 256
-_known: dict[int, tuple[Config, Journal]] = {}
+_known: dict[int, tuple[Config, Journal | None]] = {}
 
 _SPAN = ("device", "what", "start_ns", "end_ns", "first", "last", "size_bytes", "source", "target", "times")
 
@@ -61,7 +61,8 @@ class StoredCall:
 def keep(name: str, file: str, parameters: Sequence[str], kind: SharedKind, shape: Shape, asked: Config) -> None:
     """Have the last shared call of this kind and shape kept. It costs the call some microseconds: the thread that
     writes the store makes the table, of the last of many calls."""
-    if asked.store_path is None:
+    journal = _journal(asked)
+    if journal is None:
         return
     timeline, made_at = kind.timelines[shape], time.time()
 
@@ -84,16 +85,17 @@ def keep(name: str, file: str, parameters: Sequence[str], kind: SharedKind, shap
         table = FittedTable(TIMELINE, machine.fingerprint, timeline_name(kernel, shape), content, made_at)
         return [MachineName(machine.fingerprint, machine), table]
 
-    _journal(asked).put_last((kind.code.fingerprint, shape), make)
+    journal.put_last((kind.code.fingerprint, shape), make)
 
 
-def _journal(asked: Config) -> Journal:
-    """That of these options; a look-up where calls have the same ones, as they mostly have."""
+def _journal(asked: Config) -> Journal | None:
+    """That of these options, None where there is no store; a look-up where calls have the same ones, as they mostly
+    have."""
     known = _known.get(id(asked))
     if known is None or known[0] is not asked:
         if len(_known) >= MOST_KNOWN:
             _known.clear()
-        known = _known[id(asked)] = asked, journal_of(asked)
+        known = _known[id(asked)] = asked, None if asked.store_path is None else journal_of(asked)
     return known[1]
 
 

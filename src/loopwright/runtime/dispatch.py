@@ -46,9 +46,10 @@ from loopwright.runtime.specialise import as_arguments, signature_of
 if TYPE_CHECKING:
     from loopwright.choice.adapt import Decision, Standing
     from loopwright.devices import by_ctypes
-    from loopwright.runtime import sharing
+    from loopwright.runtime import repeated_shares, sharing
 else:
     by_ctypes = deferred("loopwright.devices.by_ctypes")
+    repeated_shares = deferred("loopwright.runtime.repeated_shares")
     sharing = deferred("loopwright.runtime.sharing")
 
 MOST_SHAPES = 512
@@ -118,6 +119,7 @@ class Dispatch:
         self.codes = CodeTable(compile, self._locks)
         self._executor = Executor(self.codes, self._locks, self.parameters, self.written)
         self._sharing: sharing.Sharing | None = None
+        self._repeated_shares: repeated_shares.RepeatedShares | None = None
         self.shared_calls: Counter[Compilation] = Counter()  # by what the CPU has for its part
         self._dispatcher: Dispatcher | None = None
         self._answers = False
@@ -251,7 +253,7 @@ class Dispatch:
             self._choosers.clear()
             self._usual.clear()
             self._serving.clear()
-            self._sharing = None
+            self._sharing = self._repeated_shares = None
             self._executor.forget()
             if self._dispatcher is not None:
                 self._dispatcher.clear()
@@ -300,6 +302,10 @@ class Dispatch:
         return copy_context().run(call)  # interrupted anywhere, no option stays behind
 
     def _slow(self, args: tuple[object, ...], kwargs: Mapping[str, object] | None) -> object:
+        if self._repeated_shares is not None and not kwargs and (asked := current()).devices:
+            result = self._repeated_shares.again(args, asked, lambda call: lambda one: self._by_one(call, one))
+            if result is not NOT_DONE:
+                return result
         tokens = None if kwargs else tokens_of(args)
         if tokens is not None and (result := self._executor.again(tokens, args)) is not NOT_DONE:
             return result
@@ -309,11 +315,11 @@ class Dispatch:
         given, arguments = self._arguments(args, kwargs or {})
         asked = current()
         if asked.devices:
-            return self._by_several(CallArguments(arguments, given), asked)
+            return self._by_several(CallArguments(arguments, given), asked, None if kwargs else args)
         return self._by_one(CallArguments(arguments, given, tokens if len(args) == len(arguments) else None), asked)
 
-    def _by_several(self, call: CallArguments, asked: Config) -> object:
-        """A call that several devices may share."""
+    def _by_several(self, call: CallArguments, asked: Config, args: tuple[object, ...] | None) -> object:
+        """A call that several devices may share. args: all that the caller has written, None where some have names."""
         if len(asked.devices) == 1:
             return self._by_one(call, sharing.on_one(asked, asked.devices[0]))
         if asked.deterministic and not asked.strict:  # devices round otherwise, and who does what changes
@@ -326,7 +332,12 @@ class Dispatch:
             raise error
         if settled is not default:  # every access is tested, and nothing reordered
             return self._by_one(call, here)
-        return self.sharing.call(call, signature, asked, lambda config: self._by_one(call, config))
+        result = self.sharing.call(call, signature, asked, lambda config: self._by_one(call, config))
+        if args is not None:
+            if self._repeated_shares is None:
+                self._repeated_shares = repeated_shares.RepeatedShares(self.sharing, self.codes.holds)
+            self._repeated_shares.remember(args, call, asked, default.code, signature)
+        return result
 
     @property
     def sharing(self) -> sharing.Sharing:

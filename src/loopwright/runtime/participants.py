@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
@@ -30,7 +30,8 @@ class Event(NamedTuple):
 @dataclass(slots=True, eq=False)
 class Participant:
     """A device that takes part. gpu: None for the CPU. busy_ns, done: how
-    long it has worked in this call, and how many iterations it has done; failure: why it does no more."""
+    long it has worked in this call, and how many iterations it has done; failure: why it does no more. stands_in: gives
+    regions, by their numbers, for a GPU that is simulated."""
 
     name: str
     program: RegionProgram
@@ -40,6 +41,7 @@ class Participant:
     done: int = 0
     failure: Exception | None = None
     regions: dict[int, GpuRegion] = field(default_factory=dict)
+    stands_in: Callable[[int], GpuRegion] | None = None
 
 
 class PartSource(Protocol):

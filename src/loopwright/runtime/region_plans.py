@@ -11,10 +11,15 @@ from typing import NamedTuple
 from loopwright.ir.plan import Box
 from loopwright.memory.array_copies import Marks
 from loopwright.runtime.gpu_region import GpuRegion
+from loopwright.runtime.partial_copies import SparePartials
 from loopwright.runtime.participants import Boxes
+from loopwright.runtime.planned_step import PlannedStep
 
 MOST_PLANS = 4096
 """So many plans, and marks, are kept of calls of one kind and shape."""
+
+MOST_STEPS = 256
+"""The same of steps, each of which has a struct for each part."""
 
 
 class PlannedPart(NamedTuple):
@@ -46,12 +51,15 @@ Key = tuple[object, ...]
 class RegionPlans:
     """Of calls of one kind and shape. boxes: of parts of regions; plans: None where a region has none; deciding: for
     each region the positions of numbers that decide which parts of arrays it is about; regions: by the name of the
-    device, the number of the region, and the shapes of arrays that the call makes."""
+    device, the number of the region, and the shapes of arrays that the call makes; steps: by the plan before, the plan,
+    and where its arrays are; spare: arrays of which there were several."""
 
     boxes: Boxes = field(default_factory=dict)
     plans: dict[Key, RegionPlan | None] = field(default_factory=dict)
     deciding: dict[int, Sequence[int]] = field(default_factory=dict)
     regions: dict[Key, GpuRegion] = field(default_factory=dict)
+    steps: dict[Key, PlannedStep] = field(default_factory=dict)
+    spare: SparePartials = field(default_factory=SparePartials)
     _marks: dict[object, Marks] = field(default_factory=dict)
 
     def same(self, marks: Marks) -> Marks:
@@ -66,3 +74,12 @@ class RegionPlans:
             self.plans.clear()
         self.plans[key] = plan
         return plan
+
+    def keep_step(self, key: Key, step: PlannedStep | None) -> PlannedStep | None:
+        """The same of a step."""
+        if step is None:
+            return None
+        if len(self.steps) >= MOST_STEPS:
+            self.steps.clear()
+        self.steps[key] = step
+        return step

@@ -34,7 +34,7 @@ class SharedArrays:
         self._known_values: dict[str, int] | None = None
         self._apart: dict[tuple[object, ...], bool] = {}
         self.writing, self.sure = list[tuple[Participant, int, Box]](), False
-        self.partial = PartialCopies()
+        self.partial = PartialCopies(known.spare)
 
     def enter(self, everything: tuple[object, ...]) -> None:
         """A region begins, in which nobody has written anything yet."""
@@ -46,7 +46,7 @@ class SharedArrays:
         """What a member is given of the present region for a part."""
         last = member.program.first + member.program.numbers - 1
         found = [*self.everything[: last - 1], part.start, part.stop, *self.everything[last + 1 :]]
-        for position, copies in self.partial.of(member, part).items():
+        for position, copies in self.partial.of(member.name, part).items():
             found[position] = copies.array
         return tuple(found)
 

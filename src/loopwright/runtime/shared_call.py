@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import nullcontext, suppress
 from functools import partial
-from itertools import pairwise
 from types import MappingProxyType
 from typing import Any
 
@@ -25,6 +24,7 @@ from loopwright.devices.peers import ExchangeFailed
 from loopwright.errors import DeviceError, DeviceMemoryError
 from loopwright.memory.array_copies import HOST, ArrayCopies, Copy, make
 from loopwright.memory.placing import give_back
+from loopwright.runtime.part_sources import even_parts
 from loopwright.runtime.participants import (
     Event,
     Failed,
@@ -38,7 +38,6 @@ from loopwright.runtime.pools import finishing, working
 from loopwright.runtime.region_plans import RegionPlan, RegionPlans
 from loopwright.runtime.region_starts import RegionStarts
 from loopwright.runtime.shared_arrays import SharedArrays
-from loopwright.runtime.under_way import PlannedStep
 
 PART_BYTES = 64 << 20
 """What a GPU's part copies at least before it is cut: while one piece computes, the next one is copied."""
@@ -55,21 +54,22 @@ TRIED = 8
 class SharedCall:
     """See Performs. members: who takes part; host: who does what only the host can, one of them or not. arguments: all
     of them; copies: by position, of the arrays among them that are not only on the host; others: GPUs that take no
-    part, and have some of those."""
+    part, and have some of those; is_timed: whether what they take is asked for."""
 
     def __init__(
         self, members: Sequence[Participant], host: Participant, arguments: Sequence[object], parts: PartSource,
         copies: dict[int, ArrayCopies], others: Mapping[str, Gpu] = MappingProxyType({}),
-        known: RegionPlans | None = None, own: Sequence[ArrayCopies] = (),
+        known: RegionPlans | None = None, own: Sequence[ArrayCopies] = (), is_timed: bool = True,
     ) -> None:  # fmt: skip
         self.members, self.host, self.parts, self.arguments = members, host, parts, tuple(arguments)
         self.events: list[Event] = []
         self.started_ns = 0
+        self.longest: tuple[int, range, Sequence[object]] = 0, range(0), ()
         self._program = host.program
         self._gpus = {member.name: member.gpu for member in members if member.gpu is not None} | dict(others)
         self._arrays = SharedArrays(host.program, copies, own, RegionPlans() if known is None else known)
         self._races = False
-        self._starts = RegionStarts(members, self._arrays, self.events)
+        self._starts = RegionStarts(members, self._arrays, self.events, is_timed)
         self._under_way = self._starts.under_way
         self._entries: dict[int, Entry] = {}
         self._coming_home: dict[range, str] = {}  # parts of the present region whose results are copied to the host
@@ -100,8 +100,9 @@ class SharedCall:
 
     def give_back(self) -> None:
         """Give back what arrays have of GPUs' memory for this call."""
-        for copies in (*self._arrays.own, *self._arrays.partial.everything()):
+        for copies in self._arrays.own:
             self._give_back(copies)
+        self._without_partial()
 
     def _give_back(self, copies: ArrayCopies) -> None:
         for place, placed in copies.placed.items():
@@ -132,6 +133,8 @@ class SharedCall:
             self._settle()
             self._by_one(self.host, number, range(1))
         elif iterations:
+            if len(iterations) > len(self.longest[1]):
+                self.longest = number, iterations, self._arrays.everything
             self._shared(number, iterations)
             return self._put_together(number)
         return ()
@@ -151,11 +154,12 @@ class SharedCall:
                     raise self._gone() from error
                 for part in parts:
                     self._by_one(self.host, number, part)
-        for position, copies in partial.updated():
+        for position, several in partial.updated().items():
             array, update = self._arrays.at(position), code.partial[position].update
             assert update is not None
             self._copy(self.host, list(array.wanted(HOST, array.whole)), "down")
-            update(array.array, copies.array)
+            for copies in several:
+                update(array.array, copies.array)
             array.wrote(HOST, array.whole)
         found = [{position: one.array for position, one in totals.items()} for totals in partial.totals()]
         self._without_partial()
@@ -170,7 +174,7 @@ class SharedCall:
         if fixed is not None and self._planned(number, fixed):
             return
         self._settle()
-        if not self._arrays.are_apart(self.members, number, _even(iterations, TRIED) if fixed is None else fixed):
+        if not self._arrays.are_apart(self.members, number, even_parts(iterations, TRIED) if fixed is None else fixed):
             self._by_one(self._first(number), number, iterations)
             return
         self._arrays.sure = fixed is not None
@@ -221,8 +225,11 @@ class SharedCall:
         waits = self._starts.has_to_wait(number)
         if waits:
             self._settle()
+        if not self._have_partial(plan):
+            return False
         step = self._under_way.step(plan, lambda: self._starts.step(plan))
-        if step is None or not self._have_partial(step, number):
+        if step is None:
+            self._without_partial()
             return False
         try:
             self._under_way.exchange(step)
@@ -230,7 +237,7 @@ class SharedCall:
             member = next(one for one in self.members if one.gpu is failed.gpu)
             self._given_up(member, failed.error, [])
             return False
-        lost, wrong = self._starts.begin(step, number, waits)
+        lost, wrong = self._starts.begin(step, waits)
         if lost:
             self._lost_of(plan, lost)
         else:
@@ -244,14 +251,14 @@ class SharedCall:
             self._by_one(self.host, number, part)
         return True
 
-    def _have_partial(self, step: PlannedStep, number: int) -> bool:
+    def _have_partial(self, plan: RegionPlan) -> bool:
         """Give the parts of a region the arrays of which there are several. Whether there is room for them."""
         partial, everything = self._arrays.partial, self._arrays.everything
-        for member, part, _ in step.starts:
-            code = member.program.codes[number]
-            assert code is not None
+        for place, part, _, _ in plan.parts:
+            member = self.members[place]
+            code = member.program.codes[plan.number]
             try:
-                if code.partial:
+                if code is not None and code.partial:
                     self._copy(member, partial.add(member, part, partial.made(member, code, everything)), "work")
             except DeviceError as error:
                 if isinstance(error, DeviceMemoryError):
@@ -264,9 +271,7 @@ class SharedCall:
 
     def _without_partial(self) -> None:
         """Of no array there are several any more."""
-        for copies in self._arrays.partial.everything():
-            self._give_back(copies)
-        self._arrays.partial.enter()
+        self._arrays.partial.give_back(self._gpus)
 
     def _lost_of(self, plan: RegionPlan, lost: Sequence[tuple[Participant, range, DeviceError]]) -> None:
         """Of a planned region some parts were not begun: who has what now."""
@@ -315,7 +320,7 @@ class SharedCall:
             for position, _, needed, _ in self._arrays.reached(member, number, part):
                 missing = there[position].valid[member.name].missing(needed) if needed is not None else []
                 moved += sum(Copy(there[position], HOST, HOST, one).size_bytes for one in missing)
-        return iter(_even(part, max(1, min(MOST_PIECES, moved // PART_BYTES))))
+        return iter(even_parts(part, max(1, min(MOST_PIECES, moved // PART_BYTES))))
 
     def _first(self, number: int) -> Participant:
         """Who does a region that nobody can share."""
@@ -590,10 +595,3 @@ class SharedCall:
 def _beyond(arguments: object, originals: object) -> object:
     """The guard of the whole kernel held, so it is a number of the host's that fails."""
     raise OverflowError("a loop counts further than 2**48, which devices cannot share")
-
-
-def _even(iterations: range, count: int) -> list[range]:
-    """About so many parts of the same size."""
-    count = max(1, min(count, len(iterations)))
-    ends = [iterations.start + len(iterations) * k // count for k in range(count + 1)]
-    return [range(a, b) for a, b in pairwise(ends)]

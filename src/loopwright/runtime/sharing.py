@@ -8,7 +8,6 @@ import time
 from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,12 +25,12 @@ from loopwright.memory.device_array import base_of, note_writes
 from loopwright.memory.in_pieces import IN_USE, InPieces
 from loopwright.memory.on_device import OnDevice, dense
 from loopwright.memory.region_call import RegionProgram
-from loopwright.placement.guided import Guided
 from loopwright.runtime.compiled import Compiled
 from loopwright.runtime.energy_goal import EnergyGoal
 from loopwright.runtime.execute import CallArguments
 from loopwright.runtime.in_use import as_given
 from loopwright.runtime.locks import Locks
+from loopwright.runtime.part_sources import EvenParts, FixedParts, GuidedParts, PlannedParts
 from loopwright.runtime.partial_copies import are_too_large
 from loopwright.runtime.participants import Event, Participant
 from loopwright.runtime.race_call import RaceCall
@@ -118,6 +117,11 @@ class SharedKind:
             warn_once("joules", f"goal={asked.goal!r}: {why}\n  try: {remedy}")
         return found
 
+    def is_quiet(self, shape: Shape) -> bool:
+        """Whether nothing is measured of the present call."""
+        quiet = self.quiet.get(shape)
+        return quiet is not None and quiet.is_quiet
+
     def metered(self, shape: Shape, place: int) -> AbstractContextManager[object]:
         """Count the joules of a call that a device makes by itself, where they are asked for."""
         energy = self.energy.get(shape)
@@ -175,119 +179,6 @@ def _are_near(some: Sequence[range], others: Sequence[range]) -> bool:
     )
 
 
-class FixedParts:
-    """See PartSource: consecutive parts of the longest region, and of others what lies at the same places. ranges: the
-    iterations of all regions that it was asked for."""
-
-    def __init__(self, whole: range | None, parts: Sequence[range]) -> None:
-        self._whole, self._parts = whole, parts
-        self.ranges: list[range] = []
-
-    def fixed(self, number: int, iterations: range) -> list[range]:
-        """See PartSource."""
-        self.ranges.append(iterations)
-        whole = self._whole or iterations
-        inner = [part.stop for part in self._parts[:-1]]
-        apart = abs(iterations.start - whole.start) + abs(iterations.stop - whole.stop)
-        if self._whole is None or 4 * apart > len(whole):  # of another kind: the same shares, elsewhere
-            inner = [iterations.start + (stop - whole.start) * len(iterations) // max(1, len(whole)) for stop in inner]
-        ends = [iterations.start]
-        for stop in inner:
-            ends.append(min(max(stop, ends[-1]), iterations.stop))
-        ends.append(iterations.stop)
-        return [range(a, b) for a, b in pairwise(ends)]
-
-    def take(self, member: int, rate: float | None) -> range | None:
-        """Nothing: parts are fixed."""
-        return None
-
-    def left(self) -> Sequence[range]:
-        """Nothing."""
-        return ()
-
-
-class EvenParts(FixedParts):
-    """Parts of the same size for so many members."""
-
-    def __init__(self, members: int) -> None:
-        super().__init__(None, ())
-        self._members = members
-
-    def fixed(self, number: int, iterations: range) -> list[range]:
-        """See PartSource."""
-        self.ranges.append(iterations)
-        count = len(iterations)
-        ends = [iterations.start + count * k // self._members for k in range(self._members + 1)]
-        return [range(a, b) for a, b in pairwise(ends)]
-
-
-class GuidedParts:
-    """See PartSource: chunks, as each member comes to them. places: where each member stands among the devices of
-    Guided, whose first one begins at the low end."""
-
-    def __init__(self, places: Sequence[int]) -> None:
-        self._places = places
-        self._guided: Guided | None = None
-        self.ranges: list[range] = []
-
-    def fixed(self, number: int, iterations: range) -> None:
-        """See PartSource."""
-        self.ranges.append(iterations)
-        self._guided = Guided(iterations, devices=len(self._places))
-
-    def take(self, member: int, rate: float | None) -> range | None:
-        """See PartSource."""
-        assert self._guided is not None
-        return self._guided.take(self._places[member], rate)
-
-    def chunks(self) -> list[int]:
-        """How many each member was given."""
-        guided = self._guided
-        return [0 if guided is None else guided.chunks(place) for place in self._places]
-
-    def left(self) -> Sequence[range]:
-        """See PartSource."""
-        found: list[range] = []
-        while self._guided is not None and (part := self._guided.take(0, 1.0)):
-            found.append(part)
-        return found
-
-
-class PlannedParts(FixedParts):
-    """The parts of a plan that somebody wrote. Raises PlanError where they are not all iterations, each once."""
-
-    def __init__(self, plan: Plan, devices: Sequence[str]) -> None:
-        given: dict[str, range] = {}
-        for share in plan.shares:
-            if share.variant.device not in devices:
-                there = ", ".join(devices)
-                raise PlanError(f"the plan names {share.variant.device!r}, and devices are {there}")
-            if share.variant.device in given or len(share.box) != 1:
-                raise PlanError(f"the plan does not give {share.variant.device!r} one range of iterations")
-            given[share.variant.device] = share.box[0]
-        self._given = given
-        self._order = sorted(given, key=lambda name: given[name].start)
-        for one, other in pairwise(self._order):
-            if given[one].stop > given[other].start:
-                raise PlanError(f"the plan has iteration {given[other].start} twice: on {one} and on {other}")
-            if given[one].stop < given[other].start:
-                left = f"{given[one].stop} to {given[other].start - 1}"
-                raise PlanError(f"the plan leaves out iterations {left}, between those on {one} and on {other}")
-        parts = [given[name] for name in self._order]
-        super().__init__(range(parts[0].start, parts[-1].stop), parts)
-        self._devices = devices
-
-    def fixed(self, number: int, iterations: range) -> list[range]:
-        """See PartSource."""
-        whole = self._whole
-        assert whole is not None
-        if not self.ranges and (iterations.start < whole.start or iterations.stop > whole.stop):
-            what = f"{iterations.start}:{iterations.stop}"
-            raise PlanError(f"the plan has iterations {whole.start}:{whole.stop}, and the loop has {what}")
-        parts = dict(zip(self._order, super().fixed(number, iterations), strict=True))
-        return [parts.get(name, range(iterations.stop, iterations.stop)) for name in self._devices]
-
-
 # ---- calls ------------------------------------------------------------------------------------------------------
 
 CodeOf = Callable[[Signature, Config], Compiled]
@@ -298,19 +189,26 @@ Shared = Callable[[SharedKind, Shape, Config], object]
 
 class Sharing:
     """The calls of one kernel under the option `devices`. code_of: compiles for a signature under a Config that names
-    one device; names: of the parameters; written: positions of those that it may write; told: of calls."""
+    one device; names: of the parameters; written: positions of those that it may write; told: of calls. epoch:
+    another one where what was known before is forgotten."""
 
     def __init__(self, code_of: CodeOf, names: Sequence[str], written: Collection[int], told: Shared) -> None:
         self._code_of, self._names, self._written, self._told = code_of, names, written, told
         self._kinds: dict[tuple[Signature, Config, Sequence[str]], SharedKind] = {}
         self._locks = Locks()
+        self.epoch = 0
 
     def call(self, call: CallArguments, signature: Signature, asked: Config, alone: Alone) -> object:
         """Make a call. alone: makes it under a Config that names one device. Raises what a call raises, and
         PlanError."""
+        kind = self._kind(signature, asked, _residence(call.arguments))
+        return self.repeated(kind, shape_of(call.arguments), call, signature, asked, alone)
+
+    def repeated(
+        self, kind: SharedKind, shape: Shape, call: CallArguments, signature: Signature, asked: Config, alone: Alone
+    ) -> object:
+        """The same where it is known what kind of call it is."""
         arguments = call.arguments
-        kind = self._kind(signature, asked, _residence(arguments))
-        shape = shape_of(arguments)
         names = tuple(kind.programs)
         if asked.plan not in PLANS:
             parts = PlannedParts(Plan.parse(asked.plan), asked.devices)
@@ -383,6 +281,7 @@ class Sharing:
     def forget(self) -> None:
         """Begin anew."""
         self._kinds.clear()
+        self.epoch += 1
 
     # ---- who takes part -----------------------------------------------------------------------------------------
 
@@ -393,7 +292,7 @@ class Sharing:
             found = self._kinds.get(key)
             if found is None or found.code is not code:
                 if len(self._kinds) >= MOST_KINDS:
-                    self._kinds.clear()
+                    self.forget()
                 found = self._kinds[key] = self._new_kind(code, signature, asked)
             return found
 
@@ -459,7 +358,8 @@ class Sharing:
         others = {name: gpu for name in names if (gpu := gpus.gpu_of(name)) is not None}
         if len(kind.plans) >= MOST_KINDS:
             kind.plans.clear()
-        call = SharedCall(members, host, here, parts, copies, others, kind.plans.setdefault(shape, RegionPlans()))
+        known, is_quiet = kind.plans.setdefault(shape, RegionPlans()), decision is not None and kind.is_quiet(shape)
+        call = SharedCall(members, host, here, parts, copies, others, known, is_timed=not is_quiet)
         late_ns = sum(member.gpu.late_ns for member in members if member.gpu is not None)
         written = [base for k in self._written if (base := base_of(arguments[k])) is not None]
         note_writes(written)
@@ -471,7 +371,10 @@ class Sharing:
             note_writes(written)
             spent_ns = time.perf_counter_ns() - started
             late_ns = sum(member.gpu.late_ns for member in members if member.gpu is not None) - late_ns
-            self._measured(kind, shape, decision, asked, parts, call, spent_ns, late_ns)
+            if is_quiet and all(member.failure is None for member in members) and shape in kind.timelines:
+                self._keep_timeline(kind, shape, asked, kind.timelines[shape])
+            else:
+                self._measured(kind, shape, decision, asked, parts, call, spent_ns, late_ns)
 
     def _raced(
         self, kind: SharedKind, shape: Shape, division: Division, decision: Assignment, asking: CallArguments,
@@ -512,13 +415,13 @@ class Sharing:
         self._keep_timeline(kind, shape, asked, last)
         if asked.plan not in PLANS or not whole or not total:
             return
-        if (quiet := kind.quiet.get(shape)) is not None and quiet.is_quiet and decision is not None:
+        if decision is not None and kind.is_quiet(shape):
             return
         division = kind.divisions.get(shape)
         if division is None:
             plan: Any = asked.plan
             models = [member.name if member.gpu is None else member.gpu.name for member in members]
-            division = self._keep(kind, shape, Division(names, whole, plan=plan, models=models))
+            division = self._keep(kind, shape, Division(names, whole, plan=plan, models=models, count=_count(call)))
         for place, member in enumerate(members):
             if member.failure is not None and not isinstance(member.failure, DeviceMemoryError):
                 division.failed(place, str(member.failure).split("\n")[0])
@@ -569,6 +472,13 @@ class Sharing:
                 if value.stream and (gpu := gpus.gpu_of(value.where)) is not None:
                     gpu.synchronize()  # another library may work with it still
         return found
+
+
+def _count(call: SharedCall) -> Callable[[range], float] | None:
+    """How much work some iterations of the longest region of a call are, where these differ."""
+    number, iterations, everything = call.longest
+    codes = [one for member in call.members if (one := member.program.codes[number]) is not None]
+    return codes[0].work(everything, iterations) if codes else None
 
 
 def on_one(asked: Config, device: str) -> Config:
