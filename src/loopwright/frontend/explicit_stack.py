@@ -9,9 +9,10 @@
                                                 if state == 3: depth == 0: break; state = that of the last push
 
 The body is read once, with a Block as the mark of each call of itself. A state ends where such a call, or a loop or a
-branch around one, begins or ends. A call keeps what is read after it and no more; every kept variable has an array of
-as many elements as Python has frames, and a deeper call is a RecursionError. Arrays that an activation makes itself
-cannot be kept: they are refused where they would be read after a call.
+branch around one, begins or ends; merged_states.py puts states together. A call keeps what is read after it and may
+have changed by then, and no more: the kept variables of a type share an array, with a row for each activation. Of as
+many as Python has frames, and a deeper call is a RecursionError. Arrays that an activation makes itself cannot be kept:
+they are refused where they would be read after a call.
 """
 
 from __future__ import annotations
@@ -21,12 +22,14 @@ from dataclasses import dataclass, field
 
 from loopwright.errors import KernelError
 from loopwright.frontend.context import Context, Frame
+from loopwright.frontend.merged_states import Merger
 from loopwright.frontend.recursion import DEEPEST
 from loopwright.ir.nodes import (
     Allocate,
     Assign,
     Binary,
     Block,
+    Body,
     Break,
     Checked,
     Compare,
@@ -45,13 +48,14 @@ from loopwright.ir.nodes import (
     Var,
     While,
 )
-from loopwright.ir.queries import names_in, types_assigned
+from loopwright.ir.queries import names_in, settled_by, types_assigned
 from loopwright.ir.types import BOOL, INT64, Scalar
 from loopwright.ir.walk import bodies, own_expressions, statements, subexpressions, with_bodies
 
 _Targets = Mapping[tuple[type[Stmt], str], frozenset[str]]
 _ONE = Const(1, INT64)
 _ZERO = Const(0, INT64)
+_ROOM = 1 << DEEPEST.bit_length()  # a power of two: an index in it needs no check
 
 
 def with_stack(cx: Context, frame: Frame, body: Sequence[Stmt], names: frozenset[str], at: Location) -> list[Stmt]:
@@ -65,25 +69,30 @@ def with_stack(cx: Context, frame: Frame, body: Sequence[Stmt], names: frozenset
     own |= {loop.name: INT64 for loop in statements(tuple(body), For)}
     own |= {cx.flagged[name]: BOOL for name in own if name in cx.flagged}
     results = frozenset(cx.names_of((*frame.path, "return")))
-    return _Machine(cx, cx.new_name(frame.prefix + "calls"), marks, own, results, at).loop(body, frame.block)
+    machine = _Machine(cx, cx.new_name(frame.prefix + "calls"), marks, own, results, _set_inside(tuple(body)), at)
+    return machine.loop(body, frame.block)
 
 
 @dataclass
 class _Machine:
     """name: of the loop, and the beginning of all other names. own: the variables of an activation, with their types.
     results: those of what it returns: a call sets them, and they are read right after it.
-    states: their statements. resumed: the states after calls, with those that these stand in. end: that of a return."""
+    set_inside: the names that some statement sets: all others are the same in all activations.
+    states: their statements. resumed: the states after calls, with those that these stand in. end: that of a return.
+    rows: where kept variables are: the array, and the place in a row of it."""
 
     cx: Context
     name: str
     marks: set[str]
     own: Mapping[str, Scalar]
     results: frozenset[str]
+    set_inside: frozenset[str]
     at: Location
     states: list[list[Stmt]] = field(default_factory=lambda: [[]])
     resumed: dict[int, int] = field(default_factory=dict)
     jumps: dict[tuple[type[Stmt], str], int] = field(default_factory=dict)
     end: int = -1
+    rows: dict[str, tuple[str, int]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.state = self.cx.new_name(f"{self.name}.state")
@@ -92,27 +101,40 @@ class _Machine:
         self.pushed = self.cx.new_name(f"{self.name}.pushed")
 
     def loop(self, body: Sequence[Stmt], block: str | None) -> list[Stmt]:
-        self.end = self._new()
+        self.end, own = self._new(), set(self.own)
         if block is not None:
             self.jumps[Leave, block] = self.end
         self._then(self._body(body, 0), self.end)
         live = self._live()
         self._refuse_arrays(live)
-        kept = {state: sorted(live[state] - self.results) for state in self.resumed}
-        stacks = {name: self.cx.new_name(f"{name}.stack") for name in sorted(set().union(*kept.values()))}
-        room = (Const(DEEPEST, INT64),)
-        made: list[Stmt] = [Allocate(self.pushed, INT64, room, None, at=self.at)]
-        made += [Allocate(stack, self.own[name], room, None, at=self.at) for name, stack in stacks.items()]
+        changing = self.set_inside | (set(self.own) - own)  # with bounds of loops
+        kept = {state: sorted((live[state] & changing) - self.results) for state in self.resumed}
+        made = self._stacks(sorted(set().union(*kept.values())))
         given = self._parameters()
         given |= {self.cx.flagged[name] for name in given if name in self.cx.flagged}
         first = sorted(set().union(*live.values()) - given)
         made += [Assign(name, _nothing(self.own[name]), at=self.at) for name in first]
         made += [Assign(self.depth, _ZERO, at=self.at), Assign(self.state, _ZERO, at=self.at)]
-        numbers = [number for number in range(len(self.states)) if number != self.end]
-        states = [self._state(number, kept, stacks) for number in numbers]
-        states.append(If(self._is(self.end), self._return(), at=self.at))
-        whole = Block(self.step, tuple(states), at=self.at)
-        return [*made, While(self.name, Const(True, BOOL), (whole,), at=self.at)]
+        states = {number: self._state(number, kept) for number in range(len(self.states)) if number != self.end}
+        states[self.end] = self._return()
+        named = frozenset({0, self.end, *self.resumed})
+        left = Merger(self.state, self.step, named, self.cx.new_name, self.at).merged(states)
+        order = sorted(left, key=lambda number: (number != self.end, number not in self.resumed, number == 0, number))
+        steps = tuple(If(self._is(number), left[number], at=self.at) for number in order)
+        running = Compare("ge", Var(self.state, INT64), _ZERO)
+        return [*made, While(self.name, running, (Block(self.step, steps, at=self.at),), at=self.at)]
+
+    def _stacks(self, kept: Sequence[str]) -> list[Stmt]:
+        """The arrays for kept variables; and that of the states that go on, where there are several."""
+        room, made = Const(_ROOM, INT64), list[Stmt]()
+        if len(self.resumed) > 1:
+            made.append(Allocate(self.pushed, INT64, (room,), None, at=self.at))
+        for kind in dict.fromkeys(self.own[name] for name in kept):
+            names = [name for name in kept if self.own[name] == kind]
+            stack = self.cx.new_name(f"{self.name}.{kind}.stack")
+            self.rows |= {name: (stack, place) for place, name in enumerate(names)}
+            made.append(Allocate(stack, kind, (room, Const(len(names), INT64)), None, at=self.at))
+        return made
 
     # ---- states -----------------------------------------------------------------------------------------------
 
@@ -168,7 +190,7 @@ class _Machine:
         raise AssertionError(f"no body in {stmt}")
 
     def _kept(self, hint: str, value: Expr, here: list[Stmt]) -> Expr:
-        if isinstance(value, Const):
+        if isinstance(value, Const | Var | Dim) and not settled_by(value) & self.set_inside:
             return value
         name = self.cx.new_name(hint)
         self.own = {**self.own, name: INT64}
@@ -266,35 +288,61 @@ class _Machine:
     def _is(self, state: int) -> Expr:
         return Compare("eq", Var(self.state, INT64), Const(state, INT64))
 
-    def _state(self, number: int, kept: Mapping[int, list[str]], stacks: Mapping[str, str]) -> Stmt:
-        depth = Var(self.depth, INT64)
+    def _row(self, name: str) -> tuple[str, tuple[Expr, ...]]:
+        stack, place = self.rows[name]
+        return stack, (self._place(), Const(place, INT64))
+
+    def _place(self) -> Expr:
+        return Binary("and", Var(self.depth, INT64), Const(_ROOM - 1, INT64))
+
+    def _state(self, number: int, kept: Mapping[int, list[str]]) -> Body:
         body: list[Stmt] = []
         for name in kept.get(number, ()):
-            body.append(Assign(name, Load(stacks[name], (depth,), self.own[name]), at=self.at))
+            body.append(Assign(name, Load(*self._row(name), self.own[name]), at=self.at))
         if number == 0:
             body += [Assign(flag, Const(False, BOOL), at=self.at) for flag in self._flags()]
         for stmt in self.states[number]:
             if isinstance(stmt, Block) and stmt.name in self.marks:
-                body += self._push(stmt, kept, stacks)
+                body += self._push(stmt, kept)
             else:
                 body.append(stmt)
-        return If(self._is(number), tuple(body), at=self.at)
+        return tuple(self._leaving(body))
 
-    def _push(self, mark: Block, kept: Mapping[int, list[str]], stacks: Mapping[str, str]) -> list[Stmt]:
+    def _leaving(self, body: Sequence[Stmt]) -> list[Stmt]:
+        """A body whose last statement, or that of its branches, says the next state: with the way out behind it."""
+        *others, last = body
+        match last:
+            case Assign(name=self.state):
+                return [*body, Leave(self.step, at=self.at)]
+            case If(then=then, otherwise=otherwise):
+                branches = (tuple(self._leaving(then)), tuple(self._leaving(otherwise)))
+                return [*others, with_bodies(last, branches)]
+        return list(body)
+
+    def _push(self, mark: Block, kept: Mapping[int, list[str]]) -> list[Stmt]:
         after, depth = self._after(mark), Var(self.depth, INT64)
         deep = "RecursionError: maximum recursion depth exceeded"
-        place = Checked(depth, Compare("lt", depth, Const(DEEPEST, INT64)), "raised", deep, at=mark.at)
-        made: list[Stmt] = [Store(self.pushed, (place,), Const(after, INT64), at=mark.at)]
+        made: list[Stmt] = []
+        if len(self.resumed) > 1:
+            made.append(Store(self.pushed, (self._place(),), Const(after, INT64), at=mark.at))
         for name in kept[after]:
-            made.append(Store(stacks[name], (depth,), Var(name, self.own[name]), at=mark.at))
+            made.append(Store(*self._row(name), Var(name, self.own[name]), at=mark.at))
         made += mark.body
-        return [*made, Assign(self.depth, Binary("add", depth, _ONE), at=mark.at), self._goto(0)]
+        deeper = Checked(
+            Binary("add", depth, _ONE), Compare("lt", depth, Const(DEEPEST, INT64)), "raised", deep, at=mark.at
+        )
+        return [*made, Assign(self.depth, deeper, at=mark.at), self._goto(0)]
 
-    def _return(self) -> tuple[Stmt, ...]:
+    def _return(self) -> Body:
         depth = Var(self.depth, INT64)
-        over = If(Compare("le", depth, _ZERO), (Break(self.name, at=self.at),), at=self.at)
-        up = Assign(self.depth, Binary("sub", depth, _ONE), at=self.at)
-        return over, up, Assign(self.state, Load(self.pushed, (depth,), INT64), at=self.at)
+        over = self._leaving([self._goto(-1)])
+        up: list[Stmt] = [Assign(self.depth, Binary("sub", depth, _ONE), at=self.at)]
+        if len(self.resumed) > 1:
+            up.append(Assign(self.state, Load(self.pushed, (self._place(),), INT64), at=self.at))
+            up.append(Leave(self.step, at=self.at))
+        else:
+            up += self._leaving([self._goto(next(iter(self.resumed)))])
+        return (If(Compare("le", depth, _ZERO), tuple(over), tuple(up), at=self.at),)
 
     def _parameters(self) -> set[str]:
         """The variables that calls set."""
@@ -305,6 +353,13 @@ class _Machine:
         """What tells of an activation's variables, its parameters apart, whether they have a value yet."""
         flagged = self.cx.flagged
         return [flagged[name] for name in sorted(self.own) if name in flagged and name not in self._parameters()]
+
+
+def _set_inside(body: Body) -> frozenset[str]:
+    """The names that get another value: a parameter that is passed on as it is does not."""
+    found = {made.name for made in statements(body, Assign) if made.value != Var(made.name, made.value.type)}
+    found |= {loop.name for loop in statements(body, For)}
+    return frozenset(found | {made.array for made in statements(body, Allocate)})
 
 
 def _read(stmt: Stmt) -> frozenset[str]:
