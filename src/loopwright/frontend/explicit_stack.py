@@ -22,6 +22,7 @@ from dataclasses import dataclass, field
 
 from loopwright.errors import KernelError
 from loopwright.frontend.context import Context, Frame
+from loopwright.frontend.leaf_calls import CallSite, Leaves, with_leaves
 from loopwright.frontend.merged_states import Merger
 from loopwright.frontend.recursion import DEEPEST
 from loopwright.ir.nodes import (
@@ -48,7 +49,7 @@ from loopwright.ir.nodes import (
     Var,
     While,
 )
-from loopwright.ir.queries import names_in, settled_by, types_assigned
+from loopwright.ir.queries import arrays_made, names_in, settled_by, types_assigned
 from loopwright.ir.types import BOOL, INT64, Scalar
 from loopwright.ir.walk import bodies, own_expressions, statements, subexpressions, with_bodies
 
@@ -78,8 +79,9 @@ class _Machine:
     """name: of the loop, and the beginning of all other names. own: the variables of an activation, with their types.
     results: those of what it returns: a call sets them, and they are read right after it.
     set_inside: the names that some statement sets: all others are the same in all activations.
-    states: their statements. resumed: the states after calls, with those that these stand in. end: that of a return.
-    rows: where kept variables are: the array, and the place in a row of it."""
+    states: their statements. resumed: the states after calls, by the calls' marks. end: that of a return.
+    rows: where kept variables are: the array, and the place in a row of it. leaves: calls that end at once.
+    behind: the states after calls, with those in which they go on once they have what was kept."""
 
     cx: Context
     name: str
@@ -89,10 +91,12 @@ class _Machine:
     set_inside: frozenset[str]
     at: Location
     states: list[list[Stmt]] = field(default_factory=lambda: [[]])
-    resumed: dict[int, int] = field(default_factory=dict)
+    resumed: dict[str, int] = field(default_factory=dict)
     jumps: dict[tuple[type[Stmt], str], int] = field(default_factory=dict)
     end: int = -1
     rows: dict[str, tuple[str, int]] = field(default_factory=dict)
+    leaves: Leaves | None = None
+    behind: dict[int, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.state = self.cx.new_name(f"{self.name}.state")
@@ -105,10 +109,11 @@ class _Machine:
         if block is not None:
             self.jumps[Leave, block] = self.end
         self._then(self._body(body, 0), self.end)
+        self._find_leaves()
         live = self._live()
         self._refuse_arrays(live)
         changing = self.set_inside | (set(self.own) - own)  # with bounds of loops
-        kept = {state: sorted((live[state] & changing) - self.results) for state in self.resumed}
+        kept = {state: sorted((live[state] & changing) - self.results) for state in self.resumed.values()}
         made = self._stacks(sorted(set().union(*kept.values())))
         given = self._parameters()
         given |= {self.cx.flagged[name] for name in given if name in self.cx.flagged}
@@ -117,12 +122,25 @@ class _Machine:
         made += [Assign(self.depth, _ZERO, at=self.at), Assign(self.state, _ZERO, at=self.at)]
         states = {number: self._state(number, kept) for number in range(len(self.states)) if number != self.end}
         states[self.end] = self._return()
-        named = frozenset({0, self.end, *self.resumed})
+        resumed = set(self.resumed.values())
+        named = frozenset({0, self.end, *resumed})
         left = Merger(self.state, self.step, named, self.cx.new_name, self.at).merged(states)
-        order = sorted(left, key=lambda number: (number != self.end, number not in self.resumed, number == 0, number))
+        order = sorted(left, key=lambda number: (number != self.end, number not in resumed, number == 0, number))
         steps = tuple(If(self._is(number), left[number], at=self.at) for number in order)
         running = Compare("ge", Var(self.state, INT64), _ZERO)
         return [*made, While(self.name, running, (Block(self.step, steps, at=self.at),), at=self.at)]
+
+    def _find_leaves(self) -> None:
+        """The calls that end at once. What follows such a call is a state of its own, as nothing was kept for it."""
+        if self._flags():
+            return
+        self.leaves = with_leaves(self.states, self.end, self._said, self._goto)
+        if self.leaves is None:
+            return
+        for after in self.resumed.values():
+            self.behind[after] = self._new()
+            self.states[self.behind[after]][:] = self.states[after]
+            self.states[after][:] = [self._goto(self.behind[after])]
 
     def _stacks(self, kept: Sequence[str]) -> list[Stmt]:
         """The arrays for kept variables; and that of the states that go on, where there are several."""
@@ -162,7 +180,7 @@ class _Machine:
         match stmt:
             case Block(name=name, body=body) if name in self.marks:
                 after = self._new()
-                self.resumed[after] = state
+                self.resumed[name] = after
                 here.append(stmt)
                 return after
             case Block(name=name, body=body):
@@ -210,6 +228,12 @@ class _Machine:
         if state is not None:
             self.states[state].append(self._goto(after))
 
+    def _said(self, stmt: Stmt) -> int | None:
+        match stmt:
+            case Assign(name=self.state, value=Const(value=number)):
+                return int(number)
+        return None
+
     def _goto(self, state: int) -> Stmt:
         return Assign(self.state, Const(state, INT64), at=self.at)
 
@@ -252,7 +276,7 @@ class _Machine:
                 case Allocate(array=array):
                     after = (after - {array}) | read
                 case Block(name=name, body=inner) if name in self.marks:
-                    kept = live[self._after(stmt)] - self.results
+                    kept = live[self.resumed[name]] - self.results
                     after = self._before(inner, live[0], live, targets) | kept
                 case Block(name=name, body=inner):
                     after = self._before(inner, after, live, {**targets, (Leave, name): after})
@@ -271,9 +295,6 @@ class _Machine:
                 case _:
                     after |= read
         return after
-
-    def _after(self, mark: Block) -> int:
-        return next(after for after, state in self.resumed.items() if mark in self.states[state])
 
     def _refuse_arrays(self, live: Mapping[int, frozenset[str]]) -> None:
         for state in self.states:
@@ -320,18 +341,26 @@ class _Machine:
         return list(body)
 
     def _push(self, mark: Block, kept: Mapping[int, list[str]]) -> list[Stmt]:
-        after, depth = self._after(mark), Var(self.depth, INT64)
+        after, depth = self.resumed[mark.name], Var(self.depth, INT64)
         deep = "RecursionError: maximum recursion depth exceeded"
-        made: list[Stmt] = []
+        pushed: list[Stmt] = []
         if len(self.resumed) > 1:
-            made.append(Store(self.pushed, (self._place(),), Const(after, INT64), at=mark.at))
+            pushed.append(Store(self.pushed, (self._place(),), Const(after, INT64), at=mark.at))
         for name in kept[after]:
-            made.append(Store(*self._row(name), Var(name, self.own[name]), at=mark.at))
-        made += mark.body
-        deeper = Checked(
-            Binary("add", depth, _ONE), Compare("lt", depth, Const(DEEPEST, INT64)), "raised", deep, at=mark.at
-        )
-        return [*made, Assign(self.depth, deeper, at=mark.at), self._goto(0)]
+            pushed.append(Store(*self._row(name), Var(name, self.own[name]), at=mark.at))
+        more, is_room = Binary("add", depth, _ONE), Compare("lt", depth, Const(DEEPEST, INT64))
+        deeper = Assign(self.depth, Checked(more, is_room, "raised", deep, at=mark.at), at=mark.at)
+        if self.leaves is not None:
+            site = CallSite(mark, self.results, self.cx.new_name)
+            found = site.body(
+                self.leaves,
+                (self._goto(self.behind[after]),),
+                tuple(pushed),
+                (deeper, self._goto(self.leaves.otherwise)),
+            )
+            if found is not None:
+                return found
+        return [*pushed, *mark.body, deeper, self._goto(0)]
 
     def _return(self) -> Body:
         depth = Var(self.depth, INT64)
@@ -341,7 +370,7 @@ class _Machine:
             up.append(Assign(self.state, Load(self.pushed, (self._place(),), INT64), at=self.at))
             up.append(Leave(self.step, at=self.at))
         else:
-            up += self._leaving([self._goto(next(iter(self.resumed)))])
+            up += self._leaving([self._goto(next(iter(self.resumed.values())))])
         return (If(Compare("le", depth, _ZERO), tuple(over), tuple(up), at=self.at),)
 
     def _parameters(self) -> set[str]:
@@ -359,7 +388,7 @@ def _set_inside(body: Body) -> frozenset[str]:
     """The names that get another value: a parameter that is passed on as it is does not."""
     found = {made.name for made in statements(body, Assign) if made.value != Var(made.name, made.value.type)}
     found |= {loop.name for loop in statements(body, For)}
-    return frozenset(found | {made.array for made in statements(body, Allocate)})
+    return frozenset(found | arrays_made(body))
 
 
 def _read(stmt: Stmt) -> frozenset[str]:

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 from loopwright.ir.nodes import Assign, Block, Body, Checked, Const, If, Leave, Load, Location, Stmt, While
 from loopwright.ir.types import BOOL
-from loopwright.ir.walk import bodies, own_expressions, statements, subexpressions, with_bodies
+from loopwright.ir.walk import bodies, expressions, statements, with_bodies
 
 _FEW = 4  # assignments that may stand in several places
 _MOST = 400  # statements of a state, beyond which no other one is put into it
@@ -144,8 +144,8 @@ def _length(body: Body) -> int:
 
 def _is_small(body: Body) -> bool:
     """A few assignments that need no key of their own, and the way out."""
-    return len(body) <= _FEW + 2 and all(
-        isinstance(stmt, Assign | Leave)
-        and not any(isinstance(part, Load | Checked) for one in own_expressions(stmt) for part in subexpressions(one))
-        for stmt in body
+    return (
+        len(body) <= _FEW + 2
+        and all(isinstance(stmt, Assign | Leave) for stmt in body)
+        and not any(expressions(body, Load, Checked))
     )
