@@ -17,10 +17,17 @@ from loopwright.ir.types import INT64
 from loopwright.ir.walk import bodies, statements
 
 MOST_ADDED = 1024
-"""What an iteration may add: a call would run for years before so small a sum were past 64 bits."""
+"""What an iteration may add."""
 
-HIGHEST = 2**62
-"""From where on."""
+AGES = 52
+"""So many bits has the number of iterations after which a call would run for weeks: what it adds in them is no more."""
+
+BEGINS = (56, 58, 60, 61, 62)
+"""How many bits the values may have that scalars begin with: the fewest that do, so that sums of what loops inside of
+each other make of them still fit."""
+
+FAR = 2**56
+"""A scalar that may be larger has no limit."""
 
 MOST_TIMES = 4096
 """By what an iteration may multiply."""
@@ -43,7 +50,9 @@ def carried_ranges(loop: For | While, state: State) -> dict[str, Range]:
     floors: dict[str, int] = {}
     for one in (each.stmt for each in given):
         known = state.scalars.get(one.name)
-        if one.value.type == INT64 and known is not None and known.interval(0)[0] > INT64.minimum:
+        if one.value.type == INT64 and one.name not in state.types:  # nothing is read before it is given a value here
+            floors[one.name] = 0
+        elif one.value.type == INT64 and known is not None and known.interval(0)[0] > INT64.minimum:
             floors[one.name] = known.interval(0)[0]
     changing = unsettled_in((loop,)) | {loop.name}
     asked = _Ranges(state, changing, floors, given)
@@ -58,17 +67,31 @@ def carried_ranges(loop: For | While, state: State) -> dict[str, Range]:
                 floors[name] = 0
             elif floor == 0 and least == -1:  # a search from the end, which ends there
                 floors[name] = -1
-    begins = (*asked.begins, *(state.scalars[name] for name in floors))
-    if asked.adds and not all(state.table.fits(one, INT64.minimum, HIGHEST) for one in begins):
+    before = {name: state.scalars[name] for name in floors if name in state.types}
+    most = _most(state, asked, (*asked.begins, *before.values()))
+    if most is None:
         return {}  # what is added could carry it past 64 bits
-    return {name: _range(state.scalars[name], floor, asked.limits.get(name)) for name, floor in floors.items()}
+    return {name: _range(before.get(name), floor, asked.limits.get(name), most) for name, floor in floors.items()}
 
 
-def _range(before: Affine, least: int, limit: Affine | None) -> Range:
-    if limit is None:
-        return Range(((least, INT64.maximum),) * len(LEVELS))
-    most = (max(form.interval(level)[1] for form in (before, limit)) for level in range(len(LEVELS)))
-    return Range(tuple((least, end) for end in most), roots_of((before, limit)))
+def _most(state: State, asked: _Ranges, begins: tuple[Affine, ...]) -> int | None:
+    """What scalars are at most that begin with such values; None where it has more than 64 bits."""
+    if not (asked.adds or asked.halves or asked.limits):
+        return max((one.interval(0)[1] for one in begins), default=INT64.maximum)
+    for bits in BEGINS:
+        if all(state.table.fits(one, INT64.minimum, 2**bits) for one in begins):
+            most = 2**bits + (asked.adds << AGES)
+            if most > INT64.maximum or (asked.halves and 2 * most > INT64.maximum):
+                return None
+            return most if not asked.limits else INT64.maximum
+    return None
+
+
+def _range(before: Affine | None, least: int, limit: Affine | None, most: int) -> Range:
+    if limit is None or before is None:
+        return Range(((least, most),) * len(LEVELS))
+    ends = (max(form.interval(level)[1] for form in (before, limit)) for level in range(len(LEVELS)))
+    return Range(tuple((least, end) for end in ends), roots_of((before, limit)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +134,8 @@ class _Ranges:
     given: list[_Given]
     limits: dict[str, Affine] = field(default_factory=dict)
     begins: list[Affine] = field(default_factory=list)
-    adds: bool = False
+    adds: int = 0
+    halves: bool = False
 
     def least(self, stmt: Assign) -> int | None:
         """What every assignment to a scalar gives it at least; None where nobody knows."""
@@ -130,6 +154,10 @@ class _Ranges:
             return _least(self._value(side, given) for side in (expr.then, expr.otherwise))
         if not isinstance(expr, Binary):
             return None
+        if (middle := _sum_of_half(expr)) is not None:
+            floor = _least(self._value(side, given) for side in middle)
+            self.halves |= floor is not None
+            return None if floor is None or floor < 0 else floor
         if expr.op == "min":
             return _least(self._value(side, given) for side in (expr.left, expr.right))
         for side, other in ((expr.left, expr.right), (expr.right, expr.left)):
@@ -145,7 +173,7 @@ class _Ranges:
     def _by_number(self, op: str, floor: int, number: int, given: _Given) -> int | None:
         """The least of `value op number`, for a value of at least `floor`."""
         if op == "add" and 0 <= number <= MOST_ADDED:
-            self.adds |= number > 0
+            self.adds = max(self.adds, number)
             return floor + number
         if op == "floordiv" and number > 0:
             return floor // number
@@ -178,6 +206,17 @@ class _Ranges:
                     self.limits[stmt.name] = most
                     return True
         return False
+
+
+def _sum_of_half(expr: Binary) -> tuple[Expr, Expr] | None:
+    """The two numbers of which an expression is the middle, rounded down, or less."""
+    match expr:
+        case Binary(
+            op="shr" | "floordiv" as op, left=Binary(op="add", left=left, right=right), right=Const(value=value)
+        ):
+            is_whole = not isinstance(left, Const) and not isinstance(right, Const)
+            return (left, right) if is_whole and value >= (1 if op == "shr" else 2) else None
+    return None
 
 
 def _least(floors: Iterator[int | None]) -> int | None:
