@@ -6,7 +6,7 @@ of its limit. A value that could grow past 64 bits, and so become negative, has 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from loopwright.analysis.affine import LEVELS, Affine, Interval, Symbol, roots_of, scale
@@ -95,7 +95,7 @@ def _range(before: Affine | None, least: int, limit: Affine | None, most: int) -
 
 
 @dataclass(frozen=True, slots=True)
-class _Given:
+class _Update:
     """An assignment. around: the innermost loop around it. guards: the conditions under which it runs, from that loop
     on, with what runs under them: it does at most once each time that they hold."""
 
@@ -104,12 +104,12 @@ class _Given:
     guards: tuple[tuple[Expr, Body], ...]
 
 
-def _given(body: Body, around: For | While, guards: tuple[tuple[Expr, Body], ...]) -> Iterator[_Given]:
+def _given(body: Body, around: For | While, guards: tuple[tuple[Expr, Body], ...]) -> Iterator[_Update]:
     """Every assignment."""
     for stmt in body:
         match stmt:
             case Assign():
-                yield _Given(stmt, around, guards)
+                yield _Update(stmt, around, guards)
             case While(condition=condition, body=inner):
                 yield from _given(inner, stmt, ((condition, inner),))
             case For(body=inner):
@@ -131,7 +131,7 @@ class _Ranges:
     state: State
     changing: set[str]
     floors: dict[str, int]
-    given: list[_Given]
+    given: list[_Update]
     limits: dict[str, Affine] = field(default_factory=dict)
     begins: list[Affine] = field(default_factory=list)
     adds: int = 0
@@ -142,7 +142,7 @@ class _Ranges:
         found = [self._value(one.stmt.value, one) for one in self.given if one.stmt.name == stmt.name]
         return None if None in found else min(floor for floor in found if floor is not None)
 
-    def _value(self, expr: Expr, given: _Given) -> int | None:
+    def _value(self, expr: Expr, given: _Update) -> int | None:
         if isinstance(expr, Var) and expr.name in self.changing:
             return self.floors.get(expr.name)
         if settled_by(expr).isdisjoint(self.changing):
@@ -170,7 +170,7 @@ class _Ranges:
                 return None if floor is None else self._by_number(expr.op, floor, number, given)
         return None
 
-    def _by_number(self, op: str, floor: int, number: int, given: _Given) -> int | None:
+    def _by_number(self, op: str, floor: int, number: int, given: _Update) -> int | None:
         """The least of `value op number`, for a value of at least `floor`."""
         if op == "add" and 0 <= number <= MOST_ADDED:
             self.adds = max(self.adds, number)
@@ -184,14 +184,14 @@ class _Ranges:
             return floor * times
         return None
 
-    def _tested(self, expr: Expr, given: _Given) -> int | None:
+    def _tested(self, expr: Expr, given: _Update) -> int | None:
         """What a scalar is at least by the conditions under which it is given another value, and by them alone."""
         if not isinstance(expr, Var) or expr.name != given.stmt.name:
             return None
-        return max((least for condition, body in given.guards for least in _least_by(condition, expr.name)
+        return max((least for condition, body in given.guards for least in _least_by(condition, expr.name, self.floors)
                     if sum(one.name == expr.name for one in statements(body, Assign)) == 1), default=None)  # fmt: skip
 
-    def _is_limited(self, given: _Given, times: int) -> bool:
+    def _is_limited(self, given: _Update, times: int) -> bool:
         """Whether the loop goes on only while the scalar is so small that this many times its value has 64 bits, and an
         iteration gives it that value and no other."""
         stmt, around = given.stmt, given.around
@@ -224,16 +224,24 @@ def _least(floors: Iterator[int | None]) -> int | None:
     return None if None in known else min(floor for floor in known if floor is not None)
 
 
-def _least_by(condition: Expr, name: str) -> Iterator[int]:
-    """The numbers that a scalar is at least wherever a condition holds."""
+def _least_by(condition: Expr, name: str, floors: Mapping[str, int]) -> Iterator[int]:
+    """The numbers that a scalar is at least wherever a condition holds. floors: what others are at least."""
     match condition:
         case Logical(op="and", left=left, right=right):
-            yield from _least_by(left, name)
-            yield from _least_by(right, name)
-        case Compare(op="gt" | "ge" as op, left=Var(name=tested), right=Const(value=value)) if tested == name:
-            yield int(value) + (op == "gt")
-        case Compare(op="lt" | "le" as op, left=Const(value=value), right=Var(name=tested)) if tested == name:
-            yield int(value) + (op == "lt")
+            yield from _least_by(left, name, floors)
+            yield from _least_by(right, name, floors)
+        case Compare(op="gt" | "ge" as op, left=Var(name=tested), right=other) if tested == name:
+            yield from _one_more(other, floors, op == "gt")
+        case Compare(op="lt" | "le" as op, left=other, right=Var(name=tested)) if tested == name:
+            yield from _one_more(other, floors, op == "lt")
+
+
+def _one_more(other: Expr, floors: Mapping[str, int], is_more: bool) -> Iterator[int]:
+    match other:
+        case Const(value=value):
+            yield int(value) + is_more
+        case Var(name=name) if name in floors:
+            yield floors[name] + is_more
 
 
 def _limits(condition: Expr, name: str) -> Iterator[Expr]:
