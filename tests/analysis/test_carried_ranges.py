@@ -17,6 +17,7 @@ HEAD = """
 kernel carried(n: int64, m: int64, a: float64[1] C, c: int64[1] C):
     var v: int64
     var u: int64
+    var k: int64
 """
 
 
@@ -45,10 +46,40 @@ MOST = 2**63 - 1
         ("v = 3\nu = 5", "for i in 0 .. n:\n    v = u + 1\n    u = v + 2", {"v": 3, "u": 5}),
         ("v = 2", "while v <= size(a, 0) named w:\n    v = v * 2", {"v": 2}),
         ("v = -4", "for i in 0 .. n:\n    v = min(v + 1, 9)", {"v": -4}),
+        ("v = 9", "while v > 0 named w:\n    v = v - 1", {"v": 0}),
+        ("v = 9", "while n > 0 and 3 <= v named w:\n    v = v - 3", {"v": 0}),
+        ("v = 5", "while v >= 0 named w:\n    v = v - 1", {"v": -1}),
+        (
+            "v = 0",
+            "for i in 0 .. n:\n    if c[i] > 0 and v > 0:\n        v = v - 1\n    else:\n        v = v + 1",
+            {"v": 0},
+        ),
+        ("v = 0\nu = size(a, 0)", "while v < u named w:\n    u = (v + u) // 2", {"u": 0}),
+        ("v = 0", "for i in 0 .. n:\n    while v > 0 named w:\n        v = v - 1\n    v = v + 2", {"v": 0}),
     ],
 )
 def test_they_never_fall_below(before: str, loop: str, least: dict[str, int]) -> None:
     assert {name: ends[0] for name, ends in ranges_of(before, loop).items()} == least
+
+
+SEARCH = """while v < u named w:
+    k = (v + u) // 2
+    if a[k] < 0.5:
+        v = k + 1
+    else:
+        u = k"""
+
+
+def test_what_is_set_first_in_each_iteration_has_a_range_too() -> None:
+    """k is never read before it is set; the halves of sums that fit are no larger than what they are halves of."""
+    found = ranges_of("v = 0\nu = size(a, 0)", SEARCH)
+    assert {name: ends[0] for name, ends in found.items()} == {"v": 0, "u": 0, "k": 0}
+    assert all(2 * ends[1] < 2**63 for ends in found.values())
+
+
+def test_sums_that_may_not_fit_have_no_halves() -> None:
+    assert "u" not in ranges_of(f"v = 3\nu = {2**62}", "while v < u named w:\n    u = (v + u) // 2")
+    assert "u" not in ranges_of("v = 3\nu = 8", "while v < u named w:\n    u = v + u")
 
 
 def test_a_limit_is_one_for_exactly_what_is_multiplied() -> None:
@@ -72,6 +103,15 @@ def test_a_limit_is_one_for_exactly_what_is_multiplied() -> None:
         ("v = 0", "for i in 0 .. n:\n    v = v + 100000"),
         ("v = 0", "for i in 0 .. n:\n    v = v - 1"),
         ("v = 0", "for i in 0 .. n:\n    v = v + i"),
+        ("v = 9", "while n > 0 named w:\n    v = v - 1"),
+        ("v = 9", "while v > 0 or n > 0 named w:\n    v = v - 1"),
+        ("v = 9", "while v > 0 named w:\n    v = v - 1\n    v = v - 1"),
+        ("v = 9", "while v > 0 named w:\n    for i in 0 .. n:\n        v = v - 1"),
+        ("v = 9", "while v > 0 named w:\n    v = v - m"),
+        ("v = 9", "while v > 0 named w:\n    v = v - 3"),
+        ("v = 9", "while v < 20 named w:\n    v = v - 1"),
+        ("v = 9", "for i in 0 .. n:\n    if v > 0:\n        v = v + 1\n    else:\n        v = v - 1"),
+        ("v = 9\nu = 9", "while v > 0 named w:\n    u = v - 3\n    v = u - 1"),
         ("v = 0", "for i in 0 .. n:\n    v = c[i]"),
         ("v = 0", "for i in 0 .. n:\n    v = m"),
     ],

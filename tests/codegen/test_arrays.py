@@ -87,3 +87,13 @@ def test_elements_that_are_not_aligned_have_a_type_of_their_own() -> None:
     text = host_text("kernel k(a: float64[1] strided unaligned):\n    a[0] = 2.0\n")
     assert "lw_u_double" in text
     assert "lw_u_double" not in host_text("kernel k(a: float64[1] strided):\n    a[0] = 2.0\n")
+
+
+def test_the_size_of_a_result_is_that_of_the_array_that_it_is_made_after() -> None:
+    text = host_text("""
+kernel made(a: float64[2] C) -> array b:
+    result b: float64[size(a, 1), 4, size(a, 0) + 1]
+    for i in 0 .. size(a, 1):
+        b[i, 2, 0] = a[0, i]
+""")
+    assert "b_n0_" not in text and "b_n1_" not in text and "b_n2_" in text

@@ -182,3 +182,32 @@ def test_refused(body, message):
 def test_a_generator_is_no_kernel():
     with pytest.raises(lw.KernelError, match="is a generator"):
         lw.kernel(up)
+
+
+def test_a_nested_generator_reads_and_keeps_what_is_around_it():
+    function = define("""
+        def f(a, n):
+            k = 2
+            def primes(n):
+                for i in range(2, n):
+                    for j in range(2, i):
+                        if i % j == 0:
+                            break
+                    else:
+                        yield i * k
+            def pairs(x):
+                for i in range(len(x)):
+                    yield i, x[i]
+            s = 0.0
+            for p in primes(n):
+                s += p
+                k = 3
+                if s > 60:
+                    break
+            for i, v in pairs(a):
+                for j, w in pairs(a[i:]):
+                    s += v * w * j + k
+            return s
+    """)
+    for n in (0, 9, 40):
+        same(function, np.arange(5.0), n)

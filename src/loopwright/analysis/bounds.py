@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterator, Mapping
 
 from loopwright.analysis import isl
 from loopwright.analysis.affine import Affine, Formula, Symbol, combine, constant, disjunction, relate
+from loopwright.analysis.carried_ranges import FAR
 from loopwright.analysis.corner import below
 from loopwright.analysis.delinearisation import limit, split
 from loopwright.analysis.effort import LOCK, Effort, TooHard, together
@@ -21,7 +22,6 @@ from loopwright.analysis.sets import build, ordered, parameters
 from loopwright.analysis.trace import Access, Test, Trace, trace
 from loopwright.errors import BoundsError
 from loopwright.ir.nodes import Const, Kernel
-from loopwright.ir.types import INT64
 
 MOST_HARMLESS = 256
 """Of so many calls of a kernel it is remembered that no violation is certain."""
@@ -126,7 +126,7 @@ def _free(index: Affine, access: Access) -> bool:
     """A value without an upper limit about which no condition says anything: nothing can be proven."""
     for symbol in index.symbols:
         alone = symbol.role == "opaque" and not symbol.uses and not symbol.factors
-        if alone and symbol.data and symbol.intervals[0][1] >= INT64.maximum:
+        if alone and symbol.data and symbol.intervals[0][1] >= FAR:
             return not any(symbol in formula.symbols for formula in access.where)
     return False
 

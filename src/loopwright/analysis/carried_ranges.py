@@ -1,25 +1,33 @@
 """What is known of whole numbers that a loop carries from one iteration to the next, such as the length of a block that
-each round doubles, or a counter: they never fall below some number, and where the condition of a `while` limits them
-they stay below a multiple of its limit. A value that could grow past 64 bits, and so become negative, has no range.
+each round doubles, or a counter: they never fall below some number, as a counter that goes down does not while it is
+tested before (`while k > 0: ... k -= 1`); and where the condition of a `while` limits them they stay below a multiple
+of its limit. A value that could grow past 64 bits, and so become negative, has no range.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from loopwright.analysis.affine import LEVELS, Affine, Interval, Symbol, roots_of, scale
 from loopwright.analysis.values import State, value_of
-from loopwright.ir.nodes import Assign, Binary, Body, Compare, Const, Expr, For, Load, Logical, Select, Var, While
+from loopwright.ir.nodes import Assign, Binary, Body, Compare, Const, Expr, For, If, Load, Logical, Select, Var, While
 from loopwright.ir.queries import has, settled_by, unsettled_in
 from loopwright.ir.types import INT64
-from loopwright.ir.walk import bodies
+from loopwright.ir.walk import bodies, statements
 
 MOST_ADDED = 1024
-"""What an iteration may add: a call would run for years before so small a sum were past 64 bits."""
+"""What an iteration may add."""
 
-HIGHEST = 2**62
-"""From where on."""
+AGES = 52
+"""So many bits has the number of iterations after which a call would run for weeks: what it adds in them is no more."""
+
+BEGINS = (56, 58, 60, 61, 62)
+"""How many bits the values may have that scalars begin with: the fewest that do, so that sums of what loops inside of
+each other make of them still fit."""
+
+FAR = 2**56
+"""A scalar that may be larger has no limit."""
 
 MOST_TIMES = 4096
 """By what an iteration may multiply."""
@@ -37,43 +45,81 @@ class Range:
 def carried_ranges(loop: For | While, state: State) -> dict[str, Range]:
     """The scalars that the loop assigns and that are in a range before, after, and at the beginning of each iteration.
     state: as it is before the loop."""
-    given = list(_given(loop.body, loop))
+    guards = ((loop.condition, loop.body),) if isinstance(loop, While) else ()
+    given = list(_given(loop.body, loop, guards))
     floors: dict[str, int] = {}
-    for one, _ in given:
+    for one in (each.stmt for each in given):
         known = state.scalars.get(one.name)
-        if one.value.type == INT64 and known is not None and known.interval(0)[0] > INT64.minimum:
+        if one.value.type == INT64 and one.name not in state.types:  # nothing is read before it is given a value here
+            floors[one.name] = 0
+        elif one.value.type == INT64 and known is not None and known.interval(0)[0] > INT64.minimum:
             floors[one.name] = known.interval(0)[0]
     changing = unsettled_in((loop,)) | {loop.name}
     asked = _Ranges(state, changing, floors, given)
     while floors:
-        lower = {one.name: asked.least(one) for one, _ in given if one.name in floors}
+        lower = {one.stmt.name: asked.least(one.stmt) for one in given if one.stmt.name in floors}
         wrong = [name for name, floor in lower.items() if floor is None or floor < floors[name]]
         if not wrong:
             break
         for name in wrong:
-            floor = floors.pop(name)
+            floor, least = floors.pop(name), lower[name]
             if floor > 0:
                 floors[name] = 0
-    begins = (*asked.begins, *(state.scalars[name] for name in floors))
-    if asked.adds and not all(state.table.fits(one, INT64.minimum, HIGHEST) for one in begins):
+            elif floor == 0 and least == -1:  # a search from the end, which ends there
+                floors[name] = -1
+    before = {name: state.scalars[name] for name in floors if name in state.types}
+    most = _most(state, asked, (*asked.begins, *before.values()))
+    if most is None:
         return {}  # what is added could carry it past 64 bits
-    return {name: _range(state.scalars[name], floor, asked.limits.get(name)) for name, floor in floors.items()}
+    return {name: _range(before.get(name), floor, asked.limits.get(name), most) for name, floor in floors.items()}
 
 
-def _range(before: Affine, least: int, limit: Affine | None) -> Range:
-    if limit is None:
-        return Range(((least, INT64.maximum),) * len(LEVELS))
-    most = (max(form.interval(level)[1] for form in (before, limit)) for level in range(len(LEVELS)))
-    return Range(tuple((least, end) for end in most), roots_of((before, limit)))
+def _most(state: State, asked: _Ranges, begins: tuple[Affine, ...]) -> int | None:
+    """What scalars are at most that begin with such values; None where it has more than 64 bits."""
+    if not (asked.adds or asked.halves or asked.limits):
+        return max((one.interval(0)[1] for one in begins), default=INT64.maximum)
+    for bits in BEGINS:
+        if all(state.table.fits(one, INT64.minimum, 2**bits) for one in begins):
+            most = 2**bits + (asked.adds << AGES)
+            if most > INT64.maximum or (asked.halves and 2 * most > INT64.maximum):
+                return None
+            return most if not asked.limits else INT64.maximum
+    return None
 
 
-def _given(body: Body, around: For | While) -> Iterator[tuple[Assign, For | While]]:
-    """Every assignment, with the innermost loop around it."""
+def _range(before: Affine | None, least: int, limit: Affine | None, most: int) -> Range:
+    if limit is None or before is None:
+        return Range(((least, most),) * len(LEVELS))
+    ends = (max(form.interval(level)[1] for form in (before, limit)) for level in range(len(LEVELS)))
+    return Range(tuple((least, end) for end in ends), roots_of((before, limit)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Update:
+    """An assignment. around: the innermost loop around it. guards: the conditions under which it runs, from that loop
+    on, with what runs under them: it does at most once each time that they hold."""
+
+    stmt: Assign
+    around: For | While
+    guards: tuple[tuple[Expr, Body], ...]
+
+
+def _given(body: Body, around: For | While, guards: tuple[tuple[Expr, Body], ...]) -> Iterator[_Update]:
+    """Every assignment."""
     for stmt in body:
-        if isinstance(stmt, Assign):
-            yield stmt, around
-        for inner in bodies(stmt):
-            yield from _given(inner, stmt if isinstance(stmt, For | While) else around)
+        match stmt:
+            case Assign():
+                yield _Update(stmt, around, guards)
+            case While(condition=condition, body=inner):
+                yield from _given(inner, stmt, ((condition, inner),))
+            case For(body=inner):
+                yield from _given(inner, stmt, ())
+            case If(condition=condition, then=then, otherwise=otherwise):
+                yield from _given(then, around, (*guards, (condition, then)))
+                yield from _given(otherwise, around, guards)
+            case _:
+                for inner in bodies(stmt):
+                    yield from _given(inner, around, guards)
 
 
 @dataclass(slots=True)
@@ -85,17 +131,18 @@ class _Ranges:
     state: State
     changing: set[str]
     floors: dict[str, int]
-    given: list[tuple[Assign, For | While]]
+    given: list[_Update]
     limits: dict[str, Affine] = field(default_factory=dict)
     begins: list[Affine] = field(default_factory=list)
-    adds: bool = False
+    adds: int = 0
+    halves: bool = False
 
     def least(self, stmt: Assign) -> int | None:
         """What every assignment to a scalar gives it at least; None where nobody knows."""
-        found = [self._value(one.value, one, around) for one, around in self.given if one.name == stmt.name]
+        found = [self._value(one.stmt.value, one) for one in self.given if one.stmt.name == stmt.name]
         return None if None in found else min(floor for floor in found if floor is not None)
 
-    def _value(self, expr: Expr, stmt: Assign, around: For | While) -> int | None:
+    def _value(self, expr: Expr, given: _Update) -> int | None:
         if isinstance(expr, Var) and expr.name in self.changing:
             return self.floors.get(expr.name)
         if settled_by(expr).isdisjoint(self.changing):
@@ -104,35 +151,51 @@ class _Ranges:
             self.begins.append(value_of(self.state, expr))
             return self.begins[-1].interval(0)[0]
         if isinstance(expr, Select):
-            return _least(self._value(side, stmt, around) for side in (expr.then, expr.otherwise))
+            return _least(self._value(side, given) for side in (expr.then, expr.otherwise))
         if not isinstance(expr, Binary):
             return None
+        if (middle := _sum_of_half(expr)) is not None:
+            floor = _least(self._value(side, given) for side in middle)
+            self.halves |= floor is not None
+            return None if floor is None or floor < 0 else floor
         if expr.op == "min":
-            return _least(self._value(side, stmt, around) for side in (expr.left, expr.right))
+            return _least(self._value(side, given) for side in (expr.left, expr.right))
         for side, other in ((expr.left, expr.right), (expr.right, expr.left)):
             if isinstance(other, Const) and (other is expr.right or expr.op in ("add", "mul")):
-                floor = self._value(side, stmt, around)
-                return None if floor is None else self._by_number(expr.op, floor, int(other.value), stmt, around)
+                floor = self._value(side, given)
+                number = int(other.value)
+                if floor is not None and expr.op == "sub":
+                    tested = self._tested(side, given)
+                    return None if tested is None or number <= 0 else max(floor, tested) - number
+                return None if floor is None else self._by_number(expr.op, floor, number, given)
         return None
 
-    def _by_number(self, op: str, floor: int, number: int, stmt: Assign, around: For | While) -> int | None:
+    def _by_number(self, op: str, floor: int, number: int, given: _Update) -> int | None:
         """The least of `value op number`, for a value of at least `floor`."""
         if op == "add" and 0 <= number <= MOST_ADDED:
-            self.adds |= number > 0
+            self.adds = max(self.adds, number)
             return floor + number
         if op == "floordiv" and number > 0:
             return floor // number
         if op == "shr" and number >= 0:
             return floor >> number
         times = 1 << number if op == "shl" and 0 <= number < 12 else number if op == "mul" else 0
-        if 1 <= times <= MOST_TIMES and floor >= 0 and self._is_limited(stmt, around, times):
+        if 1 <= times <= MOST_TIMES and floor >= 0 and self._is_limited(given, times):
             return floor * times
         return None
 
-    def _is_limited(self, stmt: Assign, around: For | While, times: int) -> bool:
+    def _tested(self, expr: Expr, given: _Update) -> int | None:
+        """What a scalar is at least by the conditions under which it is given another value, and by them alone."""
+        if not isinstance(expr, Var) or expr.name != given.stmt.name:
+            return None
+        return max((least for condition, body in given.guards for least in _least_by(condition, expr.name, self.floors)
+                    if sum(one.name == expr.name for one in statements(body, Assign)) == 1), default=None)  # fmt: skip
+
+    def _is_limited(self, given: _Update, times: int) -> bool:
         """Whether the loop goes on only while the scalar is so small that this many times its value has 64 bits, and an
         iteration gives it that value and no other."""
-        alone = sum(one.name == stmt.name for one, _ in self.given) == 1
+        stmt, around = given.stmt, given.around
+        alone = sum(one.stmt.name == stmt.name for one in self.given) == 1
         own = isinstance(stmt.value, Binary) and Var(stmt.name, INT64) in (stmt.value.left, stmt.value.right)
         if not alone or not own or not isinstance(around, While):
             return False
@@ -145,9 +208,40 @@ class _Ranges:
         return False
 
 
+def _sum_of_half(expr: Binary) -> tuple[Expr, Expr] | None:
+    """The two numbers of which an expression is the middle, rounded down, or less."""
+    match expr:
+        case Binary(
+            op="shr" | "floordiv" as op, left=Binary(op="add", left=left, right=right), right=Const(value=value)
+        ):
+            is_whole = not isinstance(left, Const) and not isinstance(right, Const)
+            return (left, right) if is_whole and value >= (1 if op == "shr" else 2) else None
+    return None
+
+
 def _least(floors: Iterator[int | None]) -> int | None:
     known = list(floors)
     return None if None in known else min(floor for floor in known if floor is not None)
+
+
+def _least_by(condition: Expr, name: str, floors: Mapping[str, int]) -> Iterator[int]:
+    """The numbers that a scalar is at least wherever a condition holds. floors: what others are at least."""
+    match condition:
+        case Logical(op="and", left=left, right=right):
+            yield from _least_by(left, name, floors)
+            yield from _least_by(right, name, floors)
+        case Compare(op="gt" | "ge" as op, left=Var(name=tested), right=other) if tested == name:
+            yield from _one_more(other, floors, op == "gt")
+        case Compare(op="lt" | "le" as op, left=other, right=Var(name=tested)) if tested == name:
+            yield from _one_more(other, floors, op == "lt")
+
+
+def _one_more(other: Expr, floors: Mapping[str, int], is_more: bool) -> Iterator[int]:
+    match other:
+        case Const(value=value):
+            yield int(value) + is_more
+        case Var(name=name) if name in floors:
+            yield floors[name] + is_more
 
 
 def _limits(condition: Expr, name: str) -> Iterator[Expr]:

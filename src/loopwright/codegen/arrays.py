@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from loopwright.codegen.c_text import MEMORY_TYPE
 from loopwright.codegen.names import Names
-from loopwright.ir.nodes import Allocate, ArrayParam, Const, Kernel, Layout, ResultArray
+from loopwright.ir.nodes import Allocate, ArrayParam, Const, Dim, Expr, Kernel, Layout, ResultArray
 from loopwright.ir.types import Scalar
 from loopwright.ir.walk import statements
 
@@ -132,11 +133,23 @@ def arrays_of(kernel: Kernel, names: Names) -> dict[str, ArrayText]:
         one = first.setdefault(param.argument, param.name)
         found[param.name] = _parameter(param, names, one, several=fields[param.argument] > 1)
     for position, result in enumerate(kernel.results):
-        found[result.name] = _contiguous(result, result.rank, names, kernel.results_from + position)
+        made = _contiguous(result, result.rank, names, kernel.results_from + position)
+        sizes = (_known(size, found) or own for size, own in zip(result.shape, made.sizes, strict=True))
+        found[result.name] = replace(made, sizes=tuple(sizes))
     for stmt in statements(kernel.body, Allocate):
         if stmt.array not in found:
             found[stmt.array] = _contiguous(stmt, len(stmt.shape), names, None)
     return found
+
+
+def _known(size: Expr, arrays: Mapping[str, ArrayText]) -> str:
+    """C text of a size that another array has, or a number: the compiler sees that they are equal. '' for others."""
+    match size:
+        case Const(value=value) if value >= 0:
+            return str(value)
+        case Dim(array=array, axis=axis) if array in arrays:
+            return arrays[array].sizes[axis]
+    return ""
 
 
 def _parameter(param: ArrayParam, names: Names, first: str, several: bool) -> ArrayText:

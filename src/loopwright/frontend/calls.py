@@ -25,7 +25,7 @@ from loopwright.frontend.creation import as_array
 from loopwright.frontend.draws import draws
 from loopwright.frontend.elementwise import any_array, kept_array, map_elements
 from loopwright.frontend.generator_state import STATE
-from loopwright.frontend.inline import Each, inline_closure, inline_function
+from loopwright.frontend.inline import Each, gives_values, inline_closure, inline_function
 from loopwright.frontend.iteration import function_of, is_prange, range_value
 from loopwright.frontend.iterators import next_of
 from loopwright.frontend.keyed import method_of_keyed
@@ -160,10 +160,12 @@ def _read_here(cx: Context, function: Any, node: ast.Call, name: str) -> Value |
 
 
 def generator_call(cx: Context, node: ast.expr) -> object:
-    """The generator of a module that a loop calls; None for anything else that it goes over."""
+    """The generator, of a module or a nested function, that a loop calls; None for anything else that it goes over."""
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name | ast.Attribute):
         return None
     callee = function_of(cx, node)
+    if isinstance(callee, Closure):
+        return callee if gives_values(callee.tree) else None
     called = callee.value if isinstance(callee, Fixed) else None
     plain = getattr(called, "py_func", getattr(called, "__wrapped__", called))
     return plain if isinstance(plain, FunctionType) and inspect.isgeneratorfunction(plain) else None
@@ -172,7 +174,11 @@ def generator_call(cx: Context, node: ast.expr) -> object:
 def over_generator(cx: Context, generator: object, node: ast.Call, each: Each) -> None:
     """Read a generator, and do this with each value that it yields."""
     name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "this")
-    inline_function(cx, generator, _arguments(cx, node, name), each)
+    arguments = _arguments(cx, node, name)
+    if isinstance(generator, Closure):
+        inline_closure(cx, generator, arguments, each)
+    else:
+        inline_function(cx, generator, arguments, each)
 
 
 def _is_returned(cx: Context, node: ast.Call) -> bool:

@@ -42,11 +42,13 @@ from loopwright.ir.nodes import Expr, Store
 from loopwright.ir.types import FLOAT64, INT64, Scalar
 
 if TYPE_CHECKING:
-    from loopwright.frontend import generators, legacy_draws, python_random
+    from loopwright.frontend import binomial_draws, generators, legacy_draws, python_random, transformed_draws
 else:
+    binomial_draws = deferred("loopwright.frontend.binomial_draws")
     generators = deferred("loopwright.frontend.generators")
     legacy_draws = deferred("loopwright.frontend.legacy_draws")
     python_random = deferred("loopwright.frontend.python_random")
+    transformed_draws = deferred("loopwright.frontend.transformed_draws")
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +90,26 @@ DISTRIBUTIONS: dict[str, Distribution] = {
     "standard_gamma": Distribution("standard_gamma", (("shape", None),)),
     "chisquare": Distribution("chisquare", (("df", None),)),
     "poisson": Distribution("poisson", (("lam", 1.0),), INT64),
+    "lognormal": Distribution("lognormal", (("mean", 0.0), ("sigma", 1.0))),
+    "weibull": Distribution("weibull", (("a", None),)),
+    "pareto": Distribution("pareto", (("a", None),)),
+    "power": Distribution("power", (("a", None),)),
+    "rayleigh": Distribution("rayleigh", (("scale", 1.0),)),
+    "laplace": Distribution("laplace", (("loc", 0.0), ("scale", 1.0))),
+    "gumbel": Distribution("gumbel", (("loc", 0.0), ("scale", 1.0))),
+    "logistic": Distribution("logistic", (("loc", 0.0), ("scale", 1.0))),
+    "triangular": Distribution("triangular", (("left", None), ("mode", None), ("right", None))),
+    "beta": Distribution("beta", (("a", None), ("b", None))),
+    "standard_t": Distribution("standard_t", (("df", None),)),
+    "standard_cauchy": Distribution("standard_cauchy"),
+    "f": Distribution("f", (("dfnum", None), ("dfden", None))),
+    "wald": Distribution("wald", (("mean", None), ("scale", None))),
+    "vonmises": Distribution("vonmises", (("mu", None), ("kappa", None))),
+    "zipf": Distribution("zipf", (("a", None),), INT64),
+    "logseries": Distribution("logseries", (("p", None),), INT64),
+    "binomial": Distribution("binomial", (("n", None), ("p", None)), INT64),
+    "geometric": Distribution("geometric", (("p", None),), INT64),
+    "negative_binomial": Distribution("negative_binomial", (("n", None), ("p", None)), INT64),
 }
 
 
@@ -108,7 +130,9 @@ def draws(cx: Context, function: object, call: Arguments) -> Value | None:
         needed = NeededError("this function draws random numbers", cx.at(call.node), remedy="call it once first")
         needed.hidden = HIDDEN
         raise needed
-    drawer = Drawer((cx.arguments[KEY], cx.arguments[GAUSS]), (draw_functions, legacy_draws))
+    drawer = Drawer(
+        (cx.arguments[KEY], cx.arguments[GAUSS]), (draw_functions, legacy_draws, transformed_draws, binomial_draws)
+    )
     if name in DISTRIBUTIONS:
         return drawn(cx, drawer, DISTRIBUTIONS[name], call)
     return _OTHERS[name](cx, drawer, call)
@@ -264,6 +288,18 @@ def _filled_from(cx: Context, array: ArrayLike, places: ArrayLike, call: Argumen
     return result
 
 
+def _multinomial(cx: Context, drawer: Drawer, call: Arguments) -> Value:
+    call.expect(cx, 2, 3, ("n", "pvals", "size"))
+    size = call.get(2, "size")
+    if size is not None and not (isinstance(size, Fixed) and size.value is None):
+        raise cx.error(call.node, "np.random.multinomial takes no size here", remedy="draw each row in a loop")
+    count, chances = call.get(0, "n"), call.get(1, "pvals")
+    if count is None or chances is None:
+        raise cx.error(call.node, "np.random.multinomial needs a number of trials and probabilities")
+    return drawer.run(cx, "multinomial", [count, chances], call.node)
+
+
 _OTHERS: dict[str, Callable[[Context, Drawer, Arguments], Value]] = {
     "seed": _seed, "randint": _randint, "shuffle": shuffle, "permutation": permutation, "choice": choice,
+    "multinomial": _multinomial,
 }  # fmt: skip

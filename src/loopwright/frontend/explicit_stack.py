@@ -9,9 +9,10 @@
                                                 if state == 3: depth == 0: break; state = that of the last push
 
 The body is read once, with a Block as the mark of each call of itself. A state ends where such a call, or a loop or a
-branch around one, begins or ends. A call keeps what is read after it and no more; every kept variable has an array of
-as many elements as Python has frames, and a deeper call is a RecursionError. Arrays that an activation makes itself
-cannot be kept: they are refused where they would be read after a call.
+branch around one, begins or ends; merged_states.py puts states together. A call keeps what is read after it and may
+have changed by then, and no more: the kept variables of a type share an array, with a row for each activation. Of as
+many as Python has frames, and a deeper call is a RecursionError. Arrays that an activation makes itself cannot be kept:
+they are refused where they would be read after a call.
 """
 
 from __future__ import annotations
@@ -21,12 +22,15 @@ from dataclasses import dataclass, field
 
 from loopwright.errors import KernelError
 from loopwright.frontend.context import Context, Frame
+from loopwright.frontend.leaf_calls import CallSite, Leaves, with_leaves
+from loopwright.frontend.merged_states import Merger
 from loopwright.frontend.recursion import DEEPEST
 from loopwright.ir.nodes import (
     Allocate,
     Assign,
     Binary,
     Block,
+    Body,
     Break,
     Checked,
     Compare,
@@ -45,13 +49,14 @@ from loopwright.ir.nodes import (
     Var,
     While,
 )
-from loopwright.ir.queries import names_in, types_assigned
+from loopwright.ir.queries import arrays_made, names_in, settled_by, types_assigned
 from loopwright.ir.types import BOOL, INT64, Scalar
 from loopwright.ir.walk import bodies, own_expressions, statements, subexpressions, with_bodies
 
 _Targets = Mapping[tuple[type[Stmt], str], frozenset[str]]
 _ONE = Const(1, INT64)
 _ZERO = Const(0, INT64)
+_ROOM = 1 << DEEPEST.bit_length()  # a power of two: an index in it needs no check
 
 
 def with_stack(cx: Context, frame: Frame, body: Sequence[Stmt], names: frozenset[str], at: Location) -> list[Stmt]:
@@ -65,25 +70,33 @@ def with_stack(cx: Context, frame: Frame, body: Sequence[Stmt], names: frozenset
     own |= {loop.name: INT64 for loop in statements(tuple(body), For)}
     own |= {cx.flagged[name]: BOOL for name in own if name in cx.flagged}
     results = frozenset(cx.names_of((*frame.path, "return")))
-    return _Machine(cx, cx.new_name(frame.prefix + "calls"), marks, own, results, at).loop(body, frame.block)
+    machine = _Machine(cx, cx.new_name(frame.prefix + "calls"), marks, own, results, _set_inside(tuple(body)), at)
+    return machine.loop(body, frame.block)
 
 
 @dataclass
 class _Machine:
     """name: of the loop, and the beginning of all other names. own: the variables of an activation, with their types.
     results: those of what it returns: a call sets them, and they are read right after it.
-    states: their statements. resumed: the states after calls, with those that these stand in. end: that of a return."""
+    set_inside: the names that some statement sets: all others are the same in all activations.
+    states: their statements. resumed: the states after calls, by the calls' marks. end: that of a return.
+    rows: where kept variables are: the array, and the place in a row of it. leaves: calls that end at once.
+    behind: the states after calls, with those in which they go on once they have what was kept."""
 
     cx: Context
     name: str
     marks: set[str]
     own: Mapping[str, Scalar]
     results: frozenset[str]
+    set_inside: frozenset[str]
     at: Location
     states: list[list[Stmt]] = field(default_factory=lambda: [[]])
-    resumed: dict[int, int] = field(default_factory=dict)
+    resumed: dict[str, int] = field(default_factory=dict)
     jumps: dict[tuple[type[Stmt], str], int] = field(default_factory=dict)
     end: int = -1
+    rows: dict[str, tuple[str, int]] = field(default_factory=dict)
+    leaves: Leaves | None = None
+    behind: dict[int, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.state = self.cx.new_name(f"{self.name}.state")
@@ -92,27 +105,54 @@ class _Machine:
         self.pushed = self.cx.new_name(f"{self.name}.pushed")
 
     def loop(self, body: Sequence[Stmt], block: str | None) -> list[Stmt]:
-        self.end = self._new()
+        self.end, own = self._new(), set(self.own)
         if block is not None:
             self.jumps[Leave, block] = self.end
         self._then(self._body(body, 0), self.end)
+        self._find_leaves()
         live = self._live()
         self._refuse_arrays(live)
-        kept = {state: sorted(live[state] - self.results) for state in self.resumed}
-        stacks = {name: self.cx.new_name(f"{name}.stack") for name in sorted(set().union(*kept.values()))}
-        room = (Const(DEEPEST, INT64),)
-        made: list[Stmt] = [Allocate(self.pushed, INT64, room, None, at=self.at)]
-        made += [Allocate(stack, self.own[name], room, None, at=self.at) for name, stack in stacks.items()]
+        changing = self.set_inside | (set(self.own) - own)  # with bounds of loops
+        kept = {state: sorted((live[state] & changing) - self.results) for state in self.resumed.values()}
+        made = self._stacks(sorted(set().union(*kept.values())))
         given = self._parameters()
         given |= {self.cx.flagged[name] for name in given if name in self.cx.flagged}
         first = sorted(set().union(*live.values()) - given)
         made += [Assign(name, _nothing(self.own[name]), at=self.at) for name in first]
         made += [Assign(self.depth, _ZERO, at=self.at), Assign(self.state, _ZERO, at=self.at)]
-        numbers = [number for number in range(len(self.states)) if number != self.end]
-        states = [self._state(number, kept, stacks) for number in numbers]
-        states.append(If(self._is(self.end), self._return(), at=self.at))
-        whole = Block(self.step, tuple(states), at=self.at)
-        return [*made, While(self.name, Const(True, BOOL), (whole,), at=self.at)]
+        states = {number: self._state(number, kept) for number in range(len(self.states)) if number != self.end}
+        states[self.end] = self._return()
+        resumed = set(self.resumed.values())
+        named = frozenset({0, self.end, *resumed})
+        left = Merger(self.state, self.step, named, self.cx.new_name, self.at).merged(states)
+        order = sorted(left, key=lambda number: (number != self.end, number not in resumed, number == 0, number))
+        steps = tuple(If(self._is(number), left[number], at=self.at) for number in order)
+        running = Compare("ge", Var(self.state, INT64), _ZERO)
+        return [*made, While(self.name, running, (Block(self.step, steps, at=self.at),), at=self.at)]
+
+    def _find_leaves(self) -> None:
+        """The calls that end at once. What follows such a call is a state of its own, as nothing was kept for it."""
+        if self._flags():
+            return
+        self.leaves = with_leaves(self.states, self.end, self._said, self._goto)
+        if self.leaves is None:
+            return
+        for after in self.resumed.values():
+            self.behind[after] = self._new()
+            self.states[self.behind[after]][:] = self.states[after]
+            self.states[after][:] = [self._goto(self.behind[after])]
+
+    def _stacks(self, kept: Sequence[str]) -> list[Stmt]:
+        """The arrays for kept variables; and that of the states that go on, where there are several."""
+        room, made = Const(_ROOM, INT64), list[Stmt]()
+        if len(self.resumed) > 1:
+            made.append(Allocate(self.pushed, INT64, (room,), None, at=self.at))
+        for kind in dict.fromkeys(self.own[name] for name in kept):
+            names = [name for name in kept if self.own[name] == kind]
+            stack = self.cx.new_name(f"{self.name}.{kind}.stack")
+            self.rows |= {name: (stack, place) for place, name in enumerate(names)}
+            made.append(Allocate(stack, kind, (room, Const(len(names), INT64)), None, at=self.at))
+        return made
 
     # ---- states -----------------------------------------------------------------------------------------------
 
@@ -140,7 +180,7 @@ class _Machine:
         match stmt:
             case Block(name=name, body=body) if name in self.marks:
                 after = self._new()
-                self.resumed[after] = state
+                self.resumed[name] = after
                 here.append(stmt)
                 return after
             case Block(name=name, body=body):
@@ -168,7 +208,7 @@ class _Machine:
         raise AssertionError(f"no body in {stmt}")
 
     def _kept(self, hint: str, value: Expr, here: list[Stmt]) -> Expr:
-        if isinstance(value, Const):
+        if isinstance(value, Const | Var | Dim) and not settled_by(value) & self.set_inside:
             return value
         name = self.cx.new_name(hint)
         self.own = {**self.own, name: INT64}
@@ -187,6 +227,12 @@ class _Machine:
     def _then(self, state: int | None, after: int) -> None:
         if state is not None:
             self.states[state].append(self._goto(after))
+
+    def _said(self, stmt: Stmt) -> int | None:
+        match stmt:
+            case Assign(name=self.state, value=Const(value=number)):
+                return int(number)
+        return None
 
     def _goto(self, state: int) -> Stmt:
         return Assign(self.state, Const(state, INT64), at=self.at)
@@ -230,7 +276,7 @@ class _Machine:
                 case Allocate(array=array):
                     after = (after - {array}) | read
                 case Block(name=name, body=inner) if name in self.marks:
-                    kept = live[self._after(stmt)] - self.results
+                    kept = live[self.resumed[name]] - self.results
                     after = self._before(inner, live[0], live, targets) | kept
                 case Block(name=name, body=inner):
                     after = self._before(inner, after, live, {**targets, (Leave, name): after})
@@ -250,9 +296,6 @@ class _Machine:
                     after |= read
         return after
 
-    def _after(self, mark: Block) -> int:
-        return next(after for after, state in self.resumed.items() if mark in self.states[state])
-
     def _refuse_arrays(self, live: Mapping[int, frozenset[str]]) -> None:
         for state in self.states:
             for made in statements(tuple(state), Allocate):
@@ -266,35 +309,69 @@ class _Machine:
     def _is(self, state: int) -> Expr:
         return Compare("eq", Var(self.state, INT64), Const(state, INT64))
 
-    def _state(self, number: int, kept: Mapping[int, list[str]], stacks: Mapping[str, str]) -> Stmt:
-        depth = Var(self.depth, INT64)
+    def _row(self, name: str) -> tuple[str, tuple[Expr, ...]]:
+        stack, place = self.rows[name]
+        return stack, (self._place(), Const(place, INT64))
+
+    def _place(self) -> Expr:
+        return Binary("and", Var(self.depth, INT64), Const(_ROOM - 1, INT64))
+
+    def _state(self, number: int, kept: Mapping[int, list[str]]) -> Body:
         body: list[Stmt] = []
         for name in kept.get(number, ()):
-            body.append(Assign(name, Load(stacks[name], (depth,), self.own[name]), at=self.at))
+            body.append(Assign(name, Load(*self._row(name), self.own[name]), at=self.at))
         if number == 0:
             body += [Assign(flag, Const(False, BOOL), at=self.at) for flag in self._flags()]
         for stmt in self.states[number]:
             if isinstance(stmt, Block) and stmt.name in self.marks:
-                body += self._push(stmt, kept, stacks)
+                body += self._push(stmt, kept)
             else:
                 body.append(stmt)
-        return If(self._is(number), tuple(body), at=self.at)
+        return tuple(self._leaving(body))
 
-    def _push(self, mark: Block, kept: Mapping[int, list[str]], stacks: Mapping[str, str]) -> list[Stmt]:
-        after, depth = self._after(mark), Var(self.depth, INT64)
+    def _leaving(self, body: Sequence[Stmt]) -> list[Stmt]:
+        """A body whose last statement, or that of its branches, says the next state: with the way out behind it."""
+        *others, last = body
+        match last:
+            case Assign(name=self.state):
+                return [*body, Leave(self.step, at=self.at)]
+            case If(then=then, otherwise=otherwise):
+                branches = (tuple(self._leaving(then)), tuple(self._leaving(otherwise)))
+                return [*others, with_bodies(last, branches)]
+        return list(body)
+
+    def _push(self, mark: Block, kept: Mapping[int, list[str]]) -> list[Stmt]:
+        after, depth = self.resumed[mark.name], Var(self.depth, INT64)
         deep = "RecursionError: maximum recursion depth exceeded"
-        place = Checked(depth, Compare("lt", depth, Const(DEEPEST, INT64)), "raised", deep, at=mark.at)
-        made: list[Stmt] = [Store(self.pushed, (place,), Const(after, INT64), at=mark.at)]
+        pushed: list[Stmt] = []
+        if len(self.resumed) > 1:
+            pushed.append(Store(self.pushed, (self._place(),), Const(after, INT64), at=mark.at))
         for name in kept[after]:
-            made.append(Store(stacks[name], (depth,), Var(name, self.own[name]), at=mark.at))
-        made += mark.body
-        return [*made, Assign(self.depth, Binary("add", depth, _ONE), at=mark.at), self._goto(0)]
+            pushed.append(Store(*self._row(name), Var(name, self.own[name]), at=mark.at))
+        more, is_room = Binary("add", depth, _ONE), Compare("lt", depth, Const(DEEPEST, INT64))
+        deeper = Assign(self.depth, Checked(more, is_room, "raised", deep, at=mark.at), at=mark.at)
+        if self.leaves is not None:
+            site = CallSite(mark, self.results, self.cx.new_name)
+            found = site.body(
+                self.leaves,
+                (self._goto(self.behind[after]),),
+                tuple(pushed),
+                (deeper, self._goto(self.leaves.otherwise)),
+            )
+            if found is not None:
+                return found
+        return [*pushed, *mark.body, deeper, self._goto(0)]
 
-    def _return(self) -> tuple[Stmt, ...]:
+    def _return(self) -> Body:
         depth = Var(self.depth, INT64)
-        over = If(Compare("le", depth, _ZERO), (Break(self.name, at=self.at),), at=self.at)
-        up = Assign(self.depth, Binary("sub", depth, _ONE), at=self.at)
-        return over, up, Assign(self.state, Load(self.pushed, (depth,), INT64), at=self.at)
+        over = self._leaving([self._goto(-1)])
+        up: list[Stmt] = [Assign(self.depth, Binary("sub", depth, _ONE), at=self.at)]
+        if len(self.resumed) > 1:
+            up.append(Assign(self.state, Load(self.pushed, (self._place(),), INT64), at=self.at))
+            up.append(Leave(self.step, at=self.at))
+        else:
+            up += self._leaving([self._goto(next(iter(self.resumed.values())))])
+        return (If(Compare("le", depth, _ZERO), tuple(over), tuple(up), at=self.at),)
 
     def _parameters(self) -> set[str]:
         """The variables that calls set."""
@@ -305,6 +382,13 @@ class _Machine:
         """What tells of an activation's variables, its parameters apart, whether they have a value yet."""
         flagged = self.cx.flagged
         return [flagged[name] for name in sorted(self.own) if name in flagged and name not in self._parameters()]
+
+
+def _set_inside(body: Body) -> frozenset[str]:
+    """The names that get another value: a parameter that is passed on as it is does not."""
+    found = {made.name for made in statements(body, Assign) if made.value != Var(made.name, made.value.type)}
+    found |= {loop.name for loop in statements(body, For)}
+    return frozenset(found | arrays_made(body))
 
 
 def _read(stmt: Stmt) -> frozenset[str]:

@@ -101,13 +101,13 @@ def run_written(
     return inline_function(cx, function, Arguments(cx.session.calls[key], name, tuple(values), {}))
 
 
-def inline_closure(cx: Context, closure: Closure, call: Arguments) -> Value:
-    """The result of calling a nested function."""
+def inline_closure(cx: Context, closure: Closure, call: Arguments, each: Each | None = None) -> Value:
+    """The result of calling a nested function. each: of a generator, as above."""
     arguments = closure.tree.args
     if arguments.kwarg is not None:
         raise cx.error(call.node, f"'**{arguments.kwarg.arg}' is outside the language", remedy="name every parameter")
     tree = without_last_calls(closure.tree)
-    return _inline(cx, cx.frames[closure.frame].source, tree, closure, closure.defaults, call)
+    return _inline(cx, cx.frames[closure.frame].source, tree, closure, closure.defaults, call, each)
 
 
 def _inline(
@@ -164,8 +164,13 @@ def _inline(
     return _result(cx, frame, call)
 
 
+def gives_values(tree: ast.FunctionDef) -> bool:
+    """Whether a function is a generator."""
+    return any(isinstance(one, ast.Yield | ast.YieldFrom) for one in own_nodes(tree))
+
+
 def _refuse_generator(cx: Context, tree: ast.FunctionDef, call: Arguments) -> None:
-    if any(isinstance(one, ast.Yield | ast.YieldFrom) for one in own_nodes(tree)):
+    if gives_values(tree):
         raise cx.error(call.node, f"'{call.name}' is a generator", "a generator can only be read by a loop",
                        f"take them in a loop: for x in {ast.unparse(call.node)}")  # fmt: skip
 
