@@ -32,6 +32,7 @@ from loopwright.ir.walk import expressions, loops, own_expressions, statements, 
 from loopwright.recipe.coalescing import accesses_inside, along_x
 from loopwright.recipe.distribution import isolate
 from loopwright.recipe.grid_blocks import LINE, in_blocks, in_boxes
+from loopwright.recipe.grid_fronts import tiles_of_fronts
 from loopwright.recipe.grid_keys import by_key, overlapping, parted_by_kind, rows_by_key, rows_of_keys, scattered
 from loopwright.recipe.grid_parts import few_sums
 from loopwright.recipe.grid_rows import planes_of_loops, rows_of_loops
@@ -46,7 +47,7 @@ from loopwright.recipe.loop_normalization import counted
 from loopwright.recipe.loop_search import searched
 from loopwright.recipe.order_of_keys import in_order_of_keys, in_order_that_is_asked_for
 from loopwright.recipe.partial_schedule import Chain, NotTaken, PartialSchedule, ReasonedStep
-from loopwright.recipe.privatisation import in_copies
+from loopwright.recipe.privatisation import each_its_own, in_copies
 from loopwright.recipe.recipe import Recipe
 from loopwright.recipe.register_blocking import Roles, roles_of
 from loopwright.recipe.rows_apart import rows_apart
@@ -105,12 +106,17 @@ def _recipe(
 ) -> Recipe:
     partial = PartialSchedule(kernel, facts, strict, kernel, choices=choices)
     grids: list[Grid] = []
+    done: set[str] = set()
     in_order_that_is_asked_for(partial, first)
     if not kernel.overlap and not simple:
         # First of all, as these look at a kernel as a whole: what they make is for all others what the user wrote.
         counted(partial)
         searched(partial)
         in_copies(partial)
+        each_its_own(partial)
+        for bound in tiles_of_fronts(partial):
+            grids.append(Grid(bound[-1][0].loop, 2, bound))
+            done |= _loops_within(partial, {step.loop for step, _ in bound})
         in_fronts(partial)
         in_order_of_keys(partial)
         carried(partial)
@@ -120,7 +126,6 @@ def _recipe(
     if not kernel.overlap:
         for nest in partial.chains():
             parted_by_kind(partial, nest)
-        done: set[str] = set()
         for run in _with_conditions(partial):
             with partial.in_nest(run):
                 bound = _first_taken(partial, run, list(run), (_rows_with_conditions, _each_in_a_thread))
@@ -205,7 +210,7 @@ def _bind(partial: PartialSchedule, grid: Grid, present: Facts) -> None:
 
 
 def _is_free(partial: PartialSchedule, loop: For) -> bool:
-    found = partial.proven(loop)
+    found = None if loop.name in partial.turns else partial.proven(loop)
     if found is not None and found.verdict == "undecided" and loop.asserted and not partial.strict:
         found = replace(found, verdict="parallel")
     return found is not None and is_free(loop, found)

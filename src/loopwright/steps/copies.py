@@ -25,6 +25,7 @@ from loopwright.ir.nodes import (
     Kernel,
     Load,
     Logical,
+    Original,
     Stmt,
     Store,
     Var,
@@ -145,14 +146,14 @@ def tied(kernel: Kernel, facts: Facts, copies: Copies, loops: Sequence[For]) -> 
         return rejection
     if (rejection := left_early(first)) is not None:
         return rejection
-    if (rejection := _may_fail(first, array, facts)) is not None:
-        return rejection
     inside = {id(stmt) for stmt in statements(last.body)}
     ours = {id(stmt) for stmt in statements((first,))}
     is_local = id(copies.made) in ours
     if any(_uses(s, array) for s in statements(kernel.body) if id(s) not in inside and (is_local or id(s) in ours)):
         return Rejection(f"'{array}' is also used outside of '{last.name}'")
     is_own = any(stmt is copies.made for stmt in last.body)
+    if not is_own and (rejection := _may_fail(first, array, facts)) is not None:
+        return rejection
     if id(copies.made) in inside and not is_own:
         return Rejection(f"'{array}' is made anew inside an iteration of '{last.name}'")
     if is_local and not all(_is_size(size) and _is_known_before(size, first) for size in copies.shape):
@@ -179,6 +180,8 @@ def _is_size(size: Expr) -> bool:
     """Whether it is never negative."""
     if isinstance(size, Binary) and size.op == "max":
         return _is_size(size.left) or _is_size(size.right)
+    if isinstance(size, Binary) and size.op == "add":
+        return _is_size(size.left) and _is_size(size.right)
     return isinstance(size, Dim) or (isinstance(size, Const) and int(size.value) >= 0)
 
 
@@ -280,12 +283,21 @@ def copied(kernel: Kernel, copies: Copies, loops: Sequence[For], innermost: bool
     changed = replace(first, body=rewrite_body(first.body, store, load))
     at = None if copies.made is None else copies.made.at
     shape = (*copies.shape, *shape_of(loops)) if innermost else (*shape_of(loops), *copies.shape)
-    made = Allocate(new, copies.element, shape, copies.fill, at=at)
+    made = Allocate(new, copies.element, shape, copies.fill, original=_original(copies, loops, innermost), at=at)
     after = () if copies.again is None else (_put_back(kernel, copies.again, placed, new, loops),)
     draft = with_statement(kernel, first, (made, changed, *after))
     if copies.made is not None and not copies.kept:
         draft = with_statement(draft, copies.made, ())
     return draft
+
+
+def _original(copies: Copies, loops: Sequence[For], innermost: bool) -> Original | None:
+    """What errors speak of where each iteration makes the array itself. The axes that are added cannot be left."""
+    if copies.made is None or copies.kept or all(stmt is not copies.made for stmt in loops[-1].body):
+        return None
+    own = Original(copies.array, tuple(range(len(copies.shape)))) if (o := copies.made.original) is None else o
+    added = (0,) * len(loops)
+    return replace(own, axes=(*own.axes, *added) if innermost else (*added, *own.axes))
 
 
 def _put_back(
