@@ -34,6 +34,7 @@ from loopwright.recipe.distribution import isolate
 from loopwright.recipe.grid_blocks import LINE, in_blocks, in_boxes
 from loopwright.recipe.grid_fronts import tiles_of_fronts
 from loopwright.recipe.grid_keys import by_key, overlapping, parted_by_kind, rows_by_key, rows_of_keys, scattered
+from loopwright.recipe.grid_panels import in_panels
 from loopwright.recipe.grid_parts import few_sums
 from loopwright.recipe.grid_rows import planes_of_loops, rows_of_loops
 from loopwright.recipe.grid_running import in_chunks_of_blocks, running_rows
@@ -118,6 +119,9 @@ def _recipe(
             grids.append(Grid(bound[-1][0].loop, 2, bound))
             done |= _loops_within(partial, {step.loop for step, _ in bound})
         in_fronts(partial)
+        for bound in in_panels(partial):
+            grids.append(Grid(bound[-1][0].loop, 2, bound))
+            done |= _loops_within(partial, {step.loop for step, _ in bound})
         in_order_of_keys(partial)
         carried(partial)
         scattered(partial)
