@@ -40,7 +40,7 @@ from loopwright.recipe.grid_rows import planes_of_loops, rows_of_loops
 from loopwright.recipe.grid_running import in_chunks_of_blocks, running_rows
 from loopwright.recipe.grid_scans import carried, in_chunks, in_chunks_of_threads
 from loopwright.recipe.grid_stencils import in_planes, in_rows
-from loopwright.recipe.grid_sums import shared_sums
+from loopwright.recipe.grid_sums import few_rows, shared_sums
 from loopwright.recipe.grid_tiles import BLOCKS, Bound, contraction, transposed, usual_tile
 from loopwright.recipe.grid_totals import totals
 from loopwright.recipe.interchange import depends
@@ -588,6 +588,7 @@ ATTEMPTS = (
     running_rows,
     _rows,
     _planes,
+    few_rows,
     _whole,
     _in_boxes,
     overlapping,

@@ -9,7 +9,7 @@ from math import prod
 
 from loopwright.analysis.facts import Facts
 from loopwright.analysis.local_arrays import is_apart, leaves_all
-from loopwright.ir.linear import minus, most, number, variable
+from loopwright.ir.linear import minus, most, number, parted, variable
 from loopwright.ir.nodes import (
     Allocate,
     Assign,
@@ -59,7 +59,8 @@ class Copies:
 def index_of(loops: Sequence[For]) -> tuple[Expr, ...]:
     """Where the element or the copy of an iteration is."""
     return tuple(
-        minus(variable(loop.name), 0 if _from_zero(loop) and not extent_of(loop) else loop.lower) for loop in loops
+        minus(variable(loop.name), 0 if _from_zero(loop, loops[0]) and not extent_of(loop) else loop.lower)
+        for loop in loops
     )
 
 
@@ -85,13 +86,22 @@ def _size_of(loop: For, first: For) -> Expr:
 def length_of(loop: For, first: For) -> Expr | None:
     """How far a loop runs, from zero where it begins there or a little later, where that is known before the first of
     the loops."""
-    if not _is_known_before(loop.lower, first) or not _is_known_before(loop.upper, first):
+    from_zero = _from_zero(loop, first)
+    if not (from_zero or _is_known_before(loop.lower, first)) or not _is_known_before(loop.upper, first):
         return None
-    return most(number(0), loop.upper if _from_zero(loop) else minus(loop.upper, loop.lower))
+    return most(number(0), loop.upper if from_zero else minus(loop.upper, loop.lower))
 
 
-def _from_zero(loop: For) -> bool:
-    return isinstance(loop.lower, Const) and int(loop.lower.value) >= 0
+def _from_zero(loop: For, first: For) -> bool:
+    """Whether a loop begins at zero or a little later, or, as the rows of a triangle do, where an outer one is that is
+    such a loop."""
+    if isinstance(loop.lower, Const):
+        return int(loop.lower.value) >= 0
+    base, more = parted(loop.lower)
+    outer = {stmt.name: stmt for stmt in (first, *statements(first.body, For)) if isinstance(stmt, For)}
+    if not isinstance(base, Var) or more < 0 or base.name not in outer or outer[base.name] is loop:
+        return False
+    return step_of(outer[base.name]) == 1 and _from_zero(outer[base.name], first)
 
 
 def _is_known_before(expr: Expr, loop: For) -> bool:
