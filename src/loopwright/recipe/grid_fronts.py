@@ -1,10 +1,9 @@
-"""Tiles of wavefronts for the default recipe of a GPU: two loops around one another that both need their order, as in an
-edit distance, an integral image or a stencil in place. The tiles of a diagonal are a grid, and in a tile the threads of
-a block go from diagonal to diagonal by themselves: one start for each diagonal of tiles, not for each of elements."""
+"""Tiles of wavefronts for the default recipe of a GPU: two loops around one another that both need their order, as in
+an edit distance, an integral image or a stencil in place. The tiles of a diagonal are a grid, and in a tile the threads
+of a block go from diagonal to diagonal by themselves: one start for each diagonal of tiles, not for each of
+elements."""
 
 from __future__ import annotations
-
-from collections.abc import Iterator
 
 from loopwright.analysis.isl_schedule import Wanted
 from loopwright.ir.nodes import Allocate, For, While
@@ -33,14 +32,16 @@ FEW = 32
 """Iterations of a loop that one thread may as well run."""
 
 
-def tiles_of_fronts(partial: PartialSchedule) -> Iterator[list[Bound]]:
+def tiles_of_fronts(partial: PartialSchedule) -> list[list[Bound]]:
     """Restructure such nests; what to bind of each."""
     nests = [stmt for stmt in partial.kernel.body if isinstance(stmt, For) and _is_front(partial, stmt)]
+    found: list[list[Bound]] = []
     for outer in nests[:MOST_NESTS]:
         with partial.together():
             bound = _in_tiles(partial, outer)
             partial.begin_again()
-            yield bound
+            found.append(bound)
+    return found
 
 
 def _is_front(partial: PartialSchedule, outer: For) -> bool:

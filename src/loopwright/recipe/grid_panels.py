@@ -46,8 +46,8 @@ Where = Literal["before", "inside", "behind", "all"]
 
 
 @dataclass(frozen=True, slots=True)
-class _Part:
-    """Statements of a body that stay together: the first of them, how many, and which stretches their loops run over."""
+class _Stretch:
+    """Statements of a body that stay together: the place of the first, and which stretches their loops run over."""
 
     place: int
     where: frozenset[Where]
@@ -64,26 +64,31 @@ def in_panels(partial: PartialSchedule) -> list[list[Bound]]:
     for stmt in partial.kernel.body:
         if isinstance(stmt, For) and _is_elimination(partial, stmt):
             with partial.together():
-                grids = _Blocked(partial, stmt.name, {}).grids()
+                grids = _Elimination(partial, stmt.name, {}).grids()
                 partial.begin_again()
                 found += grids
     return found
 
 
 def _is_elimination(partial: PartialSchedule, outer: For) -> bool:
-    """Whether a loop that needs its order holds nothing but stores and loops, some of which begin or end where it is."""
+    """Whether a loop that needs its order holds only stores and loops, some of which begin or end where it is."""
     inside = list(statements(outer.body))
     if not all(isinstance(stmt, For | Store) for stmt in inside) or trip_of(outer) is not None:
         return False
     if sum(isinstance(stmt, Store) for stmt in inside) > MOST_STATEMENTS:
         return False
     found = partial.proven(outer)
-    ends = [loop for loop in inside if isinstance(loop, For) and outer.name in names_in(loop.lower) | names_in(loop.upper)]
-    return bool(ends) and (found is None or not is_free(outer, found))
+    inner = [stmt for stmt in inside if isinstance(stmt, For)]
+    ends = any(outer.name in names_in(loop.lower) | names_in(loop.upper) for loop in inner)
+    return ends and (found is None or not is_free(outer, found))
+
+
+def _range(loop: For) -> tuple[Expr, Expr, Expr]:
+    return loop.lower, loop.upper, loop.step
 
 
 @dataclass
-class _Blocked:
+class _Elimination:
     """The restructuring of one loop. where: of each loop inside, by its name, once it is cut."""
 
     partial: PartialSchedule
@@ -115,17 +120,16 @@ class _Blocked:
         return found
 
     def _fused(self) -> None:
-        """Loops that follow one another over the same range become one: what is behind a block is cut off both then."""
+        """Two loops that follow one another over the same range become one: what is behind a block is cut off both."""
         for first, second in pairwise(self._loop(self.outer).body):
-            if isinstance(first, For) and isinstance(second, For):
-                if (first.lower, first.upper, first.step) == (second.lower, second.upper, second.step):
-                    with self.partial.together():
-                        self.partial.take(Fuse(first.name, second.name), self.why, anew=True)
-                    return
+            if isinstance(first, For) and isinstance(second, For) and _range(first) == _range(second):
+                with self.partial.together():
+                    self.partial.take(Fuse(first.name, second.name), self.why, anew=True)
+                return
 
     # ---- cuts
 
-    def _parted(self, name: str) -> list[_Part]:
+    def _parted(self, name: str) -> list[_Stretch]:
         """Cut the loops in a body where blocks begin and end, and what they hold apart; the parts of the body then."""
         at = 0
         while at < len(self._loop(name).body):
@@ -166,10 +170,10 @@ class _Blocked:
 
     # ---- parts
 
-    def _parts(self, body: Body) -> list[_Part]:
-        found: list[_Part] = []
+    def _parts(self, body: Body) -> list[_Stretch]:
+        found: list[_Stretch] = []
         for place, stmt in enumerate(body, 1):
-            part = _Part(place, self._stretches(stmt))
+            part = _Stretch(place, self._stretches(stmt))
             if not found or part.rank != 1 or found[-1].rank != 1:
                 found.append(part)
         return found
@@ -178,7 +182,7 @@ class _Blocked:
         inside = [self.where[one.name] for one in statements((stmt,), For) if one.name in self.where]
         return frozenset(inside)
 
-    def _taken_apart(self, name: str, parts: list[_Part]) -> list[str]:
+    def _taken_apart(self, name: str, parts: list[_Stretch]) -> list[str]:
         """A loop for each part, in their order."""
         names: list[str] = []
         for part in reversed(parts[1:]):
@@ -201,11 +205,15 @@ class _Blocked:
             with self.partial.together():
                 self._first(free, [one for one in chain if one not in free])
             if self.partial.kernel is not before:
-                if name not in free and self._loop(name).body and isinstance(sum_ := self._loop(name).body[0], Store):
-                    with self.partial.together():
-                        self.partial.take(Promote(sum_.array, name), self.why, anew=True)
+                self._kept(name)
                 return in_blocks(self.partial, free, self.why)
         raise NotTaken
+
+    def _kept(self, name: str) -> None:
+        """Keep in a register what the iterations of a block add to an element, if they do nothing else."""
+        if len(body := self._loop(name).body) == 1 and isinstance(body[0], Store):
+            with self.partial.together():
+                self.partial.take(Promote(body[0].array, name), self.why, anew=True)
 
     def _first(self, free: list[str], rest: list[str]) -> None:
         """Have loops stand first that need no order there. Raises NotTaken."""

@@ -234,7 +234,7 @@ class PartialSchedule:
         if loop.name in known and known[loop.name].at == loop.at:
             return known[loop.name]
         same = [found for found in known.values() if loop.at is not None and found.at == loop.at]
-        if self.turns and len(same) > 1:  # of versions, and of pieces: the one that is about what this one has for itself
+        if self.turns and len(same) > 1:  # pieces, and versions: the one that is about what this one has for itself
             own = names_assigned(loop.body) | arrays_made(loop.body)
             same = [found for found in same if own.issuperset(found.private)] or same
         return same[0] if same else None

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from loopwright.ir.linear import most, number
 from loopwright.ir.nodes import Allocate, Const, Dim, Expr, For, Kernel, Load, Store, Var, While
-from loopwright.ir.queries import arrays_loaded, arrays_stored, contains
+from loopwright.ir.queries import arrays_loaded, arrays_made, arrays_stored, contains
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import expressions, loops, statements, subexpressions
 from loopwright.recipe.partial_schedule import Chain, NotTaken, PartialSchedule, made
@@ -95,7 +95,7 @@ def _in_rounds(partial: PartialSchedule, loop: For, arrays: list[Allocate]) -> I
 def _where_few(partial: PartialSchedule, loop: For, arrays: list[str], size: str, why: str) -> Iterator[str]:
     """A version for calls in which all copies take little memory. Raises NotTaken."""
     before = set(loops(partial.kernel))
-    there = {stmt.array for stmt in statements(partial.kernel.body, Allocate)}
+    there = arrays_made(partial.kernel.body)
     partial.take(Specialize((size,), LARGE, MOST_ELEMENTS, loop.name), why, anew=True)
     few = next(name for name in loops(partial.kernel) if name not in before)
     own = [stmt.array for stmt in statements((loops(partial.kernel)[few],), Allocate) if stmt.array not in there]

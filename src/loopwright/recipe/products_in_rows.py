@@ -5,14 +5,12 @@ used for many rows at once."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from loopwright.analysis.strides import AccessStrides
-from loopwright.ir.nodes import Binary, Body, For, If, Load, Stmt, Store
+from loopwright.ir.nodes import Binary, Body, For, If, Load, Store
 from loopwright.ir.queries import contains, names_assigned, names_read
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import loops, own_expressions, statements, subexpressions
-from loopwright.recipe.partial_schedule import NotTaken, PartialSchedule
+from loopwright.recipe.partial_schedule import PartialSchedule
 from loopwright.steps.expand import Expand
 from loopwright.steps.fission import Fission
 
