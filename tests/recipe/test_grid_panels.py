@@ -86,9 +86,7 @@ def _on_gpu(function: Callable[..., object], arrays: list[np.ndarray]) -> str:
 
 
 @pytest.mark.parametrize(("function", "arrays"), PROGRAMS, ids=lambda one: getattr(one, "__name__", ""))
-def test_an_elimination_is_blocked(
-    function: Callable[..., object], arrays: Callable[[int], list[np.ndarray]]
-) -> None:
+def test_an_elimination_is_blocked(function: Callable[..., object], arrays: Callable[[int], list[np.ndarray]]) -> None:
     """One block does what 32 iterations do to one another, whatever is left over at the end."""
     for n in (70, 0, 1, 2, 31, 32, 33, 64):
         schedule = _on_gpu(function, arrays(n))

@@ -33,6 +33,7 @@ from loopwright.ir.nodes import (
 )
 from loopwright.ir.queries import arrays_made, names_assigned, names_in
 from loopwright.ir.types import Scalar
+from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import expressions, own_expressions, rewrite_body, statements, subexpressions
 from loopwright.steps.draft import fresh, names_of, with_statement
 from loopwright.steps.extent import around, extent_of, loops_around
@@ -306,7 +307,7 @@ def _original(copies: Copies, loops: Sequence[For], innermost: bool) -> Original
     """What errors speak of where each iteration makes the array itself. The axes that are added cannot be left."""
     if copies.made is None or copies.kept or all(stmt is not copies.made for stmt in loops[-1].body):
         return None
-    own = Original(copies.array, tuple(range(len(copies.shape)))) if (o := copies.made.original) is None else o
+    own = Original(user_name(copies.array), tuple(range(len(copies.shape)))) if (o := copies.made.original) is None else o
     added = (0,) * len(loops)
     return replace(own, axes=(*own.axes, *added) if innermost else (*added, *own.axes))
 
