@@ -7,14 +7,15 @@ from __future__ import annotations
 
 from loopwright.analysis.isl_schedule import Wanted
 from loopwright.ir.nodes import Allocate, For, While
-from loopwright.ir.queries import contains
+from loopwright.ir.queries import arrays_stored, contains
 from loopwright.ir.walk import loops, statements
 from loopwright.recipe.grid_tiles import Bound
-from loopwright.recipe.partial_schedule import NotTaken, PartialSchedule
+from loopwright.recipe.partial_schedule import NotTaken, PartialSchedule, made
 from loopwright.recipe.tunable import Tunable
 from loopwright.recipe.wavefronts import is_free
 from loopwright.steps.bind import Bind
 from loopwright.steps.extent import trip_of
+from loopwright.steps.hold import Hold
 from loopwright.steps.reorder import Reorder
 from loopwright.steps.reschedule import Reschedule
 from loopwright.steps.skew import Skew
@@ -25,6 +26,7 @@ SIDE = Tunable(
     (16, 32, 64),
     "rows and columns of a tile, each row a thread's: larger ones are fewer starts, smaller ones more blocks",
 )
+HELD = Tunable("tiles of fronts in shared memory", 1, (0, 1), "it is nearer, but tiles are copied", words=("no", "yes"))
 MOST_NESTS = 2
 """Nests of a kernel whose tiles are looked for, each of which may take a second."""
 
@@ -60,16 +62,37 @@ def _in_tiles(partial: PartialSchedule, outer: For) -> list[Bound]:
     before = set(loops(partial.kernel)) - {outer.name, *(one.name for one in statements(outer.body, For))}
     nest = "" if len(partial.kernel.body) == 1 else outer.name
     partial.take(Reschedule(Wanted("smart", (side,), wavefront=True), nest=nest), why)
-    made = [name for name in loops(partial.kernel) if name not in before]
-    if len(made) != 4:
+    new = [name for name in loops(partial.kernel) if name not in before]
+    if len(new) != 4:
         raise NotTaken
-    _, tile, row, column = made
-    partial.take(Skew(row, column, 1), why, anew=True)
-    (skewed,) = set(loops(partial.kernel)) - before - set(made)
+    _, tile, row, column = new
+    copies = held(partial, row, side, why) if partial.number(HELD) else []
+    (skewed,) = made(partial, Skew(row, column, 1), why, anew=True)
     partial.take(Reorder((skewed, row)), why, anew=True)
     facts = partial.present_facts()
     for name in (tile, row):
         loop = loops(partial.kernel)[name]
         if not isinstance(loop, For) or not is_free(loop, facts.loops[name]):
             raise NotTaken
-    return [(Bind(tile, "block.x"), why), (Bind(row, "thread.x"), why)]
+    return [(Bind(tile, "block.x"), why), (Bind(row, "thread.x"), why), *copies]
+
+
+def held(partial: PartialSchedule, loop: str, threads: int, why: str) -> list[Bound]:
+    """Keep what a loop of a block writes in shared memory meanwhile, where that can be; the copies to bind."""
+    found: list[Bound] = []
+    inner = loops(partial.kernel)[loop]
+    assert isinstance(inner, For)
+    for array in sorted(arrays_stored(inner.body)):
+        with partial.together():
+            free = _free_around(partial, loop)
+            new = made(partial, Hold(array, loop), f"the elements of '{array}' are in shared memory meanwhile", anew=True)
+            if _free_around(partial, loop) != free:
+                raise NotTaken
+            innermost = [name for name in new if not contains(partial.around(name)[-1].body, For)]
+            found += [(Bind(name, "thread.x", threads), why) for name in innermost]
+    return found
+
+
+def _free_around(partial: PartialSchedule, loop: str) -> list[str]:
+    facts = partial.present_facts()
+    return [one.name for one in partial.around(loop)[:-1] if is_free(one, facts.loops[one.name])]

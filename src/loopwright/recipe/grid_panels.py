@@ -16,6 +16,7 @@ from loopwright.ir.queries import names_in
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import loops, statements
 from loopwright.recipe.grid_blocks import in_blocks
+from loopwright.recipe.grid_fronts import held
 from loopwright.recipe.grid_tiles import Bound
 from loopwright.recipe.partial_schedule import NotTaken, PartialSchedule, made
 from loopwright.recipe.tunable import Tunable
@@ -243,10 +244,11 @@ class _Elimination:
     def _by_one_block(self, name: str) -> list[Bound]:
         why = f"what {self.partial.number(PANEL)} iterations do to one another is the work of one block"
         (point,) = made(self.partial, Split(name, self.partial.number(PANEL)), why, anew=True)
+        copies = held(self.partial, name, COLUMNS, why)
         threads = list(self._threads(self._loop(name).body, why))
         if not threads:
             raise NotTaken
-        return [(Bind(point, "block.x"), why), *threads]
+        return [(Bind(point, "block.x"), why), *threads, *copies]
 
     def _threads(self, body: Body, why: str) -> Iterator[Bound]:
         facts = self.partial.present_facts()
