@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import loopwright as lw
 from codegen.on_gpu import agree
 
 RANDOM = np.random.default_rng(3)
@@ -155,3 +156,43 @@ def test_other_sums_stay_in_a_thread(kernel: Any) -> None:
     found = agree(kernel, whole(9, 30), whole(30), whole(9), strict=False)
     steps = [str(decision.step) for decision in found.analysed.recipe.decisions]
     assert not any(step.startswith(("split i 4", "split j 16")) for step in steps)
+
+
+def nearest(q, x, out):
+    for i in range(q.shape[0]):
+        best = 1e300
+        where = -1
+        for j in range(x.shape[0]):
+            d = 0.0
+            for k in range(q.shape[1]):
+                d += (q[i, k] - x[j, k]) ** 2
+            if d < best:
+                best = d
+                where = j
+        out[i] = where
+
+
+def potential(q, x, out):
+    for i in range(q.shape[0]):
+        total = 0.0
+        for j in range(x.shape[0]):
+            d = 1.0
+            for k in range(q.shape[1]):
+                d += abs(q[i, k] - x[j, k])
+            total += 1.0 / d
+        out[i] = total
+
+
+@pytest.mark.parametrize("function", [nearest, potential])
+def test_few_rows_whose_terms_take_loops_are_shared(function: Any) -> None:
+    kernel: Any = lw.kernel(function)
+    for n, m, d in ((40, 60, 8), (3, 300, 2), (0, 4, 4), (5, 0, 3), (2, 5, 0)):
+        draw = np.random.default_rng(m)
+        q, x = draw.integers(0, 4, (n, d)).astype(float), draw.integers(0, 4, (m, d)).astype(float)
+        got, wanted = np.zeros(n), np.zeros(n)
+        function(q, x, wanted)
+        with lw.options(device="emulated"):
+            kernel(q, x, got)
+            schedule = str(kernel.explain(q, x, got).schedule)
+        np.testing.assert_allclose(got, wanted, rtol=1e-12)
+    assert schedule.startswith("specialize q.0 >= 65536 in i; split i 32; specialize x.0 >= 2048 in i.1")

@@ -1,7 +1,13 @@
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
 import pytest
 
+import loopwright as lw
+from loopwright.recipe import privatisation
 from loopwright.recipe.privatisation import in_copies
 from recipe.planning import JACOBI, MATMUL_BY_ELEMENTS, check_same, plan_of, reasons, steps
 
@@ -51,3 +57,99 @@ def test_what_gains_nothing_or_takes_much_memory_stays(text: str) -> None:
     partial = plan_of(text)
     in_copies(partial)
     assert partial.decisions == []
+
+
+def medians(x, out):
+    for i in range(x.shape[0]):
+        t = np.empty(x.shape[1])
+        for j in range(x.shape[1]):
+            t[j] = x[i, j]
+        for a in range(1, x.shape[1]):
+            key = t[a]
+            b = a - 1
+            while b >= 0 and t[b] > key:
+                t[b + 1] = t[b]
+                b -= 1
+            t[b + 1] = key
+        out[i] = t[x.shape[1] // 2]
+
+
+def distances(x, out):
+    """Between each row and the same row backwards."""
+    for i in range(x.shape[0]):
+        row = np.zeros(x.shape[1] + 1)
+        for j in range(x.shape[1]):
+            before = row[0]
+            row[0] = j
+            for k in range(x.shape[1]):
+                above = row[k + 1]
+                row[k + 1] = min(above, row[k]) + 1.0 if x[i, j] > x[i, x.shape[1] - 1 - k] else before
+                before = above
+        out[i] = row[x.shape[1]]
+
+
+def histogram_of_each(x, out):
+    for i in range(x.shape[0]):
+        count = np.zeros(out.shape[0], np.int64)
+        for j in range(x.shape[1]):
+            count[int(x[i, j] * 3.0)] += 1
+        best = 0
+        for c in range(out.shape[0]):
+            best = max(best, count[c])
+        out[i] = best
+
+
+def centred(x, out):
+    """Rows of loops that threads can share."""
+    for i in range(x.shape[0]):
+        t = np.empty(x.shape[1])
+        s = 0.0
+        for j in range(x.shape[1]):
+            t[j] = np.sqrt(x[i, j])
+            s += t[j]
+        u = 0.0
+        for j in range(x.shape[1]):
+            t[j] = t[j] - s / x.shape[1]
+            u += t[j] * t[j]
+        out[i] = u
+
+
+def two_rows(x, out):
+    for i in range(x.shape[0]):
+        t = np.zeros(x.shape[1])
+        u = np.ones(x.shape[1])
+        for j in range(1, x.shape[1]):
+            t[j] = t[j - 1] + x[i, j]
+            u[j] = u[j - 1] * 0.5 + t[j]
+        out[i] = u[x.shape[1] - 1] + t[0]
+
+
+OWN = [medians, distances, histogram_of_each, centred, two_rows]
+
+
+@pytest.mark.parametrize("limit", ["few", "many"])
+@pytest.mark.parametrize("function", OWN)
+def test_arrays_that_no_thread_has_room_for_are_in_memory(
+    function: Callable[..., object], limit: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A copy for each iteration, or for some of them, which the next ones use again."""
+    if limit == "many":
+        monkeypatch.setattr(privatisation, "MOST_ELEMENTS", 1)
+        monkeypatch.setattr(privatisation, "AT_ONCE", 8)
+    kernel: Any = lw.kernel(function)
+    for n, m in ((21, 13), (0, 4), (1, 1), (8, 3), (40, 1)):
+        x = np.random.default_rng(n).random((n, m))
+        got, wanted = np.zeros(max(n, 3)), np.zeros(max(n, 3))
+        function(x, wanted)
+        with lw.options(device="emulated"):
+            kernel(x, got)
+        np.testing.assert_allclose(got, wanted, rtol=1e-12)
+    assert not kernel.specialisations()[0].why_not_gpu
+
+
+def test_errors_name_the_array_of_the_iteration() -> None:
+    x = np.full((5, 4), 0.5)
+    x[3, 2] = 7.0
+    with lw.options(device="emulated"), pytest.raises(lw.BoundsError) as raised:
+        lw.kernel(histogram_of_each)(x, np.zeros(5))
+    assert (raised.value.array, raised.value.axis, raised.value.index, raised.value.size) == ("count", 0, 21, 5)

@@ -17,7 +17,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 
@@ -25,20 +25,23 @@ from loopwright.analysis.effort import FOR_NEST, TOTAL, anew, is_left
 from loopwright.analysis.facts import Facts
 from loopwright.analysis.strides import AccessStrides
 from loopwright.ir.linear import apart
-from loopwright.ir.nodes import Allocate, Binary, Call, Expr, For, If, Kernel, Load, Var, While
-from loopwright.ir.queries import contains, names_assigned
+from loopwright.ir.nodes import Binary, Call, Expr, For, If, Kernel, Load, While
+from loopwright.ir.queries import contains
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import expressions, loops, own_expressions, statements, subexpressions
 from loopwright.recipe.coalescing import accesses_inside, along_x
 from loopwright.recipe.distribution import isolate
+from loopwright.recipe.grid_balanced import row_by_row
 from loopwright.recipe.grid_blocks import LINE, in_blocks, in_boxes
+from loopwright.recipe.grid_fronts import tiles_of_fronts
 from loopwright.recipe.grid_keys import by_key, overlapping, parted_by_kind, rows_by_key, rows_of_keys, scattered
+from loopwright.recipe.grid_panels import in_panels
 from loopwright.recipe.grid_parts import few_sums
 from loopwright.recipe.grid_rows import planes_of_loops, rows_of_loops
 from loopwright.recipe.grid_running import in_chunks_of_blocks, running_rows
 from loopwright.recipe.grid_scans import carried, in_chunks, in_chunks_of_threads
 from loopwright.recipe.grid_stencils import in_planes, in_rows
-from loopwright.recipe.grid_sums import shared_sums
+from loopwright.recipe.grid_sums import few_rows, shared_sums
 from loopwright.recipe.grid_tiles import BLOCKS, Bound, contraction, transposed, usual_tile
 from loopwright.recipe.grid_totals import totals
 from loopwright.recipe.interchange import depends
@@ -46,7 +49,7 @@ from loopwright.recipe.loop_normalization import counted
 from loopwright.recipe.loop_search import searched
 from loopwright.recipe.order_of_keys import in_order_of_keys, in_order_that_is_asked_for
 from loopwright.recipe.partial_schedule import Chain, NotTaken, PartialSchedule, ReasonedStep
-from loopwright.recipe.privatisation import in_copies
+from loopwright.recipe.privatisation import each_its_own, in_copies
 from loopwright.recipe.recipe import Recipe
 from loopwright.recipe.register_blocking import Roles, roles_of
 from loopwright.recipe.rows_apart import rows_apart
@@ -54,7 +57,6 @@ from loopwright.recipe.scalar_expansion import tying
 from loopwright.recipe.serial_work import Grid, better_off, each_a_launch
 from loopwright.recipe.tunable import Choices, Tunable, UnfitError
 from loopwright.recipe.wavefronts import in_fronts, is_free
-from loopwright.steps.balance import Balance
 from loopwright.steps.bind import Bind
 from loopwright.steps.demote import Demote, ends_plainly
 from loopwright.steps.expand import Expand
@@ -63,18 +65,7 @@ from loopwright.steps.grids import unrunnable
 from loopwright.steps.guard import Guard
 from loopwright.steps.reorder import Reorder
 from loopwright.steps.schedule import Schedule
-from loopwright.steps.split import Split
 
-BALANCED = Tunable(
-    "rows and entries of a block",
-    2048,
-    (1024, 2048, 4096),
-    "rows of unknown length: few for each block even out, many amortise finding where they begin",
-)
-BALANCED_THREADS = Tunable("threads of a balanced block", 256, (128, 256, 512), LINE.why)
-SHARING = Tunable(
-    "threads that share a row", 16, (4, 8, 16, 32), "where rows are longer than that, more threads are put to use"
-)
 NARROW = 5
 """Fewer iterations than that make no row of threads: one thread does them all, and what they have in common once."""
 WAY = Tunable(
@@ -105,13 +96,17 @@ def _recipe(
 ) -> Recipe:
     partial = PartialSchedule(kernel, facts, strict, kernel, choices=choices)
     grids: list[Grid] = []
+    done: set[str] = set()
     in_order_that_is_asked_for(partial, first)
     if not kernel.overlap and not simple:
         # First of all, as these look at a kernel as a whole: what they make is for all others what the user wrote.
         counted(partial)
         searched(partial)
         in_copies(partial)
-        in_fronts(partial)
+        each_its_own(partial)
+        for bound in _in_new_order(partial):
+            grids.append(Grid(bound[-1][0].loop, 2, bound))
+            done |= _loops_within(partial, {step.loop for step, _ in bound})
         in_order_of_keys(partial)
         carried(partial)
         scattered(partial)
@@ -120,7 +115,6 @@ def _recipe(
     if not kernel.overlap:
         for nest in partial.chains():
             parted_by_kind(partial, nest)
-        done: set[str] = set()
         for run in _with_conditions(partial):
             with partial.in_nest(run):
                 bound = _first_taken(partial, run, list(run), (_rows_with_conditions, _each_in_a_thread))
@@ -145,6 +139,14 @@ def _recipe(
     alone = dict(partial.refusals)
     other = better_off(partial.kernel, grids, alone) or each_a_launch(partial.kernel, present)
     return Recipe(tuple(partial.decisions), partial.kernel, present, alone, other)
+
+
+def _in_new_order(partial: PartialSchedule) -> Iterator[list[Bound]]:
+    """What to bind where loops that need their order as written have another one. Tiles of fronts come first: a whole
+    front at once would be a launch for each."""
+    yield from tiles_of_fronts(partial)
+    in_fronts(partial)
+    yield from in_panels(partial)
 
 
 def _with_conditions(partial: PartialSchedule) -> list[Chain]:
@@ -205,7 +207,7 @@ def _bind(partial: PartialSchedule, grid: Grid, present: Facts) -> None:
 
 
 def _is_free(partial: PartialSchedule, loop: For) -> bool:
-    found = partial.proven(loop)
+    found = None if loop.name in partial.turns else partial.proven(loop)
     if found is not None and found.verdict == "undecided" and loop.asserted and not partial.strict:
         found = replace(found, verdict="parallel")
     return found is not None and is_free(loop, found)
@@ -281,37 +283,6 @@ def _are_legal(partial: PartialSchedule, bound: list[Bound]) -> None:
         if step.illegal(kernel, facts, partial.strict) is not None:
             raise NotTaken(str(step))
         kernel = step.apply(kernel)
-
-
-def _row_by_row(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bound]:
-    """Rows whose lengths only data tells, and whose entries are summed up: blocks take equal parts of all entries,
-    whatever the rows; where that cannot be, a few threads share each row."""
-    if len(chain) < 2 or len(free) != 1 or free[0] is not chain[-2] or partial.verdict(chain[-1]) != "reduction":
-        return []
-    row, entry = chain[-2], chain[-1]
-    assigned = names_assigned(row.body)
-    bounds = [part for bound in (entry.lower, entry.upper) for part in subexpressions(bound)]
-    if not any(isinstance(part, Load) or (isinstance(part, Var) and part.name in assigned) for part in bounds):
-        return []
-    why = f"the length of a row of '{user_name(row.name)}' depends on data"
-    balance = Balance(row.name, entry.name, BALANCED.default)
-    facts = partial.present_facts()
-    if balance.illegal(partial.kernel, facts, partial.strict) is None:
-        items = partial.number(BALANCED)
-        balance = Balance(row.name, entry.name, items, partial.threads(BALANCED_THREADS))
-        return [(balance, f"{why}: each block takes {items} of all rows and entries, wherever a row begins")]
-    shared = [stmt for stmt in row.body if isinstance(stmt, For)]
-    sharing = partial.number(SHARING)
-    team = [Bind(loop.name, "thread.x", sharing) for loop in shared]
-    if any(step.illegal(partial.kernel, facts, partial.strict) is not None for step in team if step.loop == entry.name):
-        raise NotTaken
-    if contains(row.body, Allocate):
-        raise NotTaken
-    why = f"{why}: {sharing} threads share it"
-    before = set(loops(partial.kernel))
-    partial.take(Split(row.name, partial.threads(LINE) // sharing), why)
-    (block,) = set(loops(partial.kernel)) - before
-    return [(step, why) for step in (Bind(block, "block.x"), Bind(row.name, "thread.y"), *team)]
 
 
 def _contracted(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bound]:
@@ -574,11 +545,12 @@ ATTEMPTS = (
     rows_of_keys,
     _contracted,
     _in_tiles,
-    _row_by_row,
+    row_by_row,
     shared_sums,
     running_rows,
     _rows,
     _planes,
+    few_rows,
     _whole,
     _in_boxes,
     overlapping,

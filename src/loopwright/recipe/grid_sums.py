@@ -4,11 +4,13 @@ touch neighbouring elements, and so that few long sums keep a GPU busy too."""
 from __future__ import annotations
 
 from loopwright.ir.gpu_target import GpuTarget
-from loopwright.ir.nodes import For, Run
+from loopwright.ir.nodes import Allocate, For, Run, While
+from loopwright.ir.queries import contains
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import statements
 from loopwright.recipe.distribution import isolate
-from loopwright.recipe.grid_rows import SHARING, SharedRow, columns_of_planes, in_columns, in_rows
+from loopwright.recipe.grid_blocks import in_blocks
+from loopwright.recipe.grid_rows import SHARING, SharedRow, columns_of_planes, in_columns, in_rows, length_of, version
 from loopwright.recipe.grid_tiles import Bound, threads_fit
 from loopwright.recipe.interchange import starts_far_apart
 from loopwright.recipe.partial_schedule import Chain, NotTaken, PartialSchedule, made
@@ -28,6 +30,8 @@ LANES = Tunable(
     words=("by its length", "8", "16", "32", "64", "128", "256"),
 )
 """Rows of a block, each of which so many threads share."""
+MANY = 1 << 16
+"""Rows from which on a thread for each keeps a large GPU busy, and what rows have in common is read once for many."""
 SHORT = 64
 """Iterations of a sum of known length that one thread does."""
 
@@ -54,6 +58,26 @@ def shared_sums(partial: PartialSchedule, chain: Chain, free: list[For]) -> list
     if columns and len(free) <= 3 and entry.name in partial.merges:
         return columns_of_planes(partial, SharedRow(tuple(loop.name for loop in free), (entry.name,)), along)
     raise NotTaken
+
+
+def few_rows(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bound]:
+    """Rows with a sum, or an extreme, whose terms take loops of their own, as the nearest of some points does: where
+    there are few rows, threads share each of them, and each term is one thread's."""
+    if len(free) != 1 or len(chain) < 3 or chain[-3] is not free[0] or trip_of(free[0]) is not None:
+        return []
+    row, entry = chain[-3], chain[-2]
+    direct = [stmt for stmt in row.body if contains((stmt,), For, While)]
+    found = partial.proven(entry)
+    if direct != [entry] or found is None or found.verdict != "reduction" or trip_of(entry) is not None:
+        return []
+    if any(one.kind != "scalar" for one in found.reductions) or contains(entry.body, While, Allocate):
+        return []
+    names = version(partial, row.name, length_of([row]), MANY)
+    if names is None:
+        return []
+    why = f"with {MANY} '{user_name(row.name)}' and more each has a thread"
+    shared = SharedRow((names[row.name],), (names[entry.name],))
+    return [*in_blocks(partial, [row.name], why), *in_rows(partial, shared, [partial.around(names[entry.name])[-1]])]
 
 
 def turned(partial: PartialSchedule, chain: Chain) -> Chain:

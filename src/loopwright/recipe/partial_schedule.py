@@ -12,7 +12,7 @@ from loopwright.analysis.facts import Bounds, Facts, LoopFacts, Verdict
 from loopwright.analysis.strides import AccessStrides, walks
 from loopwright.ir.by_identity import by_identity
 from loopwright.ir.nodes import Allocate, Assign, Body, Const, For, If, Kernel, Load, Stmt, Store, Var, While
-from loopwright.ir.queries import contains
+from loopwright.ir.queries import arrays_made, contains, names_assigned
 from loopwright.ir.walk import expressions, loops, statements, subexpressions
 from loopwright.recipe.tunable import Choices, Constraint, Tunable
 from loopwright.steps.nest import LIMIT, size_of
@@ -59,7 +59,8 @@ class PartialSchedule:
     ones (but see `begin_again`). choices: the numbers to take in place of the defaults; None: all are defaults, and
     nobody asks which there are. refusals: why nests became no grids, by their innermost loops; short: loops that
     have few iterations wherever they run; sides: the loops of versions for calls in which one of them is shorter than
-    this; merges: loops that put partial results together; few: the loops of versions of nests for calls with few of
+    this; merges: loops that put partial results together; turns: loops
+    whose iterations use the same memory, one after the other; few: the loops of versions of nests for calls with few of
     something, where all numbers have their defaults."""
 
     written: Kernel
@@ -72,6 +73,7 @@ class PartialSchedule:
     short: set[str] = field(default_factory=set)
     sides: dict[str, int] = field(default_factory=dict)
     merges: set[str] = field(default_factory=set)
+    turns: set[str] = field(default_factory=set)
     few: frozenset[str] = frozenset()
     _facts: tuple[Kernel, Facts] | None = None
     _walks: tuple[Kernel, tuple[AccessStrides, ...]] | None = None
@@ -231,7 +233,11 @@ class PartialSchedule:
         known = self.facts.loops
         if loop.name in known and known[loop.name].at == loop.at:
             return known[loop.name]
-        return next((found for found in known.values() if loop.at is not None and found.at == loop.at), None)
+        same = [found for found in known.values() if loop.at is not None and found.at == loop.at]
+        if self.turns and len(same) > 1:  # pieces, and versions: the one that is about what this one has for itself
+            own = names_assigned(loop.body) | arrays_made(loop.body)
+            same = [found for found in same if own.issuperset(found.private)] or same
+        return same[0] if same else None
 
     def chains(self) -> list[Chain]:
         """For every innermost loop the loops around it, as far as each stands directly in the body of the next."""

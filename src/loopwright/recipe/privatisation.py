@@ -1,22 +1,35 @@
 """Arrays that hold loops together: a row that each iteration fills anew and then uses. With a copy of it for each
-iteration the loops need no order, whatever stands in them. It is done only where the copies together are no larger than
-an array that the call has anyway."""
+iteration the loops need no order, whatever stands in them. It is done where the copies together are no larger than an
+array that the call has anyway; and for arrays that are too large for a thread of its own, in a version for calls in
+which all copies take little memory, beside others in which so many iterations share a few copies, one after the
+other."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from loopwright.ir.linear import most, number
-from loopwright.ir.nodes import Const, Expr, For, Kernel, Load, Store, Var
+from loopwright.ir.nodes import Allocate, Const, Dim, Expr, For, Kernel, Load, Store, Var, While
+from loopwright.ir.queries import arrays_loaded, arrays_made, arrays_stored, contains
 from loopwright.ir.user_text import user_name
-from loopwright.ir.walk import expressions, statements
-from loopwright.recipe.partial_schedule import Chain, NotTaken, PartialSchedule
+from loopwright.ir.walk import expressions, loops, statements, subexpressions
+from loopwright.recipe.partial_schedule import Chain, NotTaken, PartialSchedule, made
+from loopwright.recipe.products_in_rows import products_apart
 from loopwright.recipe.wavefronts import is_free
 from loopwright.steps.copies import copies_of, length_of
 from loopwright.steps.expand import Expand
+from loopwright.steps.specialize import LARGE, TIMES, Specialize
+from loopwright.steps.split import Split
+from loopwright.steps.threads import constant_size
 
 Wanted = tuple[str, tuple[str, ...]]
 """An array, and loops around one another, outermost first."""
+
+MOST_ELEMENTS = 1 << 27
+"""Elements of all copies of an array together that a call may well have besides its own arrays."""
+
+AT_ONCE = 256
+"""Iterations that have copies at once where there would be more than that."""
 
 
 def in_copies(partial: PartialSchedule) -> None:
@@ -41,6 +54,86 @@ def _copied(partial: PartialSchedule, array: str, run: tuple[str, ...]) -> None:
             raise NotTaken
     if partial.kernel is not kernel:
         partial.begin_again()
+
+
+def each_its_own(partial: PartialSchedule) -> None:
+    """Give each iteration of a loop that needs no order its own copy of the arrays that it makes, and that no thread
+    has room for."""
+    for name, loop in list(loops(partial.kernel).items()):
+        if isinstance(loop, For) and name in loops(partial.kernel) and (arrays := _too_large(partial, loop)):
+            with partial.together():
+                found = list(_in_rounds(partial, loop, arrays))
+                partial.begin_again()
+                for own in found:
+                    products_apart(partial, own)
+                partial.begin_again()
+
+
+def _too_large(partial: PartialSchedule, loop: For) -> list[Allocate]:
+    """The arrays that an iteration makes for itself, unless a thread can have them all."""
+    arrays = [stmt for stmt in loop.body if isinstance(stmt, Allocate)]
+    found = partial.proven(loop)
+    if found is None or not is_free(loop, found) or length_of(loop, loop) is None:
+        return []
+    most = partial.facts.gpu.own_bytes
+    return arrays if any(constant_size(stmt, most) is None for stmt in arrays) else []
+
+
+def _in_rounds(partial: PartialSchedule, loop: For, arrays: list[Allocate]) -> Iterator[str]:
+    """The loop all of whose iterations have copies at once, if there is one. Raises NotTaken."""
+    words = " and ".join(f"'{user_name(one.array)}'" for one in arrays)
+    why = f"each '{user_name(loop.name)}' makes {words}, which no thread has room for: each gets a place in memory"
+    largest = max((_sizes(partial.kernel, one) for one in arrays), key=len)
+    names = [one.array for one in arrays]
+    if largest:
+        yield from _where_few(partial, loop, names, TIMES.join((loop.name, *largest)), why)
+    (turn,) = made(partial, Split(loop.name, AT_ONCE), why, anew=True)
+    partial.turns.add(turn)
+    _in_places(partial, loop.name, names, why)
+
+
+def _where_few(partial: PartialSchedule, loop: For, arrays: list[str], size: str, why: str) -> Iterator[str]:
+    """A version for calls in which all copies take little memory. Raises NotTaken."""
+    before = set(loops(partial.kernel))
+    there = arrays_made(partial.kernel.body)
+    partial.take(Specialize((size,), LARGE, MOST_ELEMENTS, loop.name), why, anew=True)
+    few = next(name for name in loops(partial.kernel) if name not in before)
+    own = [stmt.array for stmt in statements((loops(partial.kernel)[few],), Allocate) if stmt.array not in there]
+    if len(own) != len(arrays):
+        raise NotTaken
+    _in_places(partial, few, own, why)
+    yield few
+
+
+def _in_places(partial: PartialSchedule, loop: str, arrays: list[str], why: str) -> None:
+    """Copies: side by side, element by element, where each is one thread's; else rows, which threads share."""
+    for array in arrays:
+        step = Expand(array, (loop,), innermost=_is_alone(partial, loop, array))
+        partial.take(step, why, anew=True)
+
+
+def _is_alone(partial: PartialSchedule, loop: str, array: str) -> bool:
+    """Whether most of what an iteration does with an array needs its order."""
+    body = partial.around(loop)[-1].body
+    inner = [stmt for stmt in statements(body, For, While) if array in arrays_loaded((stmt,)) | arrays_stored((stmt,))]
+    innermost = [stmt for stmt in inner if not contains(stmt.body, For, While)]
+    return any(isinstance(stmt, While) or partial.verdict(stmt) not in ("parallel", "reduction") for stmt in innermost)
+
+
+def _sizes(kernel: Kernel, made: Allocate) -> list[str]:
+    """The sizes of the call that the shape of an array is made of; none where it is made of others, too."""
+    found: list[str] = []
+    given = {one.name for one in kernel.arrays}
+    scalars = {one.name for one in kernel.scalars if one.type.is_integer}
+    for part in (part for size in made.shape for part in subexpressions(size)):
+        match part:
+            case Dim() if part.array in given:
+                found.append(f"{part.array}.{part.axis}")
+            case Var() if part.name in scalars:
+                found.append(part.name)
+            case Dim() | Var():
+                return []
+    return list(dict.fromkeys(found))
 
 
 def _wanted(partial: PartialSchedule) -> Iterator[Wanted]:

@@ -14,6 +14,7 @@ from loopwright.steps.find import Find
 from loopwright.steps.fission import Fission
 from loopwright.steps.fuse import Fuse
 from loopwright.steps.guard import Guard
+from loopwright.steps.hold import Hold
 from loopwright.steps.normalize import Normalize
 from loopwright.steps.overrun import Overrun
 from loopwright.steps.pack import Pack
@@ -43,6 +44,6 @@ from loopwright.steps.vectorize import Vectorize
 
 STEPS: tuple[type[Step], ...] = (
     Split, Tile, Align, Reorder, Fuse, Fission, Cut, Partition, Normalize, Reverse, Shift, Skew, Guard, Complete,
-    Overrun, Separate, Specialize, Promote, Carry, Demote, Expand, Pack, Stage, Reduce, Scan, Find, Rank, Resolve,
-    Redirect, Relayout, Unroll, UnrollAndJam, Reschedule, Vectorize, Parallelize, Balance, Bind,
+    Overrun, Separate, Specialize, Promote, Hold, Carry, Demote, Expand, Pack, Stage, Reduce, Scan, Find, Rank,
+    Resolve, Redirect, Relayout, Unroll, UnrollAndJam, Reschedule, Vectorize, Parallelize, Balance, Bind,
 )  # fmt: skip

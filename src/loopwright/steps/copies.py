@@ -9,7 +9,7 @@ from math import prod
 
 from loopwright.analysis.facts import Facts
 from loopwright.analysis.local_arrays import is_apart, leaves_all
-from loopwright.ir.linear import minus, most, number, variable
+from loopwright.ir.linear import minus, most, number, parted, variable
 from loopwright.ir.nodes import (
     Allocate,
     Assign,
@@ -25,6 +25,7 @@ from loopwright.ir.nodes import (
     Kernel,
     Load,
     Logical,
+    Original,
     Stmt,
     Store,
     Var,
@@ -32,6 +33,7 @@ from loopwright.ir.nodes import (
 )
 from loopwright.ir.queries import arrays_made, names_assigned, names_in
 from loopwright.ir.types import Scalar
+from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import expressions, own_expressions, rewrite_body, statements, subexpressions
 from loopwright.steps.draft import fresh, names_of, with_statement
 from loopwright.steps.extent import around, extent_of, loops_around
@@ -58,7 +60,8 @@ class Copies:
 def index_of(loops: Sequence[For]) -> tuple[Expr, ...]:
     """Where the element or the copy of an iteration is."""
     return tuple(
-        minus(variable(loop.name), 0 if _from_zero(loop) and not extent_of(loop) else loop.lower) for loop in loops
+        minus(variable(loop.name), 0 if _from_zero(loop, loops[0]) and not extent_of(loop) else loop.lower)
+        for loop in loops
     )
 
 
@@ -84,13 +87,22 @@ def _size_of(loop: For, first: For) -> Expr:
 def length_of(loop: For, first: For) -> Expr | None:
     """How far a loop runs, from zero where it begins there or a little later, where that is known before the first of
     the loops."""
-    if not _is_known_before(loop.lower, first) or not _is_known_before(loop.upper, first):
+    from_zero = _from_zero(loop, first)
+    if not (from_zero or _is_known_before(loop.lower, first)) or not _is_known_before(loop.upper, first):
         return None
-    return most(number(0), loop.upper if _from_zero(loop) else minus(loop.upper, loop.lower))
+    return most(number(0), loop.upper if from_zero else minus(loop.upper, loop.lower))
 
 
-def _from_zero(loop: For) -> bool:
-    return isinstance(loop.lower, Const) and int(loop.lower.value) >= 0
+def _from_zero(loop: For, first: For) -> bool:
+    """Whether a loop begins at zero or a little later, or, as the rows of a triangle do, where an outer one is that is
+    such a loop."""
+    if isinstance(loop.lower, Const):
+        return int(loop.lower.value) >= 0
+    base, more = parted(loop.lower)
+    outer = {stmt.name: stmt for stmt in (first, *statements(first.body, For)) if isinstance(stmt, For)}
+    if not isinstance(base, Var) or more < 0 or base.name not in outer or outer[base.name] is loop:
+        return False
+    return step_of(outer[base.name]) == 1 and _from_zero(outer[base.name], first)
 
 
 def _is_known_before(expr: Expr, loop: For) -> bool:
@@ -145,14 +157,15 @@ def tied(kernel: Kernel, facts: Facts, copies: Copies, loops: Sequence[For]) -> 
         return rejection
     if (rejection := left_early(first)) is not None:
         return rejection
-    if (rejection := _may_fail(first, array, facts)) is not None:
-        return rejection
     inside = {id(stmt) for stmt in statements(last.body)}
     ours = {id(stmt) for stmt in statements((first,))}
     is_local = id(copies.made) in ours
     if any(_uses(s, array) for s in statements(kernel.body) if id(s) not in inside and (is_local or id(s) in ours)):
         return Rejection(f"'{array}' is also used outside of '{last.name}'")
     is_own = any(stmt is copies.made for stmt in last.body)
+    is_users = is_own and copies.made is not None and copies.made.at is not None  # errors name it, by its own axes
+    if not is_users and (rejection := _may_fail(first, array, facts)) is not None:
+        return rejection
     if id(copies.made) in inside and not is_own:
         return Rejection(f"'{array}' is made anew inside an iteration of '{last.name}'")
     if is_local and not all(_is_size(size) and _is_known_before(size, first) for size in copies.shape):
@@ -179,6 +192,8 @@ def _is_size(size: Expr) -> bool:
     """Whether it is never negative."""
     if isinstance(size, Binary) and size.op == "max":
         return _is_size(size.left) or _is_size(size.right)
+    if isinstance(size, Binary) and size.op == "add":
+        return _is_size(size.left) and _is_size(size.right)
     return isinstance(size, Dim) or (isinstance(size, Const) and int(size.value) >= 0)
 
 
@@ -280,12 +295,21 @@ def copied(kernel: Kernel, copies: Copies, loops: Sequence[For], innermost: bool
     changed = replace(first, body=rewrite_body(first.body, store, load))
     at = None if copies.made is None else copies.made.at
     shape = (*copies.shape, *shape_of(loops)) if innermost else (*shape_of(loops), *copies.shape)
-    made = Allocate(new, copies.element, shape, copies.fill, at=at)
+    made = Allocate(new, copies.element, shape, copies.fill, original=_original(copies, loops, innermost), at=at)
     after = () if copies.again is None else (_put_back(kernel, copies.again, placed, new, loops),)
     draft = with_statement(kernel, first, (made, changed, *after))
     if copies.made is not None and not copies.kept:
         draft = with_statement(draft, copies.made, ())
     return draft
+
+
+def _original(copies: Copies, loops: Sequence[For], innermost: bool) -> Original | None:
+    """What errors speak of where each iteration makes the array itself. The axes that are added cannot be left."""
+    if copies.made is None or copies.kept or all(stmt is not copies.made for stmt in loops[-1].body):
+        return None
+    own = Original(user_name(copies.array), tuple(range(len(copies.shape)))) if (o := copies.made.original) is None else o
+    added = (0,) * len(loops)
+    return replace(own, axes=(*own.axes, *added) if innermost else (*added, *own.axes))
 
 
 def _put_back(
