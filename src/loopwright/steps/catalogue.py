@@ -23,6 +23,7 @@ from loopwright.steps.promote import Promote
 from loopwright.steps.redirect import Redirect
 from loopwright.steps.reduce import Reduce
 from loopwright.steps.relayout import Relayout
+from loopwright.steps.renumber import Renumber
 from loopwright.steps.reorder import Reorder
 from loopwright.steps.reschedule import Reschedule
 from loopwright.steps.resolve import Resolve
@@ -43,5 +44,5 @@ from loopwright.steps.vectorize import Vectorize
 STEPS: tuple[type[Step], ...] = (
     Split, Tile, Align, Reorder, Fuse, Fission, Cut, Partition, Normalize, Reverse, Shift, Skew, Guard, Complete,
     Overrun, Separate, Specialize, Promote, Carry, Demote, Expand, Pack, Stage, Reduce, Scan, Find, Resolve, Redirect,
-    Relayout, Unroll, UnrollAndJam, Reschedule, Vectorize, Parallelize, Balance, Bind,
+    Renumber, Relayout, Unroll, UnrollAndJam, Reschedule, Vectorize, Parallelize, Balance, Bind,
 )  # fmt: skip

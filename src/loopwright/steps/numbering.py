@@ -1,0 +1,302 @@
+"""Another numbering of what index arrays count: the loops that find it, the copies of arrays that lie in it, and what
+becomes of the loop that works on these. Whether that is legal is for `steps/renumber.py` to say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+from loopwright.analysis.index_space import IndexSpace, neighbours
+from loopwright.analysis.path_vectors import trips_of
+from loopwright.ir.linear import minus, most, number, plus, times, variable
+from loopwright.ir.nodes import (
+    Allocate,
+    Assign,
+    Binary,
+    Body,
+    Cast,
+    Compare,
+    Const,
+    Continue,
+    Dim,
+    Expr,
+    For,
+    If,
+    Kernel,
+    Load,
+    Logical,
+    Stmt,
+    Store,
+    Var,
+    While,
+)
+from loopwright.ir.queries import accesses, allocations, arrays_stored, fresh, names_of
+from loopwright.ir.types import INT32, INT64, Scalar
+from loopwright.ir.walk import (
+    bodies,
+    children,
+    expressions,
+    own_expressions,
+    statements,
+    with_bodies,
+    with_children,
+    with_own_expressions,
+)
+from loopwright.steps.node_order import LINES, NEAR, PROBED, SAMPLED, Numbers, Things, far_sample, over, wide
+
+MOST = 2**31 - 1
+"""So many things have numbers of 32 bits."""
+TRIPS = 16
+"""A loop has to run so often for another numbering to pay."""
+
+
+def elements_of(kernel: Kernel) -> dict[str, tuple[Scalar, int]]:
+    """The type and the rank of each array of a kernel."""
+    found = {one.name: (one.element, one.rank) for one in (*kernel.arrays, *kernel.results)}
+    return found | {name: (one.element, len(one.shape)) for name, one in allocations(kernel).items()}
+
+
+@dataclass
+class Renumbered:
+    """A loop of a kernel with another numbering of what a table counts. packed: in the order of the table. beyond: only
+    where the elements that tables lead to take more bytes than that, and it pays."""
+
+    kernel: Kernel
+    loop: For | While
+    table: str
+    space: IndexSpace
+    packed: bool = False
+    beyond: int = 0
+    taken: set[str] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        self.taken |= names_of(self.kernel)
+        self.inside: Body = (self.loop,)
+        self.things = Things(self.table, self.space, self.new(f"{self.table}.n"), elements_of(self.kernel), self.new)
+        self.count, self.elements = self.things.count, self.things.elements
+        self.bad, self.far, self.seen = (self.things.name(word) for word in ("bad", "far", "seen"))
+        self.place, self.order = self.things.name("place"), self.things.name("order")
+        self.copies = {array: self.new(f"{array}.r") for array in sorted(self.space.axes)}
+        self.numbers = {array: self.new(f"{array}.m") for array in sorted(self.space.tables)}
+        self.scalars = {name: self.new(f"{name}.m") for name in sorted(self.space.scalars)}
+        self.loops = {name: self.new(f"{name}.r") for name in sorted(self.space.loops)}
+        self.members = {name: self.new(f"{name}.j") for name in sorted(self.space.loops)}
+        self.neighbours = None if self.packed else neighbours(self.inside, self.space)
+
+    def new(self, wanted: str) -> str:
+        """A name that nothing else has."""
+        self.taken.add(name := fresh(wanted, self.taken))
+        return name
+
+    # ---- all together
+
+    def result(self) -> Body:
+        """What takes the place of the loop."""
+        sizes = self._sizes_agree()
+        fits = Logical("and", sizes, Compare("eq", variable(self.bad), number(0)))
+        inspected: Body = (Assign(self.bad, number(0)), *map(self._inspected, sorted(self.space.tables)))
+        return (
+            Assign(self.count, most(self.space.count, number(0))),
+            Assign(self.bad, number(1)),
+            If(sizes, self._where_it_pays(inspected) if self.beyond else inspected),
+            If(fits, self._renumbered(), self.inside),
+        )
+
+    def _sizes_agree(self) -> Expr:
+        """Whether all that counts things counts as many, and not too many, and, where that is asked, whether these are
+        enough for a gain."""
+        n = variable(self.count)
+        wanted: list[Expr] = [Dim(array, axis) for array, axis in sorted(self.space.axes.items())]
+        for loop in statements(self.inside, For):
+            wanted += [loop.upper] if loop.name in self.space.loops and loop.upper != self.space.count else []
+        tests = [Compare("eq", one, n) for one in dict.fromkeys(wanted)]
+        found: Expr = Compare("le", n, number(MOST))
+        if self.beyond:
+            if isinstance(self.loop, For):
+                tests.append(Compare("ge", trips_of(self.loop), number(TRIPS)))
+            tests.append(Compare("gt", Binary("mul", n, self._bytes_of_one()), number(self.beyond)))
+        for test in tests:
+            found = Logical("and", found, test)
+        return found
+
+    def _bytes_of_one(self) -> Expr:
+        """Of all elements, of one thing, that tables lead to."""
+        total: Expr = number(0)
+        for array in sorted(self._led_to()):
+            element, rank = self.elements[array]
+            size: Expr = number(element.size_bytes)
+            for axis in range(rank):
+                if axis != self.space.axes[array]:
+                    size = Binary("mul", size, Dim(array, axis))
+            total = plus(total, size)
+        return total
+
+    def _led_to(self) -> set[str]:
+        return {
+            node.array
+            for node in accesses(self.inside)
+            for axis, index in enumerate(node.index)
+            if self.space.axes.get(node.array) == axis and self.space.is_told(index)
+        }
+
+    def _inspected(self, table: str) -> Stmt:
+        """Loops that count the elements of a table that are no numbers of things."""
+        n = variable(self.count)
+
+        def counted(value: Load) -> Body:
+            wrong = Binary("or", Compare("lt", wide(value), minus(number(0), n)), Compare("ge", wide(value), n))
+            return (Assign(self.bad, plus(variable(self.bad), Cast(wrong, INT64))),)
+
+        return self.things.over_table(table, "t", counted)
+
+    def _where_it_pays(self, then: Body) -> Body:
+        """First look at some rows of the table: where neighbours have numbers near one another, nothing is to be
+        gained. Then search a part of all things: where it comes to all others at once, no numbering is better."""
+        far, seen = variable(self.far), variable(self.seen)
+        nothing = Assign(self.far, number(0)), Assign(self.seen, number(0))
+        mostly_far = Compare("gt", times(far, 2), seen)
+        distance = Binary("floordiv", number(self.beyond // LINES), most(self._bytes_of_one(), number(1)))
+        if self.neighbours is not None:
+            numbers = Numbers(self.things, *(self.things.name(word) for word in ("place.q", "order.q", "tail.q")))
+            limit = self.things.name("limit")
+            part = most(Binary("floordiv", variable(self.count), number(PROBED)), number(SAMPLED))
+            mostly_near = Compare("lt", times(far, 2), seen)
+            near = Binary("floordiv", variable(numbers.tail), number(NEAR))
+            then = (
+                *self._numbers(numbers),
+                Assign(limit, part),
+                *numbers.breadth_first(self.neighbours, variable(limit)),
+                *nothing,
+                *numbers.far(self.neighbours, near, self.far, self.seen),
+                If(mostly_near, then),
+            )
+        return *nothing, *far_sample(self.things, distance, self.far, self.seen), If(mostly_far, then)
+
+    def _numbers(self, numbers: Numbers) -> Body:
+        n = variable(self.count)
+        fill = Const(-1, INT32)
+        return Allocate(numbers.place, INT32, (n,), fill), Allocate(numbers.order, INT32, (n,), None), numbers.begin()
+
+    def _renumbered(self) -> Body:
+        numbers = Numbers(self.things, self.place, self.order, self.things.name("tail"))
+        body = self._body(self.inside)
+        used = {node.array for node in accesses(body)}
+        plain = [array for array in sorted(self.space.axes) if self.copies[array] in used]
+        stored = arrays_stored(self.inside)
+        searched = (
+            numbers.packed()
+            if self.neighbours is None
+            else numbers.breadth_first(self.neighbours, variable(self.count))
+        )
+        return (
+            *self._numbers(numbers),
+            *searched,
+            *(stmt for table in sorted(self.space.tables) for stmt in self._mapped(table)),
+            *(stmt for array in plain for stmt in self._copied(array)),
+            *body,
+            *(self._copied_back(array) for array in plain if array in stored),
+        )
+
+    # ---- copies
+
+    def _mapped(self, table: str) -> Body:
+        """What has the elements of a table as new numbers, in the new order."""
+
+        def number_of(value: Expr) -> Expr:
+            return Load(self.place, (self.things.thing(value),), INT32)
+
+        return self._filled(table, self.numbers[table], INT32, number_of)
+
+    def _copied(self, array: str) -> Body:
+        return self._filled(array, self.copies[array], self.elements[array][0], lambda value: value)
+
+    def _copied_back(self, array: str) -> Stmt:
+        names, index = self._places(array, "back")
+        value = Load(self.copies[array], tuple(map(variable, names)), self.elements[array][0])
+        return over(names, self._shape(array), (Store(array, index, value),))
+
+    def _filled(self, array: str, copy: str, element: Scalar, of: Callable[[Expr], Expr]) -> Body:
+        names, index = self._places(array, "in")
+        stored = Store(copy, tuple(map(variable, names)), of(self.things.element(array, index)))
+        shape = self._shape(array)
+        return Allocate(copy, element, tuple(shape), None), over(names, shape, (stored,))
+
+    def _places(self, array: str, word: str) -> tuple[list[str], tuple[Expr, ...]]:
+        """Loops over an array in the new order, and where each element is in the old one."""
+        names = [self.new(f"{array}.{word}{axis}") for axis in range(self.elements[array][1])]
+        moved = self.space.axes.get(array)
+        index = [self._thing_at(name) if axis == moved else variable(name) for axis, name in enumerate(names)]
+        return names, tuple(index)
+
+    def _thing_at(self, name: str) -> Expr:
+        """Which thing has a number."""
+        return self.things.within(self.things.at(self.order, variable(name)))
+
+    def _shape(self, array: str) -> list[Expr]:
+        moved = self.space.axes.get(array)
+        axes = range(self.elements[array][1])
+        return [variable(self.count) if axis == moved else Dim(array, axis) for axis in axes]
+
+    # ---- the loop itself
+
+    def _body(self, body: Body) -> Body:
+        return tuple(self._statement(stmt) for stmt in body)
+
+    def _statement(self, stmt: Stmt) -> Stmt:
+        if isinstance(stmt, Assign) and stmt.name in self.scalars:
+            return Assign(self.scalars[stmt.name], self._member(stmt.value), at=stmt.at)
+        if isinstance(stmt, Continue) and stmt.loop in self.loops:
+            return replace(stmt, loop=self.loops[stmt.loop])
+        new = with_own_expressions(stmt, tuple(map(self._expr, own_expressions(stmt))))
+        if isinstance(stmt, Store):
+            assert isinstance(new, Store)
+            array, index = self._access(stmt)
+            new = replace(new, array=array, index=index)
+        new = with_bodies(new, tuple(map(self._body, bodies(new))))
+        if isinstance(new, For) and new.name in self.loops:
+            return self._over_things(new)
+        return new
+
+    def _over_things(self, loop: For) -> For:
+        """A loop over all things, in the new order; which one it is about is found only where it asks for that."""
+        name, thing = self.loops[loop.name], self.members[loop.name]
+        body = loop.body
+        if any(part.name == thing for part in expressions(body, Var)):
+            body = (Assign(thing, self._thing_at(name)), *body)
+        return replace(loop, name=name, upper=variable(self.count), body=body)
+
+    def _expr(self, expr: Expr) -> Expr:
+        match expr:
+            case Var() if expr.name in self.members:
+                return variable(self.members[expr.name])
+            case Var() if expr.name in self.scalars:
+                return Cast(
+                    Load(self.order, (self.things.within(variable(self.scalars[expr.name])),), INT32), expr.type
+                )
+            case Load():
+                array, index = self._access(expr)
+                return replace(expr, array=array, index=index)
+        return with_children(expr, tuple(map(self._expr, children(expr))))
+
+    def _access(self, node: Load | Store) -> tuple[str, tuple[Expr, ...]]:
+        """The array, and the place in it, that stand for those of an access."""
+        moved = self.space.axes.get(node.array)
+        if moved is None:
+            return node.array, tuple(map(self._expr, node.index))
+        index = [self._member(one) if axis == moved else self._expr(one) for axis, one in enumerate(node.index)]
+        return self.copies[node.array], tuple(index)
+
+    def _member(self, index: Expr) -> Expr:
+        """The new number of what an index is the number of."""
+        match index:
+            case Cast(operand=inner) if self.space.is_member(inner):
+                return self._member(inner)
+            case Var() if index.name in self.loops:
+                return variable(self.loops[index.name])
+            case Var() if index.name in self.scalars:
+                return self.things.within(variable(self.scalars[index.name]))
+            case Load() if index.array in self.numbers:
+                _, place = self._access(index)
+                return self.things.within(Cast(Load(self.numbers[index.array], place, INT32), INT64))
+        return self.things.within(self.things.at(self.place, self._expr(index)))
