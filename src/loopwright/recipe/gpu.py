@@ -32,7 +32,7 @@ from loopwright.ir.walk import expressions, loops, own_expressions, statements, 
 from loopwright.recipe.coalescing import accesses_inside, along_x
 from loopwright.recipe.distribution import isolate
 from loopwright.recipe.grid_blocks import LINE, in_blocks, in_boxes
-from loopwright.recipe.grid_keys import by_key, overlapping, parted_by_kind, rows_by_key, rows_of_keys, scattered
+from loopwright.recipe.grid_keys import adds_by_key, by_key, overlapping, parted_by_kind, rows_by_key, rows_of_keys, scattered
 from loopwright.recipe.grid_parts import few_sums
 from loopwright.recipe.grid_rows import planes_of_loops, rows_of_loops
 from loopwright.recipe.grid_running import in_chunks_of_blocks, running_rows
@@ -123,7 +123,7 @@ def _recipe(
         done: set[str] = set()
         for run in _with_conditions(partial):
             with partial.in_nest(run):
-                bound = _first_taken(partial, run, list(run), (_rows_with_conditions, _each_in_a_thread))
+                bound = _first_taken(partial, run, list(run), (_rows_with_conditions, _each_in_a_thread, _by_key))
             if bound:
                 grids.append(Grid(run[-1].name, 1 + sum(trip_of(loop) is None for loop in run), bound))
                 done |= _loops_within(partial, {step.loop for step, _ in bound})
@@ -149,10 +149,13 @@ def _recipe(
 
 def _with_conditions(partial: PartialSchedule) -> list[Chain]:
     """Loops around one another that need no order, the last of which holds loops under a condition and no others
-    inside these: as nests of their own these would be a launch in each of its iterations."""
+    inside these: as nests of their own these would be a launch in each of its iterations. Also such a loop alone whose
+    iterations meet in elements only that data selects."""
     found: list[Chain] = []
     for loop in loops(partial.kernel).values():
-        if not isinstance(loop, For) or not _is_free(partial, loop) or not any(isinstance(s, If) for s in loop.body):
+        if not isinstance(loop, For) or not any(isinstance(s, If) for s in loop.body):
+            continue
+        if not _is_free(partial, loop) and not adds_by_key(partial, loop):
             continue
         inner = list(statements(loop.body, For, While))
         direct = [stmt for stmt in loop.body if isinstance(stmt, For | While)]
@@ -167,10 +170,16 @@ def _with_conditions(partial: PartialSchedule) -> list[Chain]:
 
 
 def _rows_with_conditions(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bound]:
-    return rows_of_loops(partial, free, at_once=True)
+    return rows_of_loops(partial, free, at_once=True) if all(_is_free(partial, loop) for loop in chain) else []
+
+
+def _by_key(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bound]:
+    return by_key(partial, chain, [])
 
 
 def _each_in_a_thread(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bound]:
+    if not all(_is_free(partial, loop) for loop in chain):
+        return []
     names = [loop.name for loop in free]
     return in_blocks(partial, names, f"iterations of '{user_name(names[-1])}' are independent, and hold conditions")
 

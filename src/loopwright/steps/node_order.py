@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from loopwright.analysis.index_space import IndexSpace, Neighbours
-from loopwright.ir.linear import least, minus, most, number, plus, times, variable
+from loopwright.ir.linear import least, minus, most, number, plus, variable
 from loopwright.ir.nodes import (
     Assign,
     Binary,
@@ -137,7 +137,7 @@ class Numbers:
             (
                 Assign(here, things.within(things.at(self.order, things.within(variable(head))))),
                 Assign(head, plus(variable(head), 1)),
-                *_with(inner, {found.loop.name: variable(here)}),
+                *with_values(inner, {found.loop.name: variable(here)}),
             ),
         )
         given = self._given(variable(start))
@@ -179,10 +179,13 @@ class Numbers:
         told = Assign(here, things.within(things.at(self.order, variable(first))))
         searched = Binary("floordiv", variable(self.tail), number(2))
         looked = least(searched, minus(variable(things.count), 1))
-        return (For(first, number(0), looked, number(1), (told, *_with(inner, {found.loop.name: variable(here)}))),)
+        return (
+            For(first, number(0), looked, number(1), (told, *with_values(inner, {found.loop.name: variable(here)}))),
+        )
 
 
-def _with(body: Body, values: Mapping[str, Expr]) -> Body:
+def with_values(body: Body, values: Mapping[str, Expr]) -> Body:
+    """A body in which names stand for other values."""
     return rewrite_body(body, expr=lambda one: values.get(one.name, one) if isinstance(one, Var) else one)
 
 
@@ -207,7 +210,6 @@ def far_sample(things: Things, distance: Expr, counted: str, seen: str) -> Itera
     others = [axis for axis in range(rank) if axis != along]
     if others:
         body = (over([names[axis] for axis in others], [Dim(table, axis) for axis in others], body),)
-    which = plus(times(Binary("floordiv", variable(names[along]), number(1)), 1), 0)
     which = Binary("floordiv", Binary("mul", variable(names[along]), minus(rows, 1)), number(SAMPLED))
     held = most(least(plus(which, 1), minus(rows, 1)), number(1))
     yield If(

@@ -43,6 +43,7 @@ from loopwright.ir.walk import (
     with_children,
     with_own_expressions,
 )
+from loopwright.steps.cluster_order import Clusters
 from loopwright.steps.node_order import LINES, NEAR, PROBED, SAMPLED, Numbers, Things, far_sample, over, wide
 
 MOST = 2**31 - 1
@@ -53,20 +54,23 @@ TRIPS = 16
 
 def elements_of(kernel: Kernel) -> dict[str, tuple[Scalar, int]]:
     """The type and the rank of each array of a kernel."""
-    found = {one.name: (one.element, one.rank) for one in (*kernel.arrays, *kernel.results)}
+    found = {one.name: (one.element, one.rank) for one in kernel.arrays}
+    found |= {one.name: (one.element, one.rank) for one in kernel.results}
     return found | {name: (one.element, len(one.shape)) for name, one in allocations(kernel).items()}
 
 
 @dataclass
 class Renumbered:
-    """A loop of a kernel with another numbering of what a table counts. packed: in the order of the table. beyond: only
-    where the elements that tables lead to take more bytes than that, and it pays."""
+    """A loop of a kernel with another numbering of what a table counts. packed: in the order of the table; clusters:
+    along clusters of neighbours. beyond: only where the elements that tables lead to take more bytes than that, and it
+    pays."""
 
     kernel: Kernel
     loop: For | While
     table: str
     space: IndexSpace
     packed: bool = False
+    clusters: bool = False
     beyond: int = 0
     taken: set[str] = field(default_factory=set)
 
@@ -157,7 +161,7 @@ class Renumbered:
         nothing = Assign(self.far, number(0)), Assign(self.seen, number(0))
         mostly_far = Compare("gt", times(far, 2), seen)
         distance = Binary("floordiv", number(self.beyond // LINES), most(self._bytes_of_one(), number(1)))
-        if self.neighbours is not None:
+        if self.neighbours is not None and not self.clusters:
             numbers = Numbers(self.things, *(self.things.name(word) for word in ("place.q", "order.q", "tail.q")))
             limit = self.things.name("limit")
             part = most(Binary("floordiv", variable(self.count), number(PROBED)), number(SAMPLED))
@@ -184,11 +188,12 @@ class Renumbered:
         used = {node.array for node in accesses(body)}
         plain = [array for array in sorted(self.space.axes) if self.copies[array] in used]
         stored = arrays_stored(self.inside)
-        searched = (
-            numbers.packed()
-            if self.neighbours is None
-            else numbers.breadth_first(self.neighbours, variable(self.count))
-        )
+        if self.neighbours is None:
+            searched = numbers.packed()
+        elif self.clusters:
+            searched = Clusters(self.things, self.neighbours, self.place, self.order).numbers()
+        else:
+            searched = numbers.breadth_first(self.neighbours, variable(self.count))
         return (
             *self._numbers(numbers),
             *searched,
@@ -212,22 +217,20 @@ class Renumbered:
         return self._filled(array, self.copies[array], self.elements[array][0], lambda value: value)
 
     def _copied_back(self, array: str) -> Stmt:
-        names, index = self._places(array, "back")
-        value = Load(self.copies[array], tuple(map(variable, names)), self.elements[array][0])
-        return over(names, self._shape(array), (Store(array, index, value),))
+        names = [self.new(f"{array}.back{axis}") for axis in range(self.elements[array][1])]
+        index: list[Expr] = [variable(name) for name in names]
+        moved = self.space.axes[array]
+        index[moved] = self.things.within(self.things.at(self.place, variable(names[moved])))
+        value = Load(self.copies[array], tuple(index), self.elements[array][0])
+        return over(names, self._shape(array), (Store(array, tuple(map(variable, names)), value),))
 
     def _filled(self, array: str, copy: str, element: Scalar, of: Callable[[Expr], Expr]) -> Body:
-        names, index = self._places(array, "in")
+        names = [self.new(f"{array}.in{axis}") for axis in range(self.elements[array][1])]
+        moved = self.space.axes.get(array)
+        index = [self._thing_at(name) if axis == moved else variable(name) for axis, name in enumerate(names)]
         stored = Store(copy, tuple(map(variable, names)), of(self.things.element(array, index)))
         shape = self._shape(array)
         return Allocate(copy, element, tuple(shape), None), over(names, shape, (stored,))
-
-    def _places(self, array: str, word: str) -> tuple[list[str], tuple[Expr, ...]]:
-        """Loops over an array in the new order, and where each element is in the old one."""
-        names = [self.new(f"{array}.{word}{axis}") for axis in range(self.elements[array][1])]
-        moved = self.space.axes.get(array)
-        index = [self._thing_at(name) if axis == moved else variable(name) for axis, name in enumerate(names)]
-        return names, tuple(index)
 
     def _thing_at(self, name: str) -> Expr:
         """Which thing has a number."""

@@ -34,10 +34,11 @@ class Renumber(Step):
     """
 
     name: ClassVar[str] = "renumber"
-    grammar: ClassVar[str] = "ARRAY in LOOP [packed] [beyond BYTES]"
+    grammar: ClassVar[str] = "ARRAY in LOOP [packed] [clusters] [beyond BYTES]"
     array: str
     loop: str
     packed: bool = False
+    clusters: bool = False
     beyond: From1 = 0
 
     def illegal(self, kernel: Kernel, facts: Facts, strict: bool) -> Rejection | None:
@@ -66,7 +67,7 @@ class Renumber(Step):
     def apply(self, kernel: Kernel) -> Kernel:
         loop = loops(kernel)[self.loop]
         space = next(found for one, array, name, found in _SPACES if (one, array, name) == (kernel, *self._key))
-        made = Renumbered(kernel, loop, self.array, space, self.packed, self.beyond)
+        made = Renumbered(kernel, loop, self.array, space, self.packed, self.clusters, self.beyond)
         return finished(with_statement(kernel, loop, made.result()), kernel)
 
     @property
