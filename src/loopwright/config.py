@@ -46,7 +46,8 @@ class Tools:
     compilation is given up. debug: topics to print; dump: folder for the IR after each pass. built: folder that
     `loopwright build` made, `off` for none, None for the one beside the script. layout: whether arrays are kept in
     another layout while loops run (docs/layouts.md): `auto` where that is predicted to pay, `off` never, or one or more
-    steps such as `relayout p in t soa`, always."""
+    steps such as `relayout p in t soa`, always. remap: likewise for the order of iterations and of what index arrays
+    count (docs/gpu.md)."""
 
     cache: Path = Path()
     cache_size: int | None = 10**9
@@ -57,6 +58,7 @@ class Tools:
     dump: Path | None = None
     built: Path | Literal["off"] | None = None
     layout: str = "auto"
+    remap: str = "auto"
 
     @property
     def built_folder(self) -> Path | None:
@@ -417,7 +419,7 @@ _WANTED: dict[str, tuple[Callable[[Any], Any], str]] = {
     "schedule": (_text, "steps as text are"),
     "variant": (_text, "a text such as 'cpu 2: recipe' is"),
     "remap": (
-        lambda value: _steps(value, {"redirect": (2, 2), "renumber": (4, 7)}),
+        lambda value: _steps(value, {"redirect": (2, 2), "renumber": (4, 10)}),
         "'auto', 'off' or steps such as 'redirect i' are",
     ),
     "device": (_device, f"choose one of {', '.join(get_args(Device))}, or a GPU by its number such as 'cuda:1'"),

@@ -32,7 +32,15 @@ from loopwright.ir.walk import expressions, loops, own_expressions, statements, 
 from loopwright.recipe.coalescing import accesses_inside, along_x
 from loopwright.recipe.distribution import isolate
 from loopwright.recipe.grid_blocks import LINE, in_blocks, in_boxes
-from loopwright.recipe.grid_keys import adds_by_key, by_key, overlapping, parted_by_kind, rows_by_key, rows_of_keys, scattered
+from loopwright.recipe.grid_keys import (
+    adds_by_key,
+    by_key,
+    overlapping,
+    parted_by_kind,
+    rows_by_key,
+    rows_of_keys,
+    scattered,
+)
 from loopwright.recipe.grid_parts import few_sums
 from loopwright.recipe.grid_rows import planes_of_loops, rows_of_loops
 from loopwright.recipe.grid_running import in_chunks_of_blocks, running_rows

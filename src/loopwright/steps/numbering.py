@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from typing import Protocol
 
 from loopwright.analysis.index_space import IndexSpace, neighbours
 from loopwright.analysis.path_vectors import trips_of
@@ -48,8 +49,6 @@ from loopwright.steps.node_order import LINES, NEAR, PROBED, SAMPLED, Numbers, T
 
 MOST = 2**31 - 1
 """So many things have numbers of 32 bits."""
-TRIPS = 16
-"""A loop has to run so often for another numbering to pay."""
 
 
 def elements_of(kernel: Kernel) -> dict[str, tuple[Scalar, int]]:
@@ -59,24 +58,37 @@ def elements_of(kernel: Kernel) -> dict[str, tuple[Scalar, int]]:
     return found | {name: (one.element, len(one.shape)) for name, one in allocations(kernel).items()}
 
 
+class Wanted(Protocol):
+    """What is asked for: see `Renumber`. array: the table; packed, clusters: which order, that of a search where it is
+    neither; beyond: only where the elements that tables lead to take more bytes than that, and are far apart; times:
+    only where the loop runs so often."""
+
+    @property
+    def array(self) -> str: ...
+    @property
+    def packed(self) -> bool: ...
+    @property
+    def clusters(self) -> bool: ...
+    @property
+    def beyond(self) -> int: ...
+    @property
+    def times(self) -> int: ...
+
+
 @dataclass
 class Renumbered:
-    """A loop of a kernel with another numbering of what a table counts. packed: in the order of the table; clusters:
-    along clusters of neighbours. beyond: only where the elements that tables lead to take more bytes than that, and it
-    pays."""
+    """A loop of a kernel with another numbering of what a table counts."""
 
     kernel: Kernel
     loop: For | While
-    table: str
+    wanted: Wanted
     space: IndexSpace
-    packed: bool = False
-    clusters: bool = False
-    beyond: int = 0
     taken: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self.taken |= names_of(self.kernel)
         self.inside: Body = (self.loop,)
+        self.table = self.wanted.array
         self.things = Things(self.table, self.space, self.new(f"{self.table}.n"), elements_of(self.kernel), self.new)
         self.count, self.elements = self.things.count, self.things.elements
         self.bad, self.far, self.seen = (self.things.name(word) for word in ("bad", "far", "seen"))
@@ -86,7 +98,7 @@ class Renumbered:
         self.scalars = {name: self.new(f"{name}.m") for name in sorted(self.space.scalars)}
         self.loops = {name: self.new(f"{name}.r") for name in sorted(self.space.loops)}
         self.members = {name: self.new(f"{name}.j") for name in sorted(self.space.loops)}
-        self.neighbours = None if self.packed else neighbours(self.inside, self.space)
+        self.neighbours = None if self.wanted.packed else neighbours(self.inside, self.space)
 
     def new(self, wanted: str) -> str:
         """A name that nothing else has."""
@@ -103,7 +115,7 @@ class Renumbered:
         return (
             Assign(self.count, most(self.space.count, number(0))),
             Assign(self.bad, number(1)),
-            If(sizes, self._where_it_pays(inspected) if self.beyond else inspected),
+            If(sizes, self._where_it_pays(inspected) if self.wanted.beyond else inspected),
             If(fits, self._renumbered(), self.inside),
         )
 
@@ -116,10 +128,10 @@ class Renumbered:
             wanted += [loop.upper] if loop.name in self.space.loops and loop.upper != self.space.count else []
         tests = [Compare("eq", one, n) for one in dict.fromkeys(wanted)]
         found: Expr = Compare("le", n, number(MOST))
-        if self.beyond:
-            if isinstance(self.loop, For):
-                tests.append(Compare("ge", trips_of(self.loop), number(TRIPS)))
-            tests.append(Compare("gt", Binary("mul", n, self._bytes_of_one()), number(self.beyond)))
+        if self.wanted.times and isinstance(self.loop, For) and isinstance(self.loop.step, Const):
+            tests.append(Compare("ge", trips_of(self.loop), number(self.wanted.times)))
+        if self.wanted.beyond:
+            tests.append(Compare("gt", Binary("mul", n, self._bytes_of_one()), number(self.wanted.beyond)))
         for test in tests:
             found = Logical("and", found, test)
         return found
@@ -160,8 +172,8 @@ class Renumbered:
         far, seen = variable(self.far), variable(self.seen)
         nothing = Assign(self.far, number(0)), Assign(self.seen, number(0))
         mostly_far = Compare("gt", times(far, 2), seen)
-        distance = Binary("floordiv", number(self.beyond // LINES), most(self._bytes_of_one(), number(1)))
-        if self.neighbours is not None and not self.clusters:
+        distance = Binary("floordiv", number(self.wanted.beyond // LINES), most(self._bytes_of_one(), number(1)))
+        if self.neighbours is not None and not self.wanted.clusters:
             numbers = Numbers(self.things, *(self.things.name(word) for word in ("place.q", "order.q", "tail.q")))
             limit = self.things.name("limit")
             part = most(Binary("floordiv", variable(self.count), number(PROBED)), number(SAMPLED))
@@ -190,7 +202,7 @@ class Renumbered:
         stored = arrays_stored(self.inside)
         if self.neighbours is None:
             searched = numbers.packed()
-        elif self.clusters:
+        elif self.wanted.clusters:
             searched = Clusters(self.things, self.neighbours, self.place, self.order).numbers()
         else:
             searched = numbers.breadth_first(self.neighbours, variable(self.count))

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
+from loopwright.analysis.analyse import analyse
 from loopwright.analysis.facts import Facts
-from loopwright.analysis.index_space import IndexSpace, NoSpace, index_space
+from loopwright.analysis.index_space import IndexSpace, NoSpace, index_space, neighbours
 from loopwright.analysis.trace import escapes
 from loopwright.ir.nodes import Checked, For, Kernel, While
 from loopwright.ir.queries import accesses, arrays_loaded, arrays_made, names_read
@@ -34,12 +36,13 @@ class Renumber(Step):
     """
 
     name: ClassVar[str] = "renumber"
-    grammar: ClassVar[str] = "ARRAY in LOOP [packed] [clusters] [beyond BYTES]"
+    grammar: ClassVar[str] = "ARRAY in LOOP [packed] [clusters] [beyond BYTES] [times TRIPS]"
     array: str
     loop: str
     packed: bool = False
     clusters: bool = False
     beyond: From1 = 0
+    times: From1 = 0
 
     def illegal(self, kernel: Kernel, facts: Facts, strict: bool) -> Rejection | None:
         if (rejection := overlapping(kernel)) is not None:
@@ -66,13 +69,20 @@ class Renumber(Step):
 
     def apply(self, kernel: Kernel) -> Kernel:
         loop = loops(kernel)[self.loop]
-        space = next(found for one, array, name, found in _SPACES if (one, array, name) == (kernel, *self._key))
-        made = Renumbered(kernel, loop, self.array, space, self.packed, self.clusters, self.beyond)
-        return finished(with_statement(kernel, loop, made.result()), kernel)
+        known = (found for one, *key, found in _SPACES if one is kernel and key == [self.array, self.loop])
+        space = next(known, None) or _space_of(kernel, loop, self.array, analyse(kernel), True)
+        return finished(with_statement(kernel, loop, Renumbered(kernel, loop, self, space).result()), kernel)
+
+    def has_neighbours(self, kernel: Kernel, facts: Facts, strict: bool) -> bool:
+        """Whether the loop shows who neighbours whom, without which there is no search."""
+        loop = loops(kernel)[self.loop]
+        with suppress(NoSpace):
+            return neighbours((loop,), _space_of(kernel, loop, self.array, facts, strict)) is not None
+        return False
 
     @property
-    def _key(self) -> tuple[str, str]:
-        return self.array, self.loop
+    def looks_around(self) -> bool:
+        return True
 
     @classmethod
     def candidates(cls, kernel: Kernel) -> Iterable[Self]:
