@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 from loopwright.ir.nodes import Assign, Body, Cast, Dim, Expr, For, Load, Store, Var
 from loopwright.ir.queries import accesses_by_array, arrays_made, arrays_stored, names_assigned
+from loopwright.ir.types import INT64
 from loopwright.ir.walk import own_expressions, statements, subexpressions
 
 
@@ -84,6 +85,7 @@ class _Search:
         self._axes_of_members()
         self._members_on_axes()
         self._axes_of_loops()
+        self._loops_of_sizes()
         return self._size() != before
 
     def _size(self) -> int:
@@ -133,6 +135,15 @@ class _Search:
                     self._add_axis(array, axis)
                     break
 
+    def _loops_of_sizes(self) -> None:
+        """Loops that run as often as an array has things, or other such loops do, go over things."""
+        sizes: list[Expr] = [loop.upper for loop in self.loops.values()]
+        sizes += [Dim(array, axis) for array, axis in self.axes.items()]
+        indices = {plain(index) for _, _, index in self._indices()}
+        for loop in self.all_loops.values():
+            if loop.upper in sizes and Var(loop.name, INT64) in indices:
+                self._add_loop(loop)
+
     def _may_go_over(self, name: str) -> bool:
         loop = self.all_loops.get(name)
         return name in self.loops or (loop is not None and self._is_whole(loop) and self.is_free(loop))
@@ -180,10 +191,15 @@ class _Search:
 
 
 def plain(expr: Expr) -> Expr:
-    """An expression without conversions between integers."""
-    while isinstance(expr, Cast) and expr.operand.type.is_integer:
+    """An expression without conversions of whole numbers that keep them as they are, or make them subscripts."""
+    while isinstance(expr, Cast) and expr.operand.type.is_integer and _keeps(expr):
         expr = expr.operand
     return expr
+
+
+def _keeps(expr: Cast) -> bool:
+    inner = expr.operand.type
+    return expr.type == INT64 or (expr.type.minimum <= inner.minimum and inner.maximum <= expr.type.maximum)
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,9 +34,9 @@ from loopwright.ir.types import INT32, INT64, UINT8
 from loopwright.steps.node_order import Things, over, with_values
 from loopwright.steps.redirect import CLASSES, sorting
 
-FACTOR_BITS = 5
+FACTOR_BITS = 4
 """One in 2**FACTOR_BITS clusters is a seed of the next level."""
-LEVELS = 4
+LEVELS = 5
 ROUNDS = 8
 """In which clusters of each level grow: those that nothing has reached by then stay alone."""
 SPREAD = 2654435761
@@ -103,9 +103,9 @@ class Clusters:
         """In each round a cluster that belongs nowhere joins what a neighbour of one of its things belongs to; of
         several the one with the greatest number, so that the result is the same in every run."""
         things = self.things
-        one, again, mine, best = (things.name(word) for word in ("e", "f", "mine", "best"))
-        other = things.at(self.joined, self._at(self.label, things.thing(self.found.found)))
-        inner: Body = (Assign(best, most(variable(best), other)),)
+        one, again, mine, there, best = (things.name(word) for word in ("e", "f", "mine", "there", "best"))
+        other = things.at(self.joined, self._at(self.label, variable(there)))
+        inner: Body = (*things.told(there, self.found.found), Assign(best, most(variable(best), other)))
         for loop in reversed(self.found.loops):
             inner = (replace(loop, body=inner),)
         greatest = Binary("max", Load(self.joining, (variable(mine),), INT32), Cast(variable(best), INT32))

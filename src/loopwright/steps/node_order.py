@@ -68,11 +68,12 @@ class Things:
         """An element of a local array of numbers."""
         return Cast(Load(array, (index,), INT32), INT64)
 
-    def thing(self, value: Expr) -> Expr:
-        """The number of the thing that an element of a table is: negative ones are counted from the end."""
-        value = wide(value)
-        counted = Select(Compare("lt", value, number(0)), plus(value, variable(self.count)), value)
-        return self.within(counted)
+    def told(self, name: str, value: Expr) -> Body:
+        """Give a scalar the number of the thing that an element of a table is: negative ones are counted from the
+        end."""
+        one = variable(name)
+        counted = Select(Compare("lt", one, number(0)), plus(one, variable(self.count)), one)
+        return Assign(name, wide(value)), Assign(name, self.within(counted))
 
     def element(self, array: str, index: Sequence[Expr]) -> Load:
         """An element of an array that the kernel has."""
@@ -148,7 +149,7 @@ class Numbers:
 
     def _numbered(self, value: Expr) -> Body:
         there = self.things.name("there")
-        return Assign(there, self.things.thing(value)), self._given(variable(there))
+        return *self.things.told(there, value), self._given(variable(there))
 
     def _given(self, thing: Expr) -> If:
         """Give a thing the next number, where it has none."""
@@ -170,7 +171,7 @@ class Numbers:
         number_of = things.at(self.place, variable(there))
         apart = Compare("gt", Unary("abs", minus(number_of, variable(first))), distance)
         inner: Body = (
-            Assign(there, things.thing(found.found)),
+            *things.told(there, found.found),
             Assign(seen, plus(variable(seen), 1)),
             Assign(counted, plus(variable(counted), Cast(apart, INT64))),
         )

@@ -126,7 +126,7 @@ class Renumbered:
         wanted: list[Expr] = [Dim(array, axis) for array, axis in sorted(self.space.axes.items())]
         for loop in statements(self.inside, For):
             wanted += [loop.upper] if loop.name in self.space.loops and loop.upper != self.space.count else []
-        tests = [Compare("eq", one, n) for one in dict.fromkeys(wanted)]
+        tests = [Compare("eq", one, n) for one in dict.fromkeys(wanted) if one != self.space.count]
         found: Expr = Compare("le", n, number(MOST))
         if self.wanted.times and isinstance(self.loop, For) and isinstance(self.loop.step, Const):
             tests.append(Compare("ge", trips_of(self.loop), number(self.wanted.times)))
@@ -219,30 +219,37 @@ class Renumbered:
 
     def _mapped(self, table: str) -> Body:
         """What has the elements of a table as new numbers, in the new order."""
+        there = self.new(f"{table}.v")
 
-        def number_of(value: Expr) -> Expr:
-            return Load(self.place, (self.things.thing(value),), INT32)
+        def number_of(value: Expr) -> tuple[Body, Expr]:
+            return self.things.told(there, value), Load(self.place, (variable(there),), INT32)
 
         return self._filled(table, self.numbers[table], INT32, number_of)
 
     def _copied(self, array: str) -> Body:
-        return self._filled(array, self.copies[array], self.elements[array][0], lambda value: value)
+        return self._filled(array, self.copies[array], self.elements[array][0], lambda value: ((), value))
 
     def _copied_back(self, array: str) -> Stmt:
-        names = [self.new(f"{array}.back{axis}") for axis in range(self.elements[array][1])]
-        index: list[Expr] = [variable(name) for name in names]
-        moved = self.space.axes[array]
-        index[moved] = self.things.within(self.things.at(self.place, variable(names[moved])))
-        value = Load(self.copies[array], tuple(index), self.elements[array][0])
-        return over(names, self._shape(array), (Store(array, tuple(map(variable, names)), value),))
+        names, index, first = self._places(array, "back", self.place)
+        value = Load(self.copies[array], index, self.elements[array][0])
+        return over(names, self._shape(array), (*first, Store(array, tuple(map(variable, names)), value)))
 
-    def _filled(self, array: str, copy: str, element: Scalar, of: Callable[[Expr], Expr]) -> Body:
-        names = [self.new(f"{array}.in{axis}") for axis in range(self.elements[array][1])]
-        moved = self.space.axes.get(array)
-        index = [self._thing_at(name) if axis == moved else variable(name) for axis, name in enumerate(names)]
-        stored = Store(copy, tuple(map(variable, names)), of(self.things.element(array, index)))
+    def _filled(self, array: str, copy: str, element: Scalar, of: Callable[[Expr], tuple[Body, Expr]]) -> Body:
+        names, index, first = self._places(array, "in", self.order)
+        before, value = of(self.things.element(array, index))
+        stored = Store(copy, tuple(map(variable, names)), value)
         shape = self._shape(array)
-        return Allocate(copy, element, tuple(shape), None), over(names, shape, (stored,))
+        return Allocate(copy, element, tuple(shape), None), over(names, shape, (*first, *before, stored))
+
+    def _places(self, array: str, word: str, numbers: str) -> tuple[list[str], tuple[Expr, ...], Body]:
+        """Loops over an array in one order, and where each element is in the other one; what finds that first."""
+        names = [self.new(f"{array}.{word}{axis}") for axis in range(self.elements[array][1])]
+        moved = self.space.axes.get(array)
+        if moved is None:
+            return names, tuple(map(variable, names)), ()
+        other = self.new(f"{array}.{word}")
+        found = Assign(other, self.things.within(self.things.at(numbers, variable(names[moved]))))
+        return names, tuple(variable(other if axis == moved else name) for axis, name in enumerate(names)), (found,)
 
     def _thing_at(self, name: str) -> Expr:
         """Which thing has a number."""

@@ -32,7 +32,70 @@ class Renumber(Step):
     numbers are copied into the new order before, and back behind; loops over all of them go through them in the new
     order (data reordering; Zhang's thesis, section 3.2). Numbers are given in the order of a breadth-first search
     (Cuthill and McKee, 1969), or, with the word `packed`, as they come in the index array (Ding and Kennedy, 1999).
-    Where sizes differ, or an element is no number of anything, the loop runs as it stands. `renumber b in k packed`:
+    Where sizes differ, or an element is no number of anything, the loop runs as it stands. `clusters` are numbers that
+    all threads of a GPU find together. With `beyond` and `times`, the loop is renumbered only in calls where it runs so
+    often, where the elements that index arrays lead to take so many bytes, and where tests of samples say that
+    neighbours are far apart, and need not be. `renumber e in k packed`:
+
+    for k in 0 .. m:
+        for i in 0 .. size(a, 0):
+            b[i] = b[i] + a[e[i]]
+    ->
+    var e.n: int64
+    var e.bad: int64
+    var e.tail: int64
+    var e.there: int64
+    var e.in: int64
+    var e.v: int64
+    var a.in: int64
+    var b.in: int64
+    var b.back: int64
+    e.n = max(size(a, 0), 0)
+    e.bad = 1
+    if e.n <= 2147483647 and size(b, 0) == e.n and size(e, 0) == e.n:
+        e.bad = 0
+        for e.t0 in 0 .. size(e, 0):
+            e.bad = e.bad + int64((e[e.t0] < 0 - e.n) | (e[e.t0] >= e.n))
+    if e.n <= 2147483647 and size(b, 0) == e.n and size(e, 0) == e.n and e.bad == 0:
+        allocate e.place: int32[e.n] = -1i32
+        allocate e.order: int32[e.n]
+        e.tail = 0
+        for e.u0 in 0 .. size(e, 0):
+            e.there = e[e.u0]
+            e.there = max(min(e.there + e.n if e.there < 0 else e.there, e.n - 1), 0)
+            if e.place[e.there] < 0i32:
+                e.place[e.there] = int32(e.tail)
+                e.order[max(min(e.tail, e.n - 1), 0)] = int32(e.there)
+                e.tail = e.tail + 1
+        for e.s in 0 .. e.n:
+            if e.place[e.s] < 0i32:
+                e.place[e.s] = int32(e.tail)
+                e.order[max(min(e.tail, e.n - 1), 0)] = int32(e.s)
+                e.tail = e.tail + 1
+        allocate e.m: int32[e.n]
+        for e.in0 in 0 .. e.n:
+            e.in = max(min(int64(e.order[e.in0]), e.n - 1), 0)
+            e.v = e[e.in]
+            e.v = max(min(e.v + e.n if e.v < 0 else e.v, e.n - 1), 0)
+            e.m[e.in0] = e.place[e.v]
+        allocate a.r: float64[e.n]
+        for a.in0 in 0 .. e.n:
+            a.in = max(min(int64(e.order[a.in0]), e.n - 1), 0)
+            a.r[a.in0] = a[a.in]
+        allocate b.r: float64[e.n]
+        for b.in0 in 0 .. e.n:
+            b.in = max(min(int64(e.order[b.in0]), e.n - 1), 0)
+            b.r[b.in0] = b[b.in]
+        for k in 0 .. m:
+            for i.r in 0 .. e.n:
+                b.r[i.r] = b.r[i.r] + a.r[max(min(int64(e.m[i.r]), e.n - 1), 0)]
+        for b.back0 in 0 .. e.n:
+            b.back = max(min(int64(e.place[b.back0]), e.n - 1), 0)
+            b[b.back0] = b.r[b.back]
+    else:
+        for k.1 in 0 .. m:
+            for i in 0 .. size(a, 0):
+                b[i] = b[i] + a[e[i]]
     """
 
     name: ClassVar[str] = "renumber"
