@@ -50,7 +50,7 @@ def index_space(inside: Body, table: str, ranks: Mapping[str, int], is_free: Cal
     the stretch is given; is_free: whether iterations of a loop may run in any order. Raises NoSpace."""
     search = _Search(inside, ranks, is_free)
     search.add_table(table)
-    while search.grown():
+    while search.grown() or search.rows_are_things():
         pass
     return search.space()
 
@@ -143,6 +143,17 @@ class _Search:
         for loop in self.all_loops.values():
             if loop.upper in sizes and Var(loop.name, INT64) in indices:
                 self._add_loop(loop)
+
+    def rows_are_things(self) -> bool:
+        """Whether loops over all rows of a table are found to go over things, as none else does."""
+        if not self.loops and self.axes:
+            rows = [Dim(table, axis) for table in self.tables for axis in range(self.ranks[table])]
+            indices = {plain(index) for array, _, index in self._indices() if array in self.tables}
+            for loop in self.all_loops.values():
+                if loop.upper in rows and Var(loop.name, INT64) in indices:
+                    self._add_loop(loop)
+            return bool(self.loops)
+        return False
 
     def _may_go_over(self, name: str) -> bool:
         loop = self.all_loops.get(name)

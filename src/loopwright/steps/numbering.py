@@ -98,6 +98,8 @@ class Renumbered:
         self.scalars = {name: self.new(f"{name}.m") for name in sorted(self.space.scalars)}
         self.loops = {name: self.new(f"{name}.r") for name in sorted(self.space.loops)}
         self.members = {name: self.new(f"{name}.j") for name in sorted(self.space.loops)}
+        self.plain: set[str] = set()  # scalars of which more than the number is asked for
+        self._body(self.inside)
         self.neighbours = None if self.wanted.packed else neighbours(self.inside, self.space)
 
     def new(self, wanted: str) -> str:
@@ -263,18 +265,21 @@ class Renumbered:
     # ---- the loop itself
 
     def _body(self, body: Body) -> Body:
-        return tuple(self._statement(stmt) for stmt in body)
+        return tuple(one for stmt in body for one in self._statements(stmt))
+
+    def _statements(self, stmt: Stmt) -> Body:
+        if not isinstance(stmt, Assign) or stmt.name not in self.scalars:
+            return (self._statement(stmt),)
+        number_of = Assign(self.scalars[stmt.name], self._member(stmt.value), at=stmt.at)
+        return (number_of, self._statement(stmt)) if stmt.name in self.plain else (number_of,)
 
     def _statement(self, stmt: Stmt) -> Stmt:
-        if isinstance(stmt, Assign) and stmt.name in self.scalars:
-            return Assign(self.scalars[stmt.name], self._member(stmt.value), at=stmt.at)
         if isinstance(stmt, Continue) and stmt.loop in self.loops:
             return replace(stmt, loop=self.loops[stmt.loop])
-        new = with_own_expressions(stmt, tuple(map(self._expr, own_expressions(stmt))))
         if isinstance(stmt, Store):
-            assert isinstance(new, Store)
             array, index = self._access(stmt)
-            new = replace(new, array=array, index=index)
+            return replace(stmt, array=array, index=index, value=self._expr(stmt.value))
+        new = with_own_expressions(stmt, tuple(map(self._expr, own_expressions(stmt))))
         new = with_bodies(new, tuple(map(self._body, bodies(new))))
         if isinstance(new, For) and new.name in self.loops:
             return self._over_things(new)
@@ -293,9 +298,8 @@ class Renumbered:
             case Var() if expr.name in self.members:
                 return variable(self.members[expr.name])
             case Var() if expr.name in self.scalars:
-                return Cast(
-                    Load(self.order, (self.things.within(variable(self.scalars[expr.name])),), INT32), expr.type
-                )
+                self.plain.add(expr.name)
+                return expr
             case Load():
                 array, index = self._access(expr)
                 return replace(expr, array=array, index=index)
