@@ -63,13 +63,16 @@ class _Maker:
                 )
                 return f"{line}{pad}    for {f} in range(3):\n{pad}        {body}\n"
             case 4:
+                condition = self.choose(f"j > {i}", f"p[{i}] >= 0", f"x[{i}] > 0.0")
                 return (
-                    f"{line}{pad}    j = p[{i}]\n{pad}    if {self.choose(f'j > {i}', f'p[{i}] >= 0', f'x[{i}] > 0.0')}:\n"
+                    f"{line}{pad}    j = p[{i}]\n{pad}    if {condition}:\n"
                     f"{pad}        y[{i}] = {self.choose('x[j] + 1.0', f'z[j, 2] - y[{i}]', 'j + 0.0')}\n"
                 )
             case 5:  # in order
                 return f"{line}{pad}    x[p[{i}]] = x[p[{i}]] * 0.5 + {self.choose(f'y[{i}]', f'{i}', '1.0')}\n"
             case 6:  # in order, and not over all
-                return f"{pad}for {i} in range(1, n):\n{pad}    x[{i}] = x[{i} - 1] + {self.choose(f'x[p[{i}]]', '1.0')}\n"
+                return (
+                    f"{pad}for {i} in range(1, n):\n{pad}    x[{i}] = x[{i} - 1] + {self.choose(f'x[p[{i}]]', '1.0')}\n"
+                )
             case _:
                 return f"{pad}for {i} in range(n):\n{pad}    if {i} == 0:\n{pad}        x[{i}] = y[{i}]\n"

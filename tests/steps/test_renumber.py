@@ -11,6 +11,7 @@ from analysis.mesh_programs import arguments_of, mesh_program
 from analysis.small import kernel as small
 from loopwright.analysis.analyse import analyse
 from loopwright.ir.interp import interpret
+from loopwright.ir.linear import number
 from loopwright.ir.nodes import Const, If, Kernel, Store
 from loopwright.ir.text import parse_kernel, print_kernel
 from loopwright.ir.types import FLOAT64
@@ -107,19 +108,10 @@ def is_renumbered(kernel: Kernel, arguments: tuple[object, ...]) -> bool:
     """Whether a call of a changed kernel takes the way of new numbers."""
     *before, last = kernel.body
     assert isinstance(last, If)
-    index = (Const(0, Const(0, FLOAT64).type),)
-    del index
-    marked = replace(last, then=(Store("y", last_index(kernel), Const(77.0, FLOAT64)),), otherwise=())
+    marked = replace(last, then=(Store("y", (number(0),), Const(77.0, FLOAT64)),), otherwise=())
     one = replace(kernel, body=(*before, marked))
     interpret(one, list(arguments))
     return bool(np.any(np.asarray(arguments[1]) == 77.0))
-
-
-def last_index(kernel: Kernel) -> tuple[Const, ...]:
-    """The first place of `y`."""
-    from loopwright.ir.linear import number
-
-    return (number(0),) * next(one.rank for one in kernel.arrays if one.name == "y")
 
 
 def grid(m: int, shuffled: bool) -> np.ndarray:

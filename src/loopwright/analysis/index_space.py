@@ -48,7 +48,7 @@ class IndexSpace:
 def index_space(inside: Body, table: str, ranks: Mapping[str, int], is_free: Callable[[For], bool]) -> IndexSpace:
     """The space that the elements of a table count, as far as a stretch of a kernel shows it. ranks: of the arrays that
     the stretch is given; is_free: whether iterations of a loop may run in any order. Raises NoSpace."""
-    search = _Search(inside, ranks, is_free)
+    search = _SpaceSearch(inside, ranks, is_free)
     search.add_table(table)
     while search.grown() or search.rows_are_things():
         pass
@@ -56,7 +56,7 @@ def index_space(inside: Body, table: str, ranks: Mapping[str, int], is_free: Cal
 
 
 @dataclass
-class _Search:
+class _SpaceSearch:
     inside: Body
     ranks: Mapping[str, int]
     is_free: Callable[[For], bool]
@@ -148,9 +148,12 @@ class _Search:
         """Whether loops over all rows of a table are found to go over things, as none else does."""
         if not self.loops and self.axes:
             rows = [Dim(table, axis) for table in self.tables for axis in range(self.ranks[table])]
-            indices = {plain(index) for array, _, index in self._indices() if array in self.tables}
+            of_tables, of_others = (
+                {plain(index) for array, _, index in self._indices() if (array in self.tables) == is_table}
+                for is_table in (True, False)
+            )
             for loop in self.all_loops.values():
-                if loop.upper in rows and Var(loop.name, INT64) in indices:
+                if loop.upper in rows and Var(loop.name, INT64) in of_tables & of_others:
                     self._add_loop(loop)
             return bool(self.loops)
         return False
