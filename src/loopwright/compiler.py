@@ -6,6 +6,7 @@ for its place. It decides nothing itself and keeps nothing.
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 import time
@@ -257,9 +258,8 @@ def scheduled(kernel: Kernel, facts: Facts, wanted: Compilation) -> Recipe:
     if wanted.on_gpu:
         return recipe_gpu.gpu_recipe(kernel, facts, strict, first=first)
     target = None if wanted.schedule == PLAIN else target_of_machine(wanted.tools)
-    found = recipe(
-        after, proven, strict, target, records=wanted.signature.record_bytes if wanted.tools.layout == "auto" else None
-    )
+    records = wanted.signature.record_bytes if wanted.tools.layout == "auto" else None
+    found = recipe(after, proven, strict, target, records=records, may_remap=wanted.tools.remap == "auto")
     reasons = [
         (isinstance(step, Relayout) and told(kernel, step, wanted.signature.record_bytes)) or why_first(step)
         for step in first
@@ -277,6 +277,7 @@ def target_of_machine(tools: Tools) -> CpuTarget:
         sizes.get(1, usual.l1_bytes),
         sizes.get(2, usual.l2_bytes),
         sizes.get(max(sizes, default=3), usual.l3_bytes),
+        os.cpu_count() or usual.cores,
     )
 
 

@@ -46,7 +46,8 @@ class Tools:
     compilation is given up. debug: topics to print; dump: folder for the IR after each pass. built: folder that
     `loopwright build` made, `off` for none, None for the one beside the script. layout: whether arrays are kept in
     another layout while loops run (docs/layouts.md): `auto` where that is predicted to pay, `off` never, or one or more
-    steps such as `relayout p in t soa`, always."""
+    steps such as `relayout p in t soa`, always. remap: likewise for the order of iterations and of what index arrays
+    count (docs/gpu.md)."""
 
     cache: Path = Path()
     cache_size: int | None = 10**9
@@ -57,6 +58,7 @@ class Tools:
     dump: Path | None = None
     built: Path | Literal["off"] | None = None
     layout: str = "auto"
+    remap: str = "auto"
 
     @property
     def built_folder(self) -> Path | None:
@@ -326,15 +328,17 @@ def _text(value: Any) -> str:
     return value
 
 
-def _steps(value: Any, name: str, least: int, most: float) -> str:
-    """A word, or steps of this name, of so many words each, with one blank between words. Raises TypeError where a text
-    is neither."""
+def _steps(value: Any, lengths: Mapping[str, tuple[int, float]]) -> str:
+    """A word, or steps of these names, of so many words each, with one blank between words. Raises TypeError where a
+    text is neither."""
     words = _text(value).split()
     if words in (["auto"], ["off"]):
         return words[0]
     steps = [step.split() for step in " ".join(words).split(";")]
-    if not all(least <= len(step) <= most and step[0] == name for step in steps):
-        raise TypeError
+    for step in steps:
+        least, most = lengths.get(step[0], (1, 0)) if step else (1, 0)
+        if not least <= len(step) <= most:
+            raise TypeError
     return "; ".join(map(" ".join, steps))
 
 
@@ -414,14 +418,17 @@ _WANTED: dict[str, tuple[Callable[[Any], Any], str]] = {
     "compile_timeout_s": (_seconds_wanted, "a number above 0 is"),
     "schedule": (_text, "steps as text are"),
     "variant": (_text, "a text such as 'cpu 2: recipe' is"),
-    "remap": (lambda value: _steps(value, "redirect", 2, 2), "'auto', 'off' or steps such as 'redirect i' are"),
+    "remap": (
+        lambda value: _steps(value, {"redirect": (2, 2), "renumber": (4, 10)}),
+        "'auto', 'off' or steps such as 'redirect i' are",
+    ),
     "device": (_device, f"choose one of {', '.join(get_args(Device))}, or a GPU by its number such as 'cuda:1'"),
     "devices": (_devices, "names such as 'cpu, cuda:0, cuda:1' are"),
     "plan": (_plan, f"one of {', '.join(PLANS)}, or the text of a plan (docs/devices.md), is"),
     "goal": (_goal, "'time', 'energy', 'edp' or 'time within 10% energy' is"),
     "watts": (_watts, "texts such as 'cpu 150/60, cuda:0 700/100', at work and idle, are"),
     "layout": (
-        lambda value: _steps(value, "relayout", 3, math.inf),
+        lambda value: _steps(value, {"relayout": (3, math.inf)}),
         "'auto', 'off' or steps such as 'relayout p in t soa' are",
     ),
     "debug": (lambda value: frozenset(_words(value)), "topics are"),

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import os
 from collections.abc import Iterable
 from dataclasses import dataclass, fields, replace
 from functools import cache
@@ -141,7 +142,8 @@ def _first_key(source: Source, wanted: Compilation) -> str:
         cpu_fingerprint(),
         repr(cache_bytes()),
         repr(text_of(source)),
-        repr((wanted.signature, wanted.schedule, wanted.semantics, tools.compiler, tools.compiler_flags, tools.layout)),
+        repr((wanted.signature, wanted.schedule, wanted.semantics, tools.compiler, tools.compiler_flags)),
+        repr((tools.layout, tools.remap, os.cpu_count())),
     )
     return key_of(("remembered", FORMAT, *told))
 

@@ -16,7 +16,10 @@ from loopwright.steps.schedule import apply_schedule, parse_schedule
 from loopwright.steps.step import Step
 from steps.kernels import known
 
-FRAME = "kernel picture(a: float64[1] C, b: float64[1] C, c: float64[2] C, d: float64[2] C, n: int64, m: int64):\n"
+FRAME = (
+    "kernel picture(a: float64[1] C, b: float64[1] C, c: float64[2] C, d: float64[2] C, n: int64, m: int64, "
+    "e: int64[1] C):\n"
+)
 
 
 def check_picture(step: type[Step]) -> None:
@@ -42,5 +45,6 @@ def _outcome(kernel: Kernel, size: int) -> bytes:
     random = np.random.default_rng(size)
     arrays = [random.integers(-9, 9, shape).astype(float) for shape in (size + 80, size + 80)]
     arrays += [random.integers(-9, 9, (size + 80, size + 80)).astype(float) for _ in range(2)]
-    interpret(kernel, [*arrays, size, size // 2 + 1])
+    numbers = random.integers(-size - 80, size + 80, size + 80)
+    interpret(kernel, [*arrays, size, size // 2 + 1, numbers])
     return b"".join(array.tobytes() for array in arrays)

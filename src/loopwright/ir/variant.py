@@ -92,7 +92,8 @@ def default_variant(config: Config) -> Variant:
     found = Variant.parse(config.variant) if config.variant else None
     device = config.device if found is None else found.device
     schedule = config.schedule or (PLAIN if config.recipe == "plain" else RECIPE)
-    first = [config.layout, config.remap if is_gpu(device) else "off"]
+    remap = config.remap.split("; ")
+    first = [config.layout, *(one for one in remap if is_gpu(device) or not one.startswith("redirect"))]
     if schedule == RECIPE and (steps := [one for one in first if one not in ("auto", "off")]):
         schedule = "; ".join(steps) + THEN_RECIPE
     if device == "auto" or (is_gpu(device) and config.checks == "all"):

@@ -25,7 +25,7 @@ from loopwright.analysis.effort import FOR_NEST, TOTAL, anew, is_left
 from loopwright.analysis.facts import Facts
 from loopwright.analysis.strides import AccessStrides
 from loopwright.ir.linear import apart
-from loopwright.ir.nodes import Binary, Call, Expr, For, If, Kernel, Load, While
+from loopwright.ir.nodes import Binary, Call, Expr, For, Kernel, Load, While
 from loopwright.ir.queries import contains
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import expressions, loops, own_expressions, statements, subexpressions
@@ -33,6 +33,7 @@ from loopwright.recipe.coalescing import accesses_inside, along_x
 from loopwright.recipe.distribution import isolate
 from loopwright.recipe.grid_balanced import row_by_row
 from loopwright.recipe.grid_blocks import LINE, in_blocks, in_boxes
+from loopwright.recipe.grid_conditions import CONDITIONAL, is_free_now, with_conditions
 from loopwright.recipe.grid_fronts import tiles_of_fronts
 from loopwright.recipe.grid_keys import by_key, overlapping, parted_by_kind, rows_by_key, rows_of_keys, scattered
 from loopwright.recipe.grid_panels import in_panels
@@ -56,7 +57,7 @@ from loopwright.recipe.rows_apart import rows_apart
 from loopwright.recipe.scalar_expansion import tying
 from loopwright.recipe.serial_work import Grid, better_off, each_a_launch
 from loopwright.recipe.tunable import Choices, Tunable, UnfitError
-from loopwright.recipe.wavefronts import in_fronts, is_free
+from loopwright.recipe.wavefronts import in_fronts
 from loopwright.steps.bind import Bind
 from loopwright.steps.demote import Demote, ends_plainly
 from loopwright.steps.expand import Expand
@@ -115,16 +116,17 @@ def _recipe(
     if not kernel.overlap:
         for nest in partial.chains():
             parted_by_kind(partial, nest)
-        for run in _with_conditions(partial):
+        done: set[str] = set()
+        for run in with_conditions(partial):
             with partial.in_nest(run):
-                bound = _first_taken(partial, run, list(run), (_rows_with_conditions, _each_in_a_thread))
+                bound = _first_taken(partial, run, list(run), CONDITIONAL)
             if bound:
                 grids.append(Grid(run[-1].name, 1 + sum(trip_of(loop) is None for loop in run), bound))
                 done |= _loops_within(partial, {step.loop for step, _ in bound})
         while (chain := next((c for c in partial.chains() if c[-1].name not in done), None)) is not None:
             done.add(chain[-1].name)
             if not any(loop.name in {step.loop for grid in grids for step, _ in grid.bound} for loop in chain):
-                before, needs_order = set(loops(partial.kernel)), not any(_is_free(partial, loop) for loop in chain)
+                before, needs_order = set(loops(partial.kernel)), not any(is_free_now(partial, loop) for loop in chain)
                 with partial.in_nest(chain):
                     bound = _shared_out(partial, chain, simple or not is_left(FOR_NEST))
                 grids.append(Grid(chain[-1].name, sum(trip_of(loop) is None for loop in chain), bound))
@@ -147,34 +149,6 @@ def _in_new_order(partial: PartialSchedule) -> Iterator[list[Bound]]:
     yield from tiles_of_fronts(partial)
     in_fronts(partial)
     yield from in_panels(partial)
-
-
-def _with_conditions(partial: PartialSchedule) -> list[Chain]:
-    """Loops around one another that need no order, the last of which holds loops under a condition and no others
-    inside these: as nests of their own these would be a launch in each of its iterations."""
-    found: list[Chain] = []
-    for loop in loops(partial.kernel).values():
-        if not isinstance(loop, For) or not _is_free(partial, loop) or not any(isinstance(s, If) for s in loop.body):
-            continue
-        inner = list(statements(loop.body, For, While))
-        direct = [stmt for stmt in loop.body if isinstance(stmt, For | While)]
-        if len(inner) > len(direct) and not any(contains(one.body, For, While) for one in inner):
-            around = partial.around(loop.name)
-            start = len(around) - 1
-            while start and len(around[start - 1].body) == 1 and _is_free(partial, around[start - 1]):
-                start -= 1
-            if not any(_is_free(partial, other) for other in around[:start]):
-                found.append(around[start:][-3:])
-    return found
-
-
-def _rows_with_conditions(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bound]:
-    return rows_of_loops(partial, free, at_once=True)
-
-
-def _each_in_a_thread(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bound]:
-    names = [loop.name for loop in free]
-    return in_blocks(partial, names, f"iterations of '{user_name(names[-1])}' are independent, and hold conditions")
 
 
 def _loops_within(partial: PartialSchedule, names: set[str]) -> set[str]:
@@ -206,13 +180,6 @@ def _bind(partial: PartialSchedule, grid: Grid, present: Facts) -> None:
             partial.refusals[grid.inner] = refused or rejection.reason
 
 
-def _is_free(partial: PartialSchedule, loop: For) -> bool:
-    found = None if loop.name in partial.turns else partial.proven(loop)
-    if found is not None and found.verdict == "undecided" and loop.asserted and not partial.strict:
-        found = replace(found, verdict="parallel")
-    return found is not None and is_free(loop, found)
-
-
 def _is_point(loop: For) -> bool:
     """Whether a loop has one iteration at most, as between two cuts."""
     ends = stretch_of(loop) or (loop.lower, loop.upper)
@@ -221,7 +188,7 @@ def _is_point(loop: For) -> bool:
 
 def _shared_out(partial: PartialSchedule, chain: Chain, simple: bool) -> list[Bound]:
     """Restructure one nest for a grid, or where it is to be simple only reorder it; the loops to bind."""
-    free = [loop for loop in chain if _is_free(partial, loop)]
+    free = [loop for loop in chain if is_free_now(partial, loop)]
     free = [loop for loop in free if not _is_point(loop)] or free
     free = [loop for loop in free if not _is_shorter(loop, NARROW)] or free
     attempts = (
@@ -470,7 +437,7 @@ def _whole(partial: PartialSchedule, chain: Chain, free: list[For], least: int =
     taken = _perfect_run(chain, free)
     names = {loop.name for loop in taken}
     inside = {one for other in partial.chains() if taken[0] in other for one in other if one.name not in names}
-    if chain[-1] in taken or any(_is_free(partial, one) and not _is_shorter(one, least) for one in inside):
+    if chain[-1] in taken or any(is_free_now(partial, one) and not _is_shorter(one, least) for one in inside):
         return []
     x = along_x(partial, taken[-1], taken)
     order = [*[loop for loop in taken if loop is not x][:2], x]

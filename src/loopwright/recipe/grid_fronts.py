@@ -85,7 +85,9 @@ def held(partial: PartialSchedule, loop: str, threads: int, why: str) -> list[Bo
     for array in sorted(arrays_stored(inner.body)):
         with partial.together():
             free = _free_around(partial, loop)
-            new = made(partial, Hold(array, loop), f"the elements of '{array}' are in shared memory meanwhile", anew=True)
+            new = made(
+                partial, Hold(array, loop), f"the elements of '{array}' are in shared memory meanwhile", anew=True
+            )
             if _free_around(partial, loop) != free:
                 raise NotTaken
             innermost = [name for name in new if not contains(partial.around(name)[-1].body, For)]

@@ -90,6 +90,14 @@ def _need_no_order(partial: PartialSchedule, names: list[str]) -> None:
         raise NotTaken
 
 
+def adds_by_key(partial: PartialSchedule, loop: For) -> bool:
+    """Whether iterations of a loop meet only in elements that data selects."""
+    if partial.verdict(loop) != "reduction":
+        return False
+    reductions = partial.present_facts().loops[loop.name].reductions
+    return all(one.kind == "scatter" and _is_told_by_data(loop, one) for one in reductions)
+
+
 def by_key(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bound]:
     """A nest that adds to elements that only data tells, as a histogram does: blocks of many iterations, so that copies
     of the targets in shared memory are worth their while."""

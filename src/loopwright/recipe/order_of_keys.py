@@ -11,6 +11,7 @@ from loopwright.ir.queries import has, names_assigned, names_in
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import bodies, own_expressions, statements
 from loopwright.recipe.partial_schedule import Chain, NotTaken, PartialSchedule, ReasonedStep
+from loopwright.recipe.renumbering import why
 from loopwright.recipe.tunable import Tunable
 from loopwright.recipe.wavefronts import is_free
 from loopwright.steps.redirect import Redirect
@@ -68,7 +69,7 @@ def why_first(step: Step) -> str:
     """Why a step is taken before all others."""
     if isinstance(step, Redirect):
         return WHY.format(user_name(step.loop))
-    return LESS if isinstance(step, Relayout) else ""
+    return LESS if isinstance(step, Relayout) else why(step)
 
 
 def in_order_of_keys(partial: PartialSchedule) -> None:

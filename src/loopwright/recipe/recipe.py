@@ -16,6 +16,7 @@ from loopwright.recipe.marks import LANES, LEVEL, marks
 from loopwright.recipe.partial_schedule import NotTaken, PartialSchedule, ReasonedStep
 from loopwright.recipe.recurrences import side_by_side
 from loopwright.recipe.register_blocking import in_registers
+from loopwright.recipe.renumbering import among_neighbours
 from loopwright.recipe.shape import shaped
 from loopwright.recipe.target import CpuTarget
 from loopwright.recipe.time_tiling import across_time, on_diagonals
@@ -58,15 +59,20 @@ def recipe(
     target: CpuTarget | None,
     choices: Choices | None = None,
     records: Mapping[int, int] | None = None,
+    may_remap: bool = False,
 ) -> Recipe:
     """What to do with a kernel on a machine; without a `target` its loops are not changed, only marked. choices: other
     numbers than the defaults, and a place for what is asked for; with them, raises UnfitError where they do not fit.
-    records: how many bytes the records of each argument have, where arrays may have other layouts for a while."""
+    records: how many bytes the records of each argument have, where arrays may have other layouts for a while.
+    may_remap: what index arrays count may have another numbering for a while."""
     partial = PartialSchedule(kernel, facts, strict, kernel, choices=choices)
     if target is not None and not kernel.overlap:
         if records is not None:
             # Before all else: what loops cost depends on where their data lies.
             in_layouts(partial, records)
+        if may_remap:
+            # Likewise, and what it makes of a nest are two.
+            among_neighbours(partial, target)
         if partial.number(RESTRUCTURED):
             _restructured(partial, target)
         try:

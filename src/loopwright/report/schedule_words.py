@@ -94,6 +94,7 @@ PHRASES: Mapping[str, Callable[[Words], str]] = {
     "reduce": lambda w: f"adds up {w[0]} in {w[1]} partial results",
     "redirect": lambda w: f"runs the iterations of {w[0]} in another order, similar ones side by side",
     "relayout": lambda w: _relayout(w),
+    "renumber": lambda w: f"keeps what {w[0]} counts in another order while {w[2]} runs, neighbours side by side",
     "scan": lambda w: f"computes the running results of {w[0]} in {w[1]} pieces",
     "find": lambda w: f"looks for the iteration that leaves {w[0]} in chunks of {w[1]}, in any order",
     "unroll": lambda w: f"writes out {w[1] if len(w) > 1 else 'all'} iterations of {w[0]}",
@@ -111,5 +112,6 @@ SHORT: Mapping[str, str] = {
     "unroll_and_jam": "iterations side by side", "reschedule": "new order", "skew": "slanted", "balance": "balanced",
     "scan": "running results", "find": "chunks searched", "reduce": "partial results", "fuse": "fused",
     "fission": "loops apart", "reorder": "reordered", "redirect": "iterations sorted", "relayout": "other layout",
+    "renumber": "neighbours side by side",
 }  # fmt: skip
 """What a variant is called by, for steps that say much of it."""

@@ -25,6 +25,7 @@ from loopwright.steps.rank import Rank
 from loopwright.steps.redirect import Redirect
 from loopwright.steps.reduce import Reduce
 from loopwright.steps.relayout import Relayout
+from loopwright.steps.renumber import Renumber
 from loopwright.steps.reorder import Reorder
 from loopwright.steps.reschedule import Reschedule
 from loopwright.steps.resolve import Resolve
@@ -45,5 +46,5 @@ from loopwright.steps.vectorize import Vectorize
 STEPS: tuple[type[Step], ...] = (
     Split, Tile, Align, Reorder, Fuse, Fission, Cut, Partition, Normalize, Reverse, Shift, Skew, Guard, Complete,
     Overrun, Separate, Specialize, Promote, Hold, Carry, Demote, Expand, Pack, Stage, Reduce, Scan, Find, Rank,
-    Resolve, Redirect, Relayout, Unroll, UnrollAndJam, Reschedule, Vectorize, Parallelize, Balance, Bind,
+    Resolve, Redirect, Renumber, Relayout, Unroll, UnrollAndJam, Reschedule, Vectorize, Parallelize, Balance, Bind,
 )  # fmt: skip

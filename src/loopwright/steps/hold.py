@@ -12,7 +12,6 @@ from loopwright.ir.linear import apart, least, minus, most, number, parted, plus
 from loopwright.ir.nodes import (
     Allocate,
     ArrayParam,
-    Assign,
     Body,
     Break,
     Checked,
@@ -30,7 +29,7 @@ from loopwright.ir.nodes import (
     While,
 )
 from loopwright.ir.queries import contains, names_assigned, names_in
-from loopwright.ir.types import INT64, Scalar
+from loopwright.ir.types import Scalar
 from loopwright.ir.walk import expressions, loops, own_expressions, rewrite_body, statements, subexpressions
 from loopwright.steps.draft import finished, fresh, names_of, substituted, with_statement
 from loopwright.steps.extent import ends_of, extent_of, loops_around, marked, starts_of

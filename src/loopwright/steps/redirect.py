@@ -8,7 +8,8 @@ from typing import ClassVar, Self
 
 from loopwright.analysis.analyse import analyse
 from loopwright.analysis.facts import Facts
-from loopwright.analysis.path_keys import CLASSES, key_of
+from loopwright.analysis.path_keys import CLASSES as CLASSES
+from loopwright.analysis.path_keys import key_of
 from loopwright.analysis.path_vectors import PathVector, path_vector, trips_of
 from loopwright.ir.linear import least, minus, most, number, plus, times, variable
 from loopwright.ir.nodes import Allocate, Assign, Body, Cast, Const, Expr, For, Kernel, Load, Store
@@ -155,7 +156,7 @@ class _Redirected:
             counted = (Assign(name, length, at=loop.at),)
             length = variable(name)
         keys, order, begins = (new(f"{loop.name}.{end}") for end in "kdb")
-        first, sorting, thread, job = (new(f"{loop.name}.{end}") for end in "astj")
+        first, places, thread, job = (new(f"{loop.name}.{end}") for end in "astj")
         path = path_of(loop, self.facts, self.taken)
         key = key_of(path.known)
         assert key is not None
@@ -167,7 +168,7 @@ class _Redirected:
             Allocate(keys, UINT8, (length,), None),
             Allocate(begins, INT64, (number(CLASSES + 1),), Const(0, INT64)),
             over(first, length, (Assign(loop.name, self._number(variable(first))), *path.body, found)),
-            sorted_loop(sorting, length, keys, order, begins, new),
+            sorted_loop(places, length, keys, order, begins, new),
             replace(
                 loop,
                 name=thread,
@@ -194,7 +195,8 @@ def over(name: str, upper: Expr, body: Body) -> For:
 
 
 def sorted_loop(name: str, length: Expr, keys: str, order: str, begins: str, new: Callable[[str], str]) -> For:
-    """The loop, of one iteration, that sorts by counting: where each class begins, then the place of each iteration."""
+    """The loop, of one iteration, that sorts by counting: where each class begins, then the place of each iteration.
+    keys, order, begins: names of arrays, of which the last one is filled with 0."""
     count, add, place = (new(f"{name}.{end}") for end in "cap")
 
     def key(of: str) -> Expr:

@@ -1,0 +1,66 @@
+"""Loops that need no order and hold others under a condition, for the default recipe on a grid: each iteration is a
+thread's, as the loops inside, as nests of their own, would be a launch in each iteration."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from loopwright.ir.nodes import For, If, While
+from loopwright.ir.queries import contains
+from loopwright.ir.user_text import user_name
+from loopwright.ir.walk import loops, statements
+from loopwright.recipe.grid_blocks import in_blocks
+from loopwright.recipe.grid_keys import adds_by_key, by_key
+from loopwright.recipe.grid_rows import rows_of_loops
+from loopwright.recipe.grid_tiles import Bound
+from loopwright.recipe.partial_schedule import Chain, PartialSchedule
+from loopwright.recipe.wavefronts import is_free
+
+
+def is_free_now(partial: PartialSchedule, loop: For) -> bool:
+    """Whether a loop needs no order, as the kernel is now."""
+    found = None if loop.name in partial.turns else partial.proven(loop)
+    if found is not None and found.verdict == "undecided" and loop.asserted and not partial.strict:
+        found = replace(found, verdict="parallel")
+    return found is not None and is_free(loop, found)
+
+
+def with_conditions(partial: PartialSchedule) -> list[Chain]:
+    """Loops around one another that need no order, the last of which holds loops under a condition and no others
+    inside these: as nests of their own these would be a launch in each of its iterations. Also such a loop alone whose
+    iterations meet in elements only that data selects."""
+    found: list[Chain] = []
+    for loop in loops(partial.kernel).values():
+        if not isinstance(loop, For) or not any(isinstance(s, If) for s in loop.body):
+            continue
+        if not is_free_now(partial, loop) and not adds_by_key(partial, loop):
+            continue
+        inner = list(statements(loop.body, For, While))
+        direct = [stmt for stmt in loop.body if isinstance(stmt, For | While)]
+        if len(inner) > len(direct) and not any(contains(one.body, For, While) for one in inner):
+            around = partial.around(loop.name)
+            start = len(around) - 1
+            while start and len(around[start - 1].body) == 1 and is_free_now(partial, around[start - 1]):
+                start -= 1
+            if not any(is_free_now(partial, other) for other in around[:start]):
+                found.append(around[start:][-3:])
+    return found
+
+
+def _rows_with_conditions(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bound]:
+    return rows_of_loops(partial, free, at_once=True) if all(is_free_now(partial, loop) for loop in chain) else []
+
+
+def _by_key(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bound]:
+    return by_key(partial, chain, [])
+
+
+def _each_in_a_thread(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bound]:
+    if not all(is_free_now(partial, loop) for loop in chain):
+        return []
+    names = [loop.name for loop in free]
+    return in_blocks(partial, names, f"iterations of '{user_name(names[-1])}' are independent, and hold conditions")
+
+
+CONDITIONAL = (_rows_with_conditions, _each_in_a_thread, _by_key)
+"""Ways to share out such loops, the first that can be taken."""
