@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from loopwright.frontend.hidden import Hidden
     from loopwright.frontend.structured import Structure
     from loopwright.profile import journal
-    from loopwright.recipe import order_of_keys
     from loopwright.report import (
         explanation,
         kernel_summary,
@@ -49,7 +48,8 @@ if TYPE_CHECKING:
     from loopwright.search import ranges as search_ranges
     from loopwright.search.ranges import Ranges
     from loopwright.search.space import Device, Space
-    from loopwright.tuning import background_experiments, recorded_call, recording, remap_inspection, scratch
+    from loopwright.tuning import background_experiments, plane_inspection, recorded_call, recording
+    from loopwright.tuning import remap_inspection, scratch
     from loopwright.tuning import tune as tuning
     from loopwright.tuning.background_experiments import BackgroundExperiments
     from loopwright.tuning.recording import Recording
@@ -70,8 +70,8 @@ else:  # what calls do without
     tune_report = deferred("loopwright.report.tune_report")
     search_ranges = deferred("loopwright.search.ranges")
     background_experiments = deferred("loopwright.tuning.background_experiments")
-    order_of_keys = deferred("loopwright.recipe.order_of_keys")
     remap_inspection = deferred("loopwright.tuning.remap_inspection")
+    plane_inspection = deferred("loopwright.tuning.plane_inspection")
     recorded_call = deferred("loopwright.tuning.recorded_call")
     recording = deferred("loopwright.tuning.recording")
     scratch = deferred("loopwright.tuning.scratch")
@@ -135,7 +135,7 @@ class LoopKernel(_Called):
         self._is_static = isinstance(function, staticmethod)
         function = function.__func__ if isinstance(function, staticmethod) else function
         self._set_up(capture(function), ranges)
-        for told in WATCHERS:
+        for told in WATCHERS if not function.__module__.startswith("loopwright.") else ():
             told(self)
 
     def _set_up(self, source: Source, ranges: Ranges | None) -> None:
@@ -157,6 +157,7 @@ class LoopKernel(_Called):
             self._after,
             self._own_options(),
             lambda *shared: stored_timelines.keep(source.name, source.file, self._dispatch.parameters, *shared),
+            lambda: plane_inspection.plane_compiler(self.specialise, kernel_with),
         )
         self._call = self._called
         if source.variadic is not None:
@@ -590,9 +591,7 @@ def _irregular(prepared: Prepared) -> IrregularReport:
 def _remapping(default: Measured) -> RemapInspection | None:
     """What is asked about the order of its iterations; None where a glance at its loops says that it has no other."""
     one = _own(default)
-    if not one.takes_device_arrays or not order_of_keys.may_be_irregular(one.written):
-        return None
-    return remap_inspection.RemapInspection(one)
+    return remap_inspection.remapping_of(one) if one.takes_device_arrays else None
 
 
 def _own(compiled: object) -> Specialisation:

@@ -22,7 +22,7 @@ from loopwright.ir.queries import arrays_loaded, arrays_stored, contains
 from loopwright.memory.device_array import version_of
 from loopwright.memory.offload import copies_on_host
 from loopwright.predict.remapped import KEY_BYTES, ORDER_BYTES, RemapMeasures
-from loopwright.recipe.order_of_keys import redirections
+from loopwright.recipe.order_of_keys import may_be_irregular, redirections
 from loopwright.specialisation import Specialisation
 from loopwright.steps.redirect import Redirect
 from loopwright.steps.schedule import print_schedule
@@ -31,6 +31,11 @@ ROOM = 4
 """So many times the memory of an order, and of the keys that find it, has to be free."""
 WARPS = 96
 """So many of a loop's warps are looked at, evenly apart."""
+
+
+def remapping_of(one: Specialisation) -> RemapInspection | None:
+    """For code that finds its arrays on a GPU; None where a glance at its loops says that it has no other order."""
+    return RemapInspection(one) if may_be_irregular(one.written) else None
 
 
 class RemapInspection:

@@ -1,0 +1,203 @@
+"""Whether an array that stays on a GPU is kept in planes between calls: what is known of each kind of call (`CallKind`)
+and what each array has been used for (`ArrayUses`), under the option `layout="auto"`.
+
+How it decides. A kind of call of which little of the moved bytes is used is tried in planes once its calls have taken
+so long that the trial costs little of it: some calls with records and some with planes, each timed the same way (Leo;
+Farooqui and others, 2014, section 3.3). From then on both times are known, and every array keeps account of what each
+layout would have cost since it was converted last: it is converted when, in hindsight, that would have paid (ski
+rental: Karlin and others, 1988). A kind of call that has gained more than a
+conversion costs may bet that on a new array, which is then converted before its first use.
+
+Pure logic: no clock, no arrays. Times in nanoseconds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from statistics import median
+from typing import Literal
+
+LESS = 0.2
+"""So much of the moved bytes has to be saved, as is predicted, for a trial."""
+LOOK_NS = 100_000_000
+"""How long calls have taken before anybody looks at what they use: that takes some milliseconds."""
+MAKING_NS = 500_000_000
+"""What it takes to make the code for planes, and the conversions."""
+TRIAL_SHARE = 0.02
+"""Of the time of calls, what conversions for a trial may cost."""
+LEAST_GAIN = 0.03
+"""Part of the time that has to be gained."""
+LEAST_NS = 20_000
+"""Calls that take less are over before anything matters but starting them."""
+TIMED = 3
+"""Calls of each kind that a trial times."""
+FIRST = 2
+"""Calls before any is timed: they may wait for compilers."""
+DRIFTED = 1.25
+"""A call that takes so many times what it did has changed, or one over that."""
+OFTEN = 1024
+"""No more calls are between two that are timed."""
+
+Phase = Literal["new", "counted", "records", "planes", "known", "over"]
+
+
+@dataclass(frozen=True, slots=True)
+class PlaneUse:
+    """What a kernel does with an array that could be in planes. fields: that it uses; written: of these; saved: part of
+    the bytes moved for them that planes are predicted to save."""
+
+    position: int
+    fields: tuple[str, ...]
+    written: tuple[str, ...]
+    saved: float
+
+
+@dataclass(slots=True)
+class CallKind:
+    """Calls of one kernel with arrays of certain types and sizes. uses: of the arrays that could be in planes."""
+
+    uses: Sequence[PlaneUse] = ()
+    phase: Phase = "new"
+    calls: int = 0
+    records_ns: float = 0.0
+    planes_ns: float = 0.0
+    spent_ns: float = 0.0
+    in_ns: dict[int, float] = field(default_factory=dict)
+    """What filling the planes of each array costs, by its position, as measured."""
+    is_made: bool = False
+    """Whether there is code for planes."""
+    won_ns: float = 0.0
+    """What planes have gained so far, less conversions."""
+    why: str = ""
+    _times: list[float] = field(default_factory=list)
+    _next: int = FIRST
+    _alarms: int = 0
+    _patience: float = 1.0
+
+    @property
+    def due(self) -> bool:
+        """Whether somebody should look at what such calls use."""
+        return self.phase == "new" and self.spent_ns >= LOOK_NS
+
+    def inspected(self, uses: Sequence[PlaneUse]) -> None:
+        """That is what they use."""
+        self.uses, self.phase = tuple(one for one in uses if one.saved >= LESS), "counted"
+        if not self.uses:
+            self.phase, self.why = "over", "most of what is moved of its arrays is used"
+
+    @property
+    def timed(self) -> bool:
+        """Whether the next call is timed."""
+        if self.phase in ("records", "planes"):
+            return True
+        return self.phase != "over" and self.calls >= self._next
+
+    @property
+    def saved(self) -> float:
+        """The part of the time that planes are predicted to save."""
+        return max((one.saved for one in self.uses), default=0.0)
+
+    def gain_ns(self) -> float:
+        """Of a call in planes, against one with records; negative where that is slower."""
+        return self.records_ns - self.planes_ns if self.phase == "known" else 0.0
+
+    def made(self, in_planes: bool, time_ns: float | None) -> None:
+        """A call has been made. time_ns: where it was timed."""
+        self.calls += 1
+        if self.phase == "known":
+            self.won_ns += self.gain_ns() if in_planes else 0.0
+        if time_ns is not None:
+            self._take(in_planes, time_ns)
+        if self.phase in ("new", "counted"):
+            self.spent_ns += self.records_ns
+            if self.phase == "counted" and self.spent_ns * self.saved >= self._patience * self._price_ns():
+                self.phase, self._times = "records", []
+
+    def failed(self, why: str) -> None:
+        """It cannot be run in planes."""
+        self.phase, self.why = "over", why
+
+    def converted(self, time_ns: float) -> None:
+        """Something was converted for a call of this kind."""
+        self.won_ns -= time_ns
+
+    def may_bet(self, price_ns: float) -> bool:
+        """Whether an array that is new is converted before it is used: from what was won with others."""
+        return self.phase == "known" and self.gain_ns() > 0.0 and self.won_ns >= 2 * price_ns
+
+    def back_ns(self, use: PlaneUse) -> float:
+        """What writing back what is written to an array costs: by fields, whose bytes are read before they are."""
+        return 1.5 * self.in_ns.get(use.position, 0.0) * len(use.written) / len(use.fields)
+
+    def share(self, use: PlaneUse) -> float:
+        """Of a gain, what is due to one of its arrays."""
+        return use.saved / sum(one.saved for one in self.uses)
+
+    def _price_ns(self) -> float:
+        return max(MAKING_NS, 2.0 * sum(self.in_ns.values()) / TRIAL_SHARE)
+
+    def _take(self, in_planes: bool, time_ns: float) -> None:
+        match self.phase:
+            case "new" | "counted":
+                self._next = self.calls + min(OFTEN, max(1, self.calls))
+                self.records_ns = time_ns
+                if self.calls > 2 * FIRST and time_ns < LEAST_NS:
+                    self.phase, self.why = "over", f"its calls take {_us(time_ns)}, too little to gain anything"
+            case "records":
+                self._times.append(time_ns)
+                if len(self._times) == TIMED:
+                    self.records_ns, self._times, self.phase = median(self._times), [], "planes"
+            case "planes":
+                self._times.append(time_ns)
+                if len(self._times) == TIMED + 1:  # the first one may have waited for a compiler
+                    self.planes_ns, self._times = median(self._times[1:]), []
+                    self._judge()
+            case "known":
+                self._watch(in_planes, time_ns)
+
+    def _judge(self) -> None:
+        self._next, self._alarms = 2 * self.calls, 0
+        figures = f"{_us(self.planes_ns)} in planes, {_us(self.records_ns)} with records"
+        if self.planes_ns > (1.0 - LEAST_GAIN) * self.records_ns:
+            self._patience *= 4.0  # behaviour may drift, and then there is another trial
+            self.phase, self.spent_ns, self.why = "counted", 0.0, f"measured to give no gain: {figures}"
+            return
+        self.phase, self.why, self._patience = "known", f"measured {figures}", 1.0
+
+    def _watch(self, in_planes: bool, time_ns: float) -> None:
+        """Whether calls still take what they did: by two that are timed one after the other."""
+        known = self.planes_ns if in_planes else self.records_ns
+        if known / DRIFTED <= time_ns <= known * DRIFTED:
+            self._next, self._alarms = self.calls + min(OFTEN, max(1, self.calls)), 0
+            return
+        self._next, self._alarms = self.calls, self._alarms + 1
+        if self._alarms >= 2:
+            self.phase, self.spent_ns, self.records_ns, self._times = "records", 0.0, 0.0, []
+            self.why = f"calls have come to take {_us(time_ns)}: compared again"
+
+
+@dataclass(slots=True)
+class ArrayUses:
+    """The account of one array: what it would have gained so far in the layout that it is not in."""
+
+    in_planes: bool = False
+    credit_ns: float = 0.0
+    uses: int = 0
+
+    def wanted(self, net_ns: float, in_ns: float, back_ns: float, bets: bool = False) -> bool:
+        """Whether it is in planes for its next use. net_ns: what planes gain in it, less what it takes to have them up
+        to date and to write back what others have looked at since the last use; negative: they lose. in_ns, back_ns: of
+        converting. bets: a new array is converted at once where that is a gain."""
+        self.uses += 1
+        if self.uses == 1 and bets and net_ns > 0.0:
+            self.in_planes = True
+            return True
+        self.credit_ns = max(0.0, self.credit_ns + (-net_ns if self.in_planes else net_ns))
+        if self.credit_ns >= max(1.0, back_ns if self.in_planes else in_ns):
+            self.in_planes, self.credit_ns = not self.in_planes, 0.0
+        return self.in_planes
+
+
+def _us(time_ns: float) -> str:
+    return f"{time_ns / 1e3:.3g} us" if time_ns < 999_500 else f"{time_ns / 1e6:.3g} ms"

@@ -1,0 +1,227 @@
+"""`Planes`: what is kept beside an `lw.device_array` of records: planes of its fields, one for each, in the same GPU's
+memory; or beside one of plain elements with two axes, the same with its axes turned. Kernels that use few fields of
+each record run on these. Whoever looks at the array itself finds it up to date: what is newer in planes is written back
+first.
+
+It owns what is where, and what of it holds; when to convert is for `choice/array_layouts.py` to say. Versions of the
+array (memory/device_array.py) tell whether a plane is out of date: nobody writes to the array without a new one.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Collection, Iterator, Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from loopwright.ir.types import from_dtype
+from loopwright.memory.device_array import DeviceArray, DevicePart, note_writes
+
+WHOLE = ""
+"""The only field of an array of plain elements."""
+WIDE = 8
+"""A field with more elements in each record than this is turned by itself."""
+TOGETHER = 12
+"""So many elements of a record are converted by one call at most."""
+
+Convert = Callable[[tuple[DeviceArray, ...], tuple[DeviceArray, ...]], object]
+"""Copies each of several arrays to the one in the same place, which is of the same shape and has other strides: a
+kernel."""
+
+
+class Planes:
+    """Those of one array, used by one thread. ahead: the fields that are newer there than in the array."""
+
+    def __init__(self, array: DeviceArray, convert: Convert) -> None:
+        self._convert = convert
+        self._fields = dict(_fields_of(array.dtype, array.shape))
+        self._planes: dict[str, DevicePart] = {}
+        self._views: dict[tuple[str, ...], Any] = {}
+        self._version = array.version
+        self._valid: set[str] = set()
+        self.ahead: set[str] = set()
+        self.lock = threading.RLock()
+        """Held while a call that uses planes is started."""
+        self.account: Any = None
+        """Whatever decides about them keeps here what it knows of the array."""
+        self.touched = False
+        """Whether somebody has used the array itself since `account` was asked."""
+        self.filled = self.written_back = 0
+        """How often that was done so far."""
+
+    def missing(self, array: DeviceArray, fields: Collection[str]) -> tuple[str, ...]:
+        """Those of these fields whose planes have to be filled before they are used."""
+        if self._version != array.version and not self.ahead:
+            self._valid.clear()
+        return tuple(one for one in fields if one not in self._valid)
+
+    def bring(self, array: DeviceArray, fields: Collection[str]) -> None:
+        """Have planes of these fields that hold what the array does. Raises DeviceMemoryError where there is no room
+        for them."""
+        with self.lock:
+            if missing := self.missing(array, fields):
+                for name in missing:
+                    if name not in self._planes:
+                        self._planes[name] = self._made(array, name)
+                version = array.version
+                self._copy(array, missing, back=False)
+                self._version = version
+                self._valid |= set(missing)
+
+    def written(self, array: DeviceArray, fields: Collection[str]) -> None:
+        """These may be written from now on, in their planes."""
+        with self.lock:
+            note_writes((array,))
+            self._version = array.version
+            self.ahead |= set(fields)
+
+    def settle(self, array: DeviceArray) -> None:
+        """Write back what is newer here."""
+        self.touched = True
+        if not self.ahead:
+            return
+        with self.lock:
+            if self.ahead:
+                self._copy(array, tuple(sorted(self.ahead)), back=True)
+                self.ahead.clear()
+
+    def forget(self) -> None:
+        """Nothing that is here counts any more: all of the array is written anew, or is newer."""
+        with self.lock:
+            self.ahead.clear()
+            self._valid.clear()
+
+    def forget_fields(self, fields: Collection[str]) -> None:
+        """The planes of these have to be filled again."""
+        self._valid -= set(fields) - self.ahead
+
+    def is_old(self, array: DeviceArray) -> bool:
+        """Whether somebody has written to the array since planes were filled."""
+        return self._version != array.version and not self.ahead
+
+    def view(self, array: DeviceArray, fields: tuple[str, ...]) -> Any:
+        """The argument in the place of the array, for a kernel that uses these fields; `bring` them first."""
+        if fields == (WHOLE,):
+            return self._planes[WHOLE]
+        found = self._views.get(fields)
+        if found is None:
+            kind = _class_of(array.dtype, fields, len(array.shape))
+            found = self._views[fields] = kind({name: self._planes[name] for name in fields}, array.shape)
+        return found
+
+    def bytes_of(self, fields: Collection[str]) -> int:
+        """How many bytes planes of these fields have."""
+        return sum(self._fields[name].nbytes for name in fields)
+
+    def _made(self, array: DeviceArray, name: str) -> DevicePart:
+        field = self._fields[name]
+        return DevicePart.made(field.shape, field.dtype, field.strides, array)
+
+    def _copy(self, array: DeviceArray, fields: Sequence[str], back: bool) -> None:
+        self.filled += not back
+        self.written_back += back
+        pairs = [pair for name in fields for pair in self._fields[name].pairs(array, self._planes[name])]
+        for some in _together(pairs):
+            sources, targets = zip(*some, strict=True)
+            self._convert(*((targets, sources) if back else (sources, targets)))
+
+
+class PlanesView:
+    """What kernels are given: an array of records of which each field is an array of its own (frontend/structured.py).
+    The class says which fields; others do not exist there."""
+
+    dtype: np.dtype[Any]
+    ndim: int
+    fields_in_planes: tuple[str, ...]
+
+    def __init__(self, planes: dict[str, DevicePart], shape: tuple[int, ...]) -> None:
+        self.__dict__.update(planes)
+        self.__dict__["_shape"] = shape
+
+    def __len__(self) -> int:
+        length: int = self.__dict__["_shape"][0]
+        return length
+
+
+@cache
+def _class_of(dtype: np.dtype[Any], fields: tuple[str, ...], rank: int) -> type[PlanesView]:
+    made = type("PlanesView", (PlanesView,), {"dtype": dtype, "ndim": rank, "fields_in_planes": fields})
+    made.__qualname__ = f"PlanesView[{dtype}, {', '.join(fields)}, {rank}]"  # kept code is told apart by it
+    return made
+
+
+class _PlaneField:
+    """One field. shape, strides: of its plane, as kernels see it."""
+
+    def __init__(self, dtype: np.dtype[Any], offset: int, tail: tuple[int, ...], shape: tuple[int, ...]) -> None:
+        self.dtype, self._offset, self._tail, self._records = dtype, offset, tail, shape
+        self.shape = (*shape, *tail)
+        self.nbytes = dtype.itemsize * int(np.prod(self.shape))
+        self._turned = len(shape) == 1 and bool(tail)
+        order = np.empty((*tail, *shape) if self._turned else self.shape, np.int8).strides
+        order = (*order[len(tail) :], *order[: len(tail)]) if self._turned else order
+        self.strides = tuple(dtype.itemsize * one for one in order)
+
+    def pairs(self, array: DeviceArray, plane: DevicePart) -> Iterator[tuple[DeviceArray, DeviceArray]]:
+        """What is copied, in the array and in the plane: of all records one element, or all of a wide field."""
+        count, width = int(np.prod(self._records)), int(np.prod(self._tail))
+        size, record = self.dtype.itemsize, array.nbytes // max(1, count)
+        near, far = (size, size * count) if self._turned else (size * width, size)
+        if width > WIDE:
+            yield (
+                DevicePart.of(array, (count, width), self.dtype, (record, size), self._offset),
+                DevicePart.of(plane, (count, width), self.dtype, (near, far)),
+            )
+            return
+        for k in range(width):
+            yield (
+                DevicePart.of(array, (count,), self.dtype, (record,), self._offset + k * size),
+                DevicePart.of(plane, (count,), self.dtype, (near,), k * far),
+            )
+
+
+def _fields_of(dtype: np.dtype[Any], shape: tuple[int, ...]) -> Iterator[tuple[str, _PlaneField]]:
+    if dtype.names is None:
+        yield WHOLE, _PlaneField(dtype, 0, shape[1:], shape[:1])
+        return
+    for name in dtype.names:
+        assert dtype.fields is not None
+        field, offset = dtype.fields[name][:2]
+        if field.base.names is None and from_dtype(field.base) is not None:
+            yield name, _PlaneField(field.base, offset, field.shape, shape)
+
+
+def can_have_planes(array: object) -> bool:
+    """Whether an argument is an array that may get planes: of records, or with two axes, large enough to matter, and
+    that no other library or thread has seen."""
+    if not isinstance(array, DeviceArray) or not array.may_be_turned or array.is_seen:
+        return False
+    names = array.dtype.names
+    if names is None:
+        return min(array.shape) > 1
+    return bool(array.shape) and array.nbytes > 0 and all(one.isidentifier() and one[0] != "_" for one in names)
+
+
+def _together(pairs: Sequence[tuple[DeviceArray, DeviceArray]]) -> Iterator[list[tuple[DeviceArray, DeviceArray]]]:
+    """Those that one call copies: wide ones by themselves, all others so that a record is read once."""
+    narrow = [pair for pair in pairs if len(pair[0].shape) == 1]
+    yield from ([pair] for pair in pairs if len(pair[0].shape) == 2)
+    parts = -(-len(narrow) // TOGETHER)
+    for k in range(parts):
+        yield narrow[k * len(narrow) // parts : (k + 1) * len(narrow) // parts]
+
+
+def copied(sources, targets):  # type: ignore[no-untyped-def]
+    """Convert: what kernels are made of. Of arrays with one axis, or of one with two."""
+    for i in range(len(targets[0])):
+        for source, target in zip(sources, targets):  # noqa: B905
+            target[i] = source[i]
+
+
+def turned(source, target):  # type: ignore[no-untyped-def]
+    """The same of one array with two axes."""
+    for i in range(target.shape[0]):
+        for k in range(target.shape[1]):
+            target[i, k] = source[i, k]

@@ -1,0 +1,214 @@
+"""`PlaneCalls`: the calls of one kernel whose arrays stay on a GPU, and may be in planes there between calls. It asks
+`choice/array_layouts.py` what each call runs on, has arrays converted (memory/planes.py), and makes the call on them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import Any
+
+from loopwright.choice.array_layouts import ArrayUses, CallKind, PlaneUse
+from loopwright.config import Config
+from loopwright.devices.base import NOT_DONE
+from loopwright.devices.gpu import Gpu
+from loopwright.errors import DeviceMemoryError, LoopwrightError
+from loopwright.memory.device_array import DeviceArray, DevicePart
+from loopwright.memory.planes import Convert, Planes, can_have_planes
+
+MOST_KINDS = 64
+"""Kinds of calls that are remembered."""
+
+Arguments = tuple[object, ...]
+Arrays = Mapping[int, DeviceArray]
+
+
+@dataclass(frozen=True, slots=True)
+class PlaneCompiler:
+    """What needs a compiler. uses: what calls with these arguments do with each of some of them, by position; none
+    where they do not run on the GPU. why_not: why a call with planes in their places would not run there, or would
+    round otherwise; '' where it does. convert: see memory/planes.py."""
+
+    uses: Callable[[Arguments, Arrays], Sequence[PlaneUse]]
+    why_not: Callable[[Arguments, Arguments], str]
+    convert: Convert
+
+
+class PlaneCalls:
+    """as_it_is: makes a call with arrays as they are; anyhow: any call."""
+
+    def __init__(
+        self, compiler: PlaneCompiler, as_it_is: Callable[[Arguments], object], anyhow: Callable[..., object]
+    ) -> None:
+        self._compiler, self._as_it_is, self._anyhow = compiler, as_it_is, anyhow
+        self._kinds: dict[tuple[object, ...], CallKind] = {}
+
+    @property
+    def over(self) -> bool:
+        """Whether no kind of call has anything to gain."""
+        return all(kind.phase == "over" for kind in self._kinds.values()) and bool(self._kinds)
+
+    def call(self, args: Arguments, config: Config) -> object:
+        """Make a call with arrays in planes, or one that is timed; NOT_DONE, and nothing done, for any other."""
+        arrays = _arrays_of(args)
+        if not arrays or not _is_free(config):
+            return NOT_DONE
+        kind = self._kind(args)
+        if kind is not None and kind.due:
+            kind.inspected(self._compiler.uses(args, arrays))
+        if kind is None or kind.phase == "over":
+            return NOT_DONE
+        uses = self._in_planes(kind, arrays)
+        gpu = next(iter(arrays.values())).gpu if kind.timed else None
+        if uses:
+            return self._with_planes(kind, args, arrays, uses, gpu)
+        if gpu is None:
+            kind.made(False, None)
+            return NOT_DONE
+        result, time_ns = _timed(gpu, lambda: self._as_it_is(args))
+        kind.made(False, time_ns)
+        return result
+
+    def planned(self, args: Arguments) -> Arguments:
+        """The arguments on which such a call would run now; converts nothing."""
+        arrays = _arrays_of(args)
+        kind = self._kinds.get(_key(args)) if arrays else None
+        if kind is None or kind.phase != "known":
+            return args
+        found = list(args)
+        for use in kind.uses:
+            beside = arrays[use.position].beside
+            if isinstance(beside, Planes) and beside.account is not None and beside.account.in_planes:
+                found[use.position] = beside.view(arrays[use.position], use.fields)
+        return tuple(found)
+
+    def told(self, args: Arguments) -> tuple[tuple[CallKind, PlaneUse, Planes | None], ...]:
+        """For reports: what is known of each array of such a call that could be in planes."""
+        arrays = _arrays_of(args)
+        kind = self._kinds.get(_key(args)) if arrays else None
+        if kind is None:
+            return ()
+        besides = {k: one.beside for k, one in arrays.items()}
+        return tuple((kind, use, _planes(besides[use.position])) for use in kind.uses)
+
+    # ---- what a call runs on ------------------------------------------------------------------------------------
+
+    def _kind(self, args: Arguments) -> CallKind | None:
+        kind = self._kinds.get(key := _key(args))
+        if kind is None and len(self._kinds) < MOST_KINDS:
+            kind = self._kinds[key] = CallKind()
+        return kind
+
+    def _in_planes(self, kind: CallKind, arrays: Arrays) -> list[PlaneUse]:
+        """The arrays that are in planes for the next call."""
+        if kind.phase == "planes":
+            return list(kind.uses)
+        if kind.phase != "known":
+            return []
+        found = []
+        for use in kind.uses:
+            array = arrays[use.position]
+            planes = self._beside(array)
+            in_ns, back_ns = kind.in_ns.get(use.position, 0.0), kind.back_ns(use)
+            net_ns = kind.gain_ns() * kind.share(use)
+            net_ns -= back_ns if planes.touched else 0.0
+            net_ns -= in_ns if planes.account.uses and planes.is_old(array) else 0.0
+            planes.touched = False
+            if planes.account.wanted(net_ns, in_ns, back_ns, kind.may_bet(in_ns)):
+                found.append(use)
+        return found
+
+    def _beside(self, array: DeviceArray) -> Planes:
+        planes = _planes(array.beside)
+        if planes is None:
+            planes = array.beside = Planes(array, self._compiler.convert)
+        if planes.account is None:
+            planes.account = ArrayUses()
+        return planes
+
+    def _with_planes(
+        self, kind: CallKind, args: Arguments, arrays: Arrays, uses: Sequence[PlaneUse], gpu: Gpu | None
+    ) -> object:
+        with ExitStack() as held:
+            given = list(args)
+            is_trial = kind.phase == "planes"
+            for use in uses:
+                planes = self._beside(array := arrays[use.position])
+                held.enter_context(planes.lock)
+                try:
+                    self._bring(kind, planes, array, use, is_trial)
+                except DeviceMemoryError:
+                    kind.failed("the GPU has no room for planes")
+                    return NOT_DONE
+                given[use.position] = planes.view(array, use.fields)
+            if is_trial and (why := self._why_not(kind, args, tuple(given))):
+                kind.failed(why)
+                return NOT_DONE
+            for use in uses:
+                self._beside(arrays[use.position]).written(arrays[use.position], use.written)
+            if gpu is None:
+                result, time_ns = self._anyhow(*given), None
+            else:
+                result, time_ns = _timed(gpu, lambda: self._anyhow(*given))
+            kind.made(True, time_ns)
+            for use in uses:
+                planes = self._beside(arrays[use.position])
+                planes.account.in_planes, planes.touched = kind.phase in ("known", "planes"), False
+        return result
+
+    def _bring(self, kind: CallKind, planes: Planes, array: DeviceArray, use: PlaneUse, is_trial: bool) -> None:
+        if not planes.missing(array, use.fields):
+            return
+        if not is_trial:
+            planes.bring(array, use.fields)
+            kind.converted(kind.in_ns.get(use.position, 0.0))
+            return
+        planes.bring(array, use.fields)  # it waits for a compiler
+        planes.forget_fields(use.fields)
+        _, time_ns = _timed(array.gpu, lambda: planes.bring(array, use.fields))
+        kind.in_ns[use.position] = time_ns
+        kind.converted(2.0 * time_ns)
+
+    def _why_not(self, kind: CallKind, args: Arguments, given: Arguments) -> str:
+        """Asked once of a kind of call."""
+        if kind.is_made:
+            return ""
+        try:
+            why = self._compiler.why_not(args, given)
+        except LoopwrightError as error:
+            why = f"it cannot be compiled for planes: {str(error).splitlines()[0]}"
+        kind.is_made = True
+        return why
+
+
+def _arrays_of(args: Arguments) -> dict[int, DeviceArray]:
+    """Those that could be in planes, by position; none where one is there twice, or where some are in planes."""
+    if any(isinstance(one, DevicePart) for one in args):
+        return {}
+    arrays: dict[int, Any] = {k: one for k, one in enumerate(args) if can_have_planes(one)}
+    return arrays if len({id(one) for one in arrays.values()}) == len(arrays) else {}
+
+
+def _key(args: Arguments) -> tuple[object, ...]:
+    return tuple((one.shape, one.dtype) if isinstance(one, DeviceArray) else type(one) for one in args)
+
+
+def _planes(beside: object) -> Planes | None:
+    return beside if isinstance(beside, Planes) else None
+
+
+def _is_free(config: Config) -> bool:
+    """Whether options leave the choice."""
+    named = config.schedule or config.variant or config.devices or config.layout != "auto"
+    return not (named or config.deterministic or config.recipe != "auto" or config.checks != "auto")
+
+
+def _timed(gpu: Gpu, make: Callable[[], object]) -> tuple[object, float]:
+    """What a call returns, and how long the GPU takes for it."""
+    gpu.synchronize()
+    timer = gpu.timer()
+    with timer:
+        result = make()
+    gpu.synchronize()
+    return result, float(timer.finished_ns() or 0)
