@@ -280,7 +280,7 @@ def _options(n: int) -> Arrays:
 
 
 STREAMS: Sequence[Stream] = (
-    Stream("one hot field of sixteen", [(hot_field, ["p"])], _named(16), ["p"], 4_000_000, "1/16"),
+    Stream("one hot field of sixteen", [(hot_field, ["p"])], _named(16), ["p"], 2_000_000, "1/16"),
     Stream("Black-Scholes, 7 of 11", [(black_scholes, ["options"])], _options, ["options"], 10_000_000, "7/11"),
     Stream("k-means, 32 dimensions", [(nearest_centres, ["points", "centres", "nearest"])], _k_means, ["points"],
            1_000_000, "all"),
@@ -296,7 +296,7 @@ STREAMS: Sequence[Stream] = (
            4_000_000, "3/8"),
     Stream("molecules, cut-off", [(forces, ["p", "near", "force"]), (moved, ["p", "force"])], _molecules, ["p"],
            1_000_000, "4/12"),
-    Stream("lattice Boltzmann, 19", [(collided, ["f", "g"]), (streamed, ["f", "g"])], _lattice, ["f", "g"], 2_000_000,
+    Stream("lattice Boltzmann, 19", [(collided, ["f", "g"]), (streamed, ["f", "g"])], _lattice, ["f", "g"], 1_000_000,
            "all"),
     Stream("rows, then columns", [(along_rows, ["a"]), (along_columns, ["a"])], _matrix, ["a"], 16_000_000, "all"),
 )  # fmt: skip

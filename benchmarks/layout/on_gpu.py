@@ -21,7 +21,7 @@ from loopwright.choice import array_layouts
 from loopwright.kernel import kernel_with
 from loopwright.memory.device_array import DeviceArray
 from loopwright.memory.planes import Planes
-from loopwright.tuning.plane_inspection import plane_compiler
+from loopwright.tuning.in_planes import plane_compiler
 
 STEPS = (1, 3, 10, 100)
 MOST_S = 0.5

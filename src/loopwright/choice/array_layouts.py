@@ -130,6 +130,18 @@ class CallKind:
         """What writing back what is written to an array costs: by fields, whose bytes are read before they are."""
         return 1.5 * self.in_ns.get(use.position, 0.0) * len(use.written) / len(use.fields)
 
+    def told(self, use: PlaneUse, name: str, is_there: bool, filled: int, written_back: int) -> str:
+        """What is known of one of its arrays, in words."""
+        fields = ", ".join(use.fields)
+        what = f"planes of {fields} of '{name}'" if fields else f"'{name}' with its axes turned"
+        now = f"{what} are kept on the GPU between calls" if is_there else f"{what} are not kept between calls"
+        now = now if fields else now.replace(" are ", " is ")
+        more = f"; {self.why}" if self.why else "; calls have not taken long enough for a trial"
+        done = f"; filled {_times(filled)}, written back {_times(written_back)}" if filled else ""
+        price = f", at {_us(self.in_ns[use.position])} each" if filled and use.position in self.in_ns else ""
+        saved = f"; {100 * use.saved:.0f} % of the bytes moved for it are not used" if not is_there else ""
+        return now + more + done + price + saved
+
     def share(self, use: PlaneUse) -> float:
         """Of a gain, what is due to one of its arrays."""
         return use.saved / sum(one.saved for one in self.uses)
@@ -197,6 +209,10 @@ class ArrayUses:
         if self.credit_ns >= max(1.0, back_ns if self.in_planes else in_ns):
             self.in_planes, self.credit_ns = not self.in_planes, 0.0
         return self.in_planes
+
+
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"{count} times"
 
 
 def _us(time_ns: float) -> str:

@@ -384,6 +384,12 @@ class Dispatch:
 
         return self._executor.run(serving, call, begins)
 
+    def laid_out(self, args: tuple[object, ...]) -> tuple[tuple[object, ...], tuple[str, ...]]:
+        """The arguments of a call by position as it would find them, and what is known of their layouts, in words."""
+        if self.planes is None:
+            return args, ()
+        return self.planes.planned(args), tuple(self.planes.told(args, self.parameters))
+
     def _look_for_planes(self, given: tuple[object, ...]) -> None:
         """From now on ask whether arrays are in planes, where such arguments may be."""
         if self._plane_compiler is not None and any(

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
@@ -83,14 +83,17 @@ class PlaneCalls:
                 found[use.position] = beside.view(arrays[use.position], use.fields)
         return tuple(found)
 
-    def told(self, args: Arguments) -> tuple[tuple[CallKind, PlaneUse, Planes | None], ...]:
+    def told(self, args: Arguments, names: Sequence[str]) -> Iterator[str]:
         """For reports: what is known of each array of such a call that could be in planes."""
         arrays = _arrays_of(args)
         kind = self._kinds.get(_key(args)) if arrays else None
         if kind is None:
-            return ()
-        besides = {k: one.beside for k, one in arrays.items()}
-        return tuple((kind, use, _planes(besides[use.position])) for use in kind.uses)
+            return
+        for use in kind.uses:
+            planes = _planes(arrays[use.position].beside)
+            is_there = planes is not None and planes.account is not None and planes.account.in_planes
+            yield kind.told(use, names[use.position], is_there, planes.filled if planes is not None else 0,
+                            planes.written_back if planes is not None else 0)  # fmt: skip
 
     # ---- what a call runs on ------------------------------------------------------------------------------------
 

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from loopwright.analysis.path_inspector import PathInspector, path_inspector
+from loopwright.choice.base import Measured
 from loopwright.choice.remap import Inspected
 from loopwright.cost.divergence import SECTOR_BYTES, WARP, branch_cost, loop_cost, transactions
 from loopwright.devices.gpus import gpu_of
@@ -33,9 +34,10 @@ WARPS = 96
 """So many of a loop's warps are looked at, evenly apart."""
 
 
-def remapping_of(one: Specialisation) -> RemapInspection | None:
-    """For code that finds its arrays on a GPU; None where a glance at its loops says that it has no other order."""
-    return RemapInspection(one) if may_be_irregular(one.written) else None
+def remapping_of(code: Measured) -> RemapInspection | None:
+    """Of code that finds its arrays on a GPU; None where a glance at its loops says that it has no other order."""
+    assert isinstance(code, Specialisation)
+    return RemapInspection(code) if code.takes_device_arrays and may_be_irregular(code.written) else None
 
 
 class RemapInspection:
