@@ -107,7 +107,7 @@ class CallKind:
         self.calls += 1
         if self.phase == "known":
             self.won_ns += self.gain_ns() if in_planes else 0.0
-        if time_ns is not None:
+        if time_ns is not None and (self.phase == "known" or in_planes == (self.phase == "planes")):
             self._take(in_planes, time_ns)
         if self.phase in ("new", "counted"):
             self.spent_ns += self.records_ns
@@ -154,7 +154,7 @@ class CallKind:
             case "new" | "counted":
                 self._next = self.calls + min(OFTEN, max(1, self.calls))
                 self.records_ns = time_ns
-                if self.calls > 2 * FIRST and time_ns < LEAST_NS:
+                if self.calls > FIRST and time_ns < LEAST_NS:
                     self.phase, self.why = "over", f"its calls take {_us(time_ns)}, too little to gain anything"
             case "records":
                 self._times.append(time_ns)

@@ -124,12 +124,16 @@ class DeviceArray:
 
     def used(self) -> None:
         """Its memory is about to be used, in this thread: what is newer beside it is written back."""
+        self.in_this_thread()
+        if self.beside is not None:
+            self.beside.settle(self)
+
+    def in_this_thread(self) -> None:
+        """It is used, or what is beside it."""
         here = threading.get_ident()
         if here != self._thread:
             self._is_shared = self._is_shared or self._thread != 0
             self._thread = here
-        if self.beside is not None:
-            self.beside.settle(self)
 
     @property
     def gpu(self) -> Gpu:

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from loopwright.errors import DeviceMemoryError
 from loopwright.ir.types import from_dtype
 from loopwright.memory.device_array import DeviceArray, DevicePart, note_writes
 
@@ -25,6 +26,8 @@ WIDE = 8
 """A field with more elements in each record than this is turned by itself."""
 TOGETHER = 12
 """So many elements of a record are converted by one call at most."""
+ROOM = 3
+"""So many times the memory of a plane has to be free when it is made."""
 
 Convert = Callable[[tuple[DeviceArray, ...], tuple[DeviceArray, ...]], object]
 """Copies each of several arrays to the one in the same place, which is of the same shape and has other strides: a
@@ -39,7 +42,7 @@ class Planes:
         self._fields = dict(_fields_of(array.dtype, array.shape))
         self._planes: dict[str, DevicePart] = {}
         self._views: dict[tuple[str, ...], Any] = {}
-        self._version = array.version
+        self._version = self._seen = array.version
         self._valid: set[str] = set()
         self.ahead: set[str] = set()
         self.lock = threading.RLock()
@@ -47,7 +50,7 @@ class Planes:
         self.account: Any = None
         """Whatever decides about them keeps here what it knows of the array."""
         self.touched = False
-        """Whether somebody has used the array itself since `account` was asked."""
+        """Whether somebody has used the array itself since it was `seen`."""
         self.filled = self.written_back = 0
         """How often that was done so far."""
 
@@ -60,6 +63,7 @@ class Planes:
     def bring(self, array: DeviceArray, fields: Collection[str]) -> None:
         """Have planes of these fields that hold what the array does. Raises DeviceMemoryError where there is no room
         for them."""
+        array.in_this_thread()
         with self.lock:
             if missing := self.missing(array, fields):
                 for name in missing:
@@ -72,6 +76,8 @@ class Planes:
 
     def written(self, array: DeviceArray, fields: Collection[str]) -> None:
         """These may be written from now on, in their planes."""
+        if not fields:
+            return
         with self.lock:
             note_writes((array,))
             self._version = array.version
@@ -97,9 +103,13 @@ class Planes:
         """The planes of these have to be filled again."""
         self._valid -= set(fields) - self.ahead
 
+    def seen(self, array: DeviceArray) -> None:
+        """Nobody has used the array itself since now."""
+        self.touched, self._seen = False, array.version
+
     def is_old(self, array: DeviceArray) -> bool:
-        """Whether somebody has written to the array since planes were filled."""
-        return self._version != array.version and not self.ahead
+        """Whether somebody has written to the array since it was seen."""
+        return self._seen != array.version
 
     def view(self, array: DeviceArray, fields: tuple[str, ...]) -> Any:
         """The argument in the place of the array, for a kernel that uses these fields; `bring` them first."""
@@ -117,15 +127,19 @@ class Planes:
 
     def _made(self, array: DeviceArray, name: str) -> DevicePart:
         field = self._fields[name]
+        if array.gpu.free_bytes() < ROOM * field.nbytes:
+            raise DeviceMemoryError(f"{array.gpu.name} has little room for planes")
         return DevicePart.made(field.shape, field.dtype, field.strides, array)
 
     def _copy(self, array: DeviceArray, fields: Sequence[str], back: bool) -> None:
         self.filled += not back
         self.written_back += back
+        note_writes([self._planes[name] for name in fields if not back])
         pairs = [pair for name in fields for pair in self._fields[name].pairs(array, self._planes[name])]
         for some in _together(pairs):
             sources, targets = zip(*some, strict=True)
             self._convert(*((targets, sources) if back else (sources, targets)))
+        note_writes([self._planes[name] for name in fields if not back])
 
 
 class PlanesView:

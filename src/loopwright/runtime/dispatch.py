@@ -90,6 +90,7 @@ class Dispatch:
 
     call: Callable[..., object]
     planes: plane_calls.PlaneCalls | None
+    _known_planes: plane_calls.PlaneCalls | None
 
     def __init__(
         self,
@@ -115,7 +116,7 @@ class Dispatch:
         self.indices = tuple(indices) or (BY_ELEMENT,) * len(self.parameters)
         self._refused, self._structured, self._meanwhile = refused, structured, meanwhile
         self._failed, self._own, self._shared = failed, own, shared
-        self._plane_compiler, self.planes = planes, None
+        self._plane_compiler, self._known_planes, self.planes = planes, None, None
         self._experience = experience or NoExperience()
         self._choosers: dict[Kind, tuple[Compiled, Chooser | None]] = {}
         self._serving: dict[tuple[Kind, Shape], Serving] = {}
@@ -309,8 +310,8 @@ class Dispatch:
         if self.planes is not None and not kwargs:
             if (result := self.planes.call(args, current())) is not NOT_DONE:
                 return result
-            if self.planes.over:
-                self.planes = self._plane_compiler = None
+            if self.planes.over:  # calls of another kind look again
+                self.planes = None
         return self._as_it_is(args, kwargs)
 
     def _as_it_is(self, args: tuple[object, ...], kwargs: Mapping[str, object] | None = None) -> object:
@@ -392,10 +393,13 @@ class Dispatch:
 
     def _look_for_planes(self, given: tuple[object, ...]) -> None:
         """From now on ask whether arrays are in planes, where such arguments may be."""
-        if self._plane_compiler is not None and any(
-            isinstance(one, DeviceArray) and one.may_be_turned for one in given
-        ):
+        known = self._known_planes
+        if known is not None:
+            self.planes = None if known.knows(given) else known
+        elif any(isinstance(one, DeviceArray) and one.may_be_turned for one in given):
+            assert self._plane_compiler is not None
             self.planes = plane_calls.PlaneCalls(self._plane_compiler(), self._as_it_is, self.call)
+            self._known_planes = self.planes
 
     def _signature(self, arguments: tuple[object, ...], key: bytes | None) -> Signature:
         signature = signature_of(arguments, self.written, self.parameters, self.indices)

@@ -4,17 +4,21 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
 
 from loopwright.choice.array_layouts import ArrayUses, CallKind, PlaneUse
 from loopwright.config import Config
 from loopwright.devices.base import NOT_DONE
 from loopwright.devices.gpu import Gpu
 from loopwright.errors import DeviceMemoryError, LoopwrightError
-from loopwright.memory.device_array import DeviceArray, DevicePart
+from loopwright.memory.device_array import DeviceArray
+from loopwright.memory.on_device import Where
 from loopwright.memory.planes import Convert, Planes, can_have_planes
 
 MOST_KINDS = 64
@@ -43,6 +47,7 @@ class PlaneCalls:
     ) -> None:
         self._compiler, self._as_it_is, self._anyhow = compiler, as_it_is, anyhow
         self._kinds: dict[tuple[object, ...], CallKind] = {}
+        self._lock = threading.Lock()
 
     @property
     def over(self) -> bool:
@@ -52,22 +57,28 @@ class PlaneCalls:
     def call(self, args: Arguments, config: Config) -> object:
         """Make a call with arrays in planes, or one that is timed; NOT_DONE, and nothing done, for any other."""
         arrays = _arrays_of(args)
-        if not arrays or not _is_free(config):
+        if not arrays or not _is_free(config, next(iter(arrays.values())).where):
             return NOT_DONE
         kind = self._kind(args)
-        if kind is not None and kind.due:
-            kind.inspected(self._compiler.uses(args, arrays))
         if kind is None or kind.phase == "over":
             return NOT_DONE
-        uses = self._in_planes(kind, arrays)
-        gpu = next(iter(arrays.values())).gpu if kind.timed else None
+        if kind.due:
+            kind.inspected(self._compiler.uses(args, arrays))
+        with self._lock:
+            uses = self._in_planes(kind, arrays)
+            gpu = next(iter(arrays.values())).gpu if kind.timed else None
         if uses:
             return self._with_planes(kind, args, arrays, uses, gpu)
-        if gpu is None:
-            kind.made(False, None)
+        if gpu is not None:
+            result, time_ns = _timed(gpu, lambda: self._as_it_is(args))
+            self._note(kind, False, time_ns)
+            return result
+        self._note(kind, False, None)
+        if kind.phase != "known":
             return NOT_DONE
-        result, time_ns = _timed(gpu, lambda: self._as_it_is(args))
-        kind.made(False, time_ns)
+        result = self._as_it_is(args)
+        for use in kind.uses:
+            self._beside(arrays[use.position]).seen(arrays[use.position])
         return result
 
     def planned(self, args: Arguments) -> Arguments:
@@ -95,6 +106,14 @@ class PlaneCalls:
             yield kind.told(use, names[use.position], is_there, planes.filled if planes is not None else 0,
                             planes.written_back if planes is not None else 0)  # fmt: skip
 
+    def knows(self, args: Arguments) -> bool:
+        """Whether there were such calls."""
+        return _key(args) in self._kinds
+
+    def _note(self, kind: CallKind, in_planes: bool, time_ns: float | None) -> None:
+        with self._lock:
+            kind.made(in_planes, time_ns)
+
     # ---- what a call runs on ------------------------------------------------------------------------------------
 
     def _kind(self, args: Arguments) -> CallKind | None:
@@ -117,7 +136,6 @@ class PlaneCalls:
             net_ns = kind.gain_ns() * kind.share(use)
             net_ns -= back_ns if planes.touched else 0.0
             net_ns -= in_ns if planes.account.uses and planes.is_old(array) else 0.0
-            planes.touched = False
             if planes.account.wanted(net_ns, in_ns, back_ns, kind.may_bet(in_ns)):
                 found.append(use)
         return found
@@ -142,7 +160,9 @@ class PlaneCalls:
                 try:
                     self._bring(kind, planes, array, use, is_trial)
                 except DeviceMemoryError:
-                    kind.failed("the GPU has no room for planes")
+                    kind.failed("the GPU has little room for planes")
+                    array.used()  # whatever is newer in planes
+                    array.beside = None
                     return NOT_DONE
                 given[use.position] = planes.view(array, use.fields)
             if is_trial and (why := self._why_not(kind, args, tuple(given))):
@@ -154,10 +174,11 @@ class PlaneCalls:
                 result, time_ns = self._anyhow(*given), None
             else:
                 result, time_ns = _timed(gpu, lambda: self._anyhow(*given))
-            kind.made(True, time_ns)
+            self._note(kind, True, time_ns)
             for use in uses:
                 planes = self._beside(arrays[use.position])
-                planes.account.in_planes, planes.touched = kind.phase in ("known", "planes"), False
+                planes.account.in_planes = kind.phase in ("known", "planes")
+                planes.seen(arrays[use.position])
         return result
 
     def _bring(self, kind: CallKind, planes: Planes, array: DeviceArray, use: PlaneUse, is_trial: bool) -> None:
@@ -186,8 +207,9 @@ class PlaneCalls:
 
 
 def _arrays_of(args: Arguments) -> dict[int, DeviceArray]:
-    """Those that could be in planes, by position; none where one is there twice, or where some are in planes."""
-    if any(isinstance(one, DevicePart) for one in args):
+    """Those that could be in planes, by position; none where one is there twice, where some are in planes, and where
+    others are not on a GPU."""
+    if not all(type(one) is DeviceArray or isinstance(one, int | float | np.generic) for one in args):
         return {}
     arrays: dict[int, Any] = {k: one for k, one in enumerate(args) if can_have_planes(one)}
     return arrays if len({id(one) for one in arrays.values()}) == len(arrays) else {}
@@ -201,8 +223,10 @@ def _planes(beside: object) -> Planes | None:
     return beside if isinstance(beside, Planes) else None
 
 
-def _is_free(config: Config) -> bool:
+def _is_free(config: Config, where: Where) -> bool:
     """Whether options leave the choice."""
+    if config.device not in ("auto", where):
+        return False
     named = config.schedule or config.variant or config.devices or config.layout != "auto"
     return not (named or config.deterministic or config.recipe != "auto" or config.checks != "auto")
 

@@ -15,7 +15,7 @@ import numpy as np
 from loopwright.analysis.coalescing import KnownSizes, WarpAccess, warp_accesses
 from loopwright.choice.array_layouts import PlaneUse
 from loopwright.codegen.bound_nest import BoundNest
-from loopwright.ir.nodes import ArrayParam, Body, Const, For, Kernel
+from loopwright.ir.nodes import ArrayParam, Body, Const, For, Kernel, ReturnedScalar
 from loopwright.ir.queries import arrays_loaded, arrays_stored
 from loopwright.ir.walk import bodies
 from loopwright.memory.device_array import DeviceArray
@@ -77,17 +77,19 @@ def plane_uses(one: Specialisation, arrays: Mapping[int, np.ndarray]) -> tuple[P
     """Of those of these arguments, by position, that could be in planes. None where arrays overlap, as they lie
     elsewhere then."""
     kernel = one.kernel
-    if kernel.overlap:
-        return ()
-    accesses = list(_accesses(kernel, {position: array.strides for position, array in arrays.items()}))
+    returned = kernel.returned or ()
+    if kernel.overlap or kernel.packing or not all(isinstance(value, ReturnedScalar) for value in returned):
+        return ()  # what is returned may be an argument, or a part of one
+    accesses = list(_accesses(kernel, arrays))
     stored = arrays_stored(one.written.body)
     touched = stored | arrays_loaded(one.written.body)
     found = (_use(kernel, position, array, accesses, stored, touched) for position, array in arrays.items())
     return tuple(use for use in found if use is not None)
 
 
-def _accesses(kernel: Kernel, strides: Mapping[int, tuple[int, ...]]) -> Iterator[WarpAccess]:
-    sizes = KnownSizes({}, strides)
+def _accesses(kernel: Kernel, arrays: Mapping[int, np.ndarray]) -> Iterator[WarpAccess]:
+    named = {f"s{at}_{axis}": size for at, array in arrays.items() for axis, size in enumerate(array.shape)}
+    sizes = KnownSizes(named, {position: array.strides for position, array in arrays.items()})
     for loop in _nests(kernel.body):
         nest = BoundNest.of(loop)
         yield from warp_accesses(kernel, nest.body, nest.size, frozenset(), frozenset(nest.local), sizes)
