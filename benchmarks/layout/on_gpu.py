@@ -27,6 +27,7 @@ STEPS = (1, 3, 10, 100)
 MOST_S = 0.5
 """A stream that would take longer is left out."""
 WARM_S = 2.0
+EARLIER, LEAST_EARLIER = array_layouts.EARLIER, array_layouts.LEAST_EARLIER
 
 
 @dataclass
@@ -207,6 +208,9 @@ def warm(running: Running, found: Found) -> None:
 def row_of(running: Running, ways: Mapping[str, tuple[str, Callable[[int], None]]], count: int, rounds: int) -> Row:
     seconds: dict[str, list[float]] = {name: [] for name in ways}
     converted, layouts = [0, 0], {}
+    with options("auto"):
+        for _ in range(EARLIER if count < 50 else LEAST_EARLIER + 1):  # learned while running
+            running.timed(running.steps, count)
     names = list(ways)
     for turn in range(rounds):
         for name in names[turn % len(names) :] + names[: turn % len(names)]:

@@ -113,16 +113,33 @@ def test_what_others_look_at_after_each_use_is_not_converted() -> None:
     assert not any(uses.wanted(2.0 - 3.0, 5.0, 3.0) for _ in range(100))
 
 
-def test_a_new_array_is_converted_from_what_others_have_won() -> None:
+def test_a_conversion_is_bet_from_what_others_have_won() -> None:
     kind = known()
     assert not kind.may_bet(5 * MS)
     for _ in range(6):
         kind.made(True, None)
     assert kind.may_bet(5 * MS)
-    assert ArrayUses().wanted(3 * MS, 5 * MS, MS, bets=True)
-    assert not ArrayUses().wanted(-3 * MS, 5 * MS, MS, bets=True)
-    kind.converted(10 * MS)
+    kind.converted(20 * MS)
     assert not kind.may_bet(5 * MS)
+
+
+def test_arrays_are_expected_to_be_used_as_often_as_those_before_them() -> None:
+    kind = known()
+    for uses in (3, 10, 10, 10):
+        account = ArrayUses()
+        assert kind.uses_left(account) == 0.0 or uses == 10
+        account.uses = uses
+    account = ArrayUses()
+    assert kind.uses_left(account) == 10.0
+    account.uses = 4
+    assert kind.uses_left(account) == 6.0
+    account.uses = 12  # it may have any number now
+    assert kind.uses_left(account) == 0.0
+
+
+@pytest.mark.parametrize(("left", "there"), [(10.0, True), (4.0, True), (3.0, False), (1.0, False)])
+def test_what_is_expected_decides_before_the_first_use(left: float, there: bool) -> None:
+    assert ArrayUses().wanted(3.0, 5.0, 3.0, left) == there
 
 
 @pytest.mark.parametrize("seed", range(60))

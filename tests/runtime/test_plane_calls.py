@@ -14,7 +14,7 @@ import pytest
 
 import loopwright as lw
 from loopwright.choice import array_layouts
-from loopwright.choice.array_layouts import CallKind
+from loopwright.choice.array_layouts import ArrayUses, CallKind
 from loopwright.memory.planes import Planes
 from loopwright.runtime import plane_calls
 from loopwright.runtime.plane_calls import PlaneCalls
@@ -142,13 +142,27 @@ def test_a_new_array_is_converted_when_records_have_cost_as_much_as_that() -> No
     assert beside(there).account.in_planes
 
 
-def test_a_new_array_is_converted_at_once_where_others_have_won_that() -> None:
-    kernel = learned()
-    kind_of(kernel).won_ns = 100 * MS
+def confident(kernel: Any) -> Any:
+    """The same kernel after some arrays that were used often."""
+    kind = kind_of(kernel)
+    kind.won_ns, kind._accounts = 100 * MS, [ArrayUses(uses=50) for _ in range(5)]
+    return kernel
+
+
+def test_a_new_array_is_converted_at_once_where_others_were_used_often() -> None:
+    kernel = confident(learned())
     there, host = lw.device_array(records()), records()
     kernel(there, 1.0)
     drift(host, 1.0)
     assert beside(there).ahead == {"x"} and same(there.numpy(), host)
+
+
+def test_a_new_array_stays_as_it_is_where_others_were_used_once() -> None:
+    kernel = learned()
+    kind_of(kernel).won_ns, kind_of(kernel)._accounts = 100 * MS, [ArrayUses(uses=1) for _ in range(5)]
+    for _ in range(5):
+        kernel(there := lw.device_array(records()), 1.0)
+        assert not beside(there).ahead
 
 
 def test_kernels_share_planes_of_an_array() -> None:
@@ -166,7 +180,7 @@ def test_kernels_share_planes_of_an_array() -> None:
 def test_a_kernel_that_data_leads_through_records_finds_them_up_to_date() -> None:
     kernel, other, there, host = learned(), lw.kernel(gather), lw.device_array(records()), records()
     out, told = lw.device_array(np.zeros(N)), np.zeros(N)
-    kind_of(kernel).won_ns = 100 * MS
+    confident(kernel)
     for _ in range(5):
         kernel(there, 1.0)
         drift(host, 1.0)
@@ -177,7 +191,7 @@ def test_a_kernel_that_data_leads_through_records_finds_them_up_to_date() -> Non
 
 def test_what_others_look_at_after_each_call_goes_back_to_records(times: Times) -> None:
     kernel, there = learned(), lw.device_array(records())
-    kind_of(kernel).won_ns = 100 * MS
+    confident(kernel)
     for _ in range(12):
         kernel(there, 1.0)
         there.numpy()
@@ -206,7 +220,7 @@ def test_the_option_off_and_named_steps_leave_arrays_alone() -> None:
 
 def test_an_array_in_planes_serves_calls_under_other_options() -> None:
     kernel, there, host = learned(), lw.device_array(records()), records()
-    kind_of(kernel).won_ns = 100 * MS
+    confident(kernel)
     for layout in ("auto", "off", "auto"):
         with lw.options(layout=layout):
             kernel(there, 1.0)
@@ -242,7 +256,7 @@ def test_two_arrays_are_tried_together() -> None:
 
 def test_arguments_by_name_find_the_array_up_to_date() -> None:
     kernel, there, host = learned(), lw.device_array(records()), records()
-    kind_of(kernel).won_ns = 100 * MS
+    confident(kernel)
     for _ in range(3):
         kernel(there, 1.0)
         kernel(p=there, by=2.0)
@@ -253,7 +267,7 @@ def test_arguments_by_name_find_the_array_up_to_date() -> None:
 
 def test_another_thread_finds_the_array_up_to_date() -> None:
     kernel, there, host = learned(), lw.device_array(records()), records()
-    kind_of(kernel).won_ns = 100 * MS
+    confident(kernel)
     for _ in range(3):
         kernel(there, 1.0)
         drift(host, 1.0)

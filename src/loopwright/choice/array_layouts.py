@@ -5,8 +5,8 @@ How it decides. A kind of call of which little of the moved bytes is used is tri
 so long that the trial costs little of it: some calls with records and some with planes, each timed the same way (Leo;
 Farooqui and others, 2014, section 3.3). From then on both times are known, and every array keeps account of what each
 layout would have cost since it was converted last: it is converted when, in hindsight, that would have paid (ski
-rental: Karlin and others, 1988). A kind of call that has gained more than a
-conversion costs may bet that on a new array, which is then converted before its first use.
+rental: Karlin and others, 1988). A kind of call that has gained more than a conversion costs may bet that on a new
+array: it is expected to be used as often as those before it, and converted before its first use, or not at all.
 
 Pure logic: no clock, no arrays. Times in nanoseconds.
 """
@@ -36,6 +36,10 @@ FIRST = 2
 """Calls before any is timed: they may wait for compilers."""
 DRIFTED = 1.25
 """A call that takes so many times what it did has changed, or one over that."""
+EARLIER, LEAST_EARLIER = 6, 3
+"""Arrays that are remembered for how often such calls use one, and how many there have to be."""
+LIKELY = 1.25
+"""What is expected has to be so many times the price."""
 OFTEN = 1024
 """No more calls are between two that are timed."""
 
@@ -70,6 +74,8 @@ class CallKind:
     won_ns: float = 0.0
     """What planes have gained so far, less conversions."""
     why: str = ""
+    _accounts: list[ArrayUses] = field(default_factory=list)
+    """Of the last arrays."""
     _times: list[float] = field(default_factory=list)
     _next: int = FIRST
     _alarms: int = 0
@@ -122,9 +128,17 @@ class CallKind:
         """Something was converted for a call of this kind."""
         self.won_ns -= time_ns
 
+    def uses_left(self, account: ArrayUses) -> float:
+        """How many more uses an array is expected to have, by those that arrays had before it; 0.0 where nobody knows.
+        One that has had more than usual may have any number."""
+        if not any(one is account for one in self._accounts):
+            self._accounts = [*self._accounts[-EARLIER:], account]
+        earlier = [one.uses for one in self._accounts if one is not account]
+        return max(0.0, median(earlier) - account.uses) if len(earlier) >= LEAST_EARLIER else 0.0
+
     def may_bet(self, price_ns: float) -> bool:
-        """Whether an array that is new is converted before it is used: from what was won with others."""
-        return self.phase == "known" and self.gain_ns() > 0.0 and self.won_ns >= 2 * price_ns
+        """Whether a conversion may be lost, as others have won more."""
+        return self.won_ns >= price_ns
 
     def back_ns(self, use: PlaneUse) -> float:
         """What writing back what is written to an array costs: by fields, whose bytes are read before they are."""
@@ -197,14 +211,14 @@ class ArrayUses:
     credit_ns: float = 0.0
     uses: int = 0
 
-    def wanted(self, net_ns: float, in_ns: float, back_ns: float, bets: bool = False) -> bool:
+    def wanted(self, net_ns: float, in_ns: float, back_ns: float, left: float = 0.0) -> bool:
         """Whether it is in planes for its next use. net_ns: what planes gain in it, less what it takes to have them up
         to date and to write back what others have looked at since the last use; negative: they lose. in_ns, back_ns: of
-        converting. bets: a new array is converted at once where that is a gain."""
+        converting. left: how many more such uses are expected, which decide then; 0.0 where nobody knows."""
         self.uses += 1
-        if self.uses == 1 and bets and net_ns > 0.0:
-            self.in_planes = True
-            return True
+        if left > 0.0 and not self.in_planes:
+            self.in_planes, self.credit_ns = left * net_ns > LIKELY * (in_ns + back_ns), 0.0
+            return self.in_planes
         self.credit_ns = max(0.0, self.credit_ns + (-net_ns if self.in_planes else net_ns))
         if self.credit_ns >= max(1.0, back_ns if self.in_planes else in_ns):
             self.in_planes, self.credit_ns = not self.in_planes, 0.0

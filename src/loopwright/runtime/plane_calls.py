@@ -136,7 +136,8 @@ class PlaneCalls:
             net_ns = kind.gain_ns() * kind.share(use)
             net_ns -= back_ns if planes.touched else 0.0
             net_ns -= in_ns if planes.account.uses and planes.is_old(array) else 0.0
-            if planes.account.wanted(net_ns, in_ns, back_ns, kind.may_bet(in_ns)):
+            left = kind.uses_left(planes.account) if kind.may_bet(in_ns + back_ns) else 0.0
+            if planes.account.wanted(net_ns, in_ns, back_ns, left):
                 found.append(use)
         return found
 
