@@ -416,3 +416,57 @@ def test_a_kind_that_gains_nothing_does_not_keep_others_from_it(times: Times) ->
     for _ in range(20):
         kernel(large, 1.0)
     assert beside(large).ahead == {"x"}
+
+
+def swap(p, q):
+    for i in range(len(p)):
+        last = p[i]["x"]
+        p[i]["x"] = q[i]["v"][1]
+        q[i]["v"][1] = last
+
+
+def _one_of(draw: np.random.Generator, kernels: Any, there: list[Any], host: list[Any]) -> None:
+    """Something that a user may do with two arrays, on the GPU and with NumPy."""
+    k = int(draw.integers(2))
+    match int(draw.integers(12)):
+        case 0:
+            assert same(there[k].numpy(), host[k])
+        case 1:
+            host[k][...] = records(seed=int(draw.integers(99)))
+            there[k].copy_from(host[k])
+        case 2:
+            there[k] = lw.device_array(host[k])
+        case 3:
+            with lw.options(layout="off"):
+                kernels[drift](there[k], 2.0)
+            drift(host[k], 2.0)
+        case 4 | 5:
+            kernels[swap](there[k], there[1 - k])
+            swap(host[k], host[1 - k])
+        case 6:
+            kernels[gather](there[k], out := lw.device_array(np.zeros(N)))
+            gather(host[k], told := np.zeros(N))
+            assert (out.numpy() == told).all()
+        case 7:
+            kernels[count](there[k], 3)
+            count(host[k], 3)
+        case 8 | 9:
+            kernels[scale](there[k], -1.0)
+            scale(host[k], -1.0)
+        case _:
+            for _ in range(int(draw.integers(1, 5))):
+                kernels[drift](there[k], 1.0)
+                drift(host[k], 1.0)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_whatever_users_do_in_whatever_order(seed: int, times: Times) -> None:
+    draw = np.random.default_rng(seed)
+    times.conversion = float(draw.choice([0.1, 1.0, 4.0])) * MS
+    kernels = {function: lw.kernel(function) for function in (drift, count, gather, scale, swap)}
+    host = [records(), records(seed=2)]
+    there = [lw.device_array(one) for one in host]
+    for _ in range(150):
+        times.usual = (4 * MS, float(draw.choice([1.0, 1.0, 3.0, 6.0])) * MS)
+        _one_of(draw, kernels, there, host)
+    assert all(same(one.numpy(), other) for one, other in zip(there, host, strict=True))

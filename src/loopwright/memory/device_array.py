@@ -183,7 +183,7 @@ class DeviceArray:
         array = np.asarray(source)
         if array.shape != self.shape or array.dtype != self.dtype:
             raise ValueError(f"{array.shape} of {array.dtype} does not fit {self.shape} of {self.dtype}")
-        self.used()
+        self.in_this_thread()
         note_writes([self])
         if self.beside is not None:
             self.beside.forget()
