@@ -364,6 +364,34 @@ def test_sizes(n: int) -> None:
     assert same(there.numpy(), host)
 
 
+def named(p):
+    for i in range(len(p)):
+        p[i]["parts"] += p[i]["dtype"]
+
+
+def test_fields_may_have_any_name() -> None:
+    host = np.zeros(N, [("dtype", "f8"), ("parts", "f8"), ("shape", "f8", 9)])
+    host["dtype"] = np.arange(N)
+    kernel, there = lw.kernel(named), lw.device_array(host)
+    for _ in range(20):
+        kernel(there)
+        named(host)
+    assert beside(there).ahead == {"parts"} and there.numpy().tobytes() == host.tobytes()
+
+
+def by_complex(p, by):
+    for i in range(len(p)):
+        p[i]["x"] += by.real
+
+
+def test_complex_numbers_beside_it() -> None:
+    kernel, there, host = lw.kernel(by_complex), lw.device_array(records()), records()
+    for by in (1.0 + 2.0j, np.complex128(2.0 + 1.0j)) * 10:
+        kernel(there, by)
+        by_complex(host, by)
+    assert same(there.numpy(), host)
+
+
 def test_an_empty_array_is_none() -> None:
     kernel, there = lw.kernel(drift), lw.device_array(records(0))
     for _ in range(9):

@@ -211,6 +211,12 @@ class ArrayUses:
     credit_ns: float = 0.0
     uses: int = 0
 
+    def stays(self, net_ns: float) -> bool:
+        """It is in planes, and one more use gains so much from that."""
+        self.uses += 1
+        self.credit_ns = max(0.0, self.credit_ns - net_ns)
+        return True
+
     def wanted(self, net_ns: float, in_ns: float, back_ns: float, left: float = 0.0) -> bool:
         """Whether it is in planes for its next use. net_ns: what planes gain in it, less what it takes to have them up
         to date and to write back what others have looked at since the last use; negative: they lose. in_ns, back_ns: of

@@ -100,6 +100,8 @@ class DeviceArray:
     nothing. Made by `lw.device_array`."""
 
     beside: Beside | None = None
+    may_be_turned = False
+    """Whether another layout could be kept beside it."""
     _is_shown = False
     _thread = 0
     _is_shared = False
@@ -110,6 +112,7 @@ class DeviceArray:
         self._describe(source.shape, source.dtype, gpu, where)
         self._take(gpu.allocate(max(source.nbytes, 1)))
         self.copy_from(source)
+        self.may_be_turned = _may_be_turned(source)
         self._thread = 0  # who makes it may be another one than who works with it
 
     def _describe(self, shape: tuple[int, ...], dtype: np.dtype[Any], gpu: Gpu, where: Where) -> None:
@@ -139,11 +142,6 @@ class DeviceArray:
     def gpu(self) -> Gpu:
         """Where it is."""
         return self._gpu
-
-    @property
-    def may_be_turned(self) -> bool:
-        """Whether another layout could be kept beside it: it has records, or two axes, and memory of its own."""
-        return type(self) is DeviceArray and (self.dtype.names is not None or len(self.shape) == 2)
 
     @property
     def is_seen(self) -> bool:
@@ -221,6 +219,13 @@ class DeviceArray:
         told = {"version": 3, "data": (self._address, False), "shape": self.shape, "typestr": self.dtype.str,
                 "strides": None, "stream": None}  # fmt: skip
         return told if self.dtype.names is None else {**told, "descr": self.dtype.descr}
+
+
+def _may_be_turned(array: Array) -> bool:
+    names = array.dtype.names
+    if names is None:
+        return array.ndim == 2 and min(array.shape) > 1
+    return array.ndim > 0 and array.size > 0 and all(one.isidentifier() and one[0] != "_" for one in names)
 
 
 class DevicePart(DeviceArray):

@@ -152,11 +152,21 @@ class PlanesView:
 
     def __init__(self, planes: dict[str, DevicePart], shape: tuple[int, ...]) -> None:
         self.__dict__.update(planes)
-        self.__dict__["_shape"] = shape
+        self.__dict__["_shape"], self.__dict__["_parts"] = shape, tuple(planes.values())
+
+    def _leaves(self) -> tuple[DevicePart, ...]:
+        """The planes, in the order of the fields. Its name is none that a field can have here."""
+        leaves: tuple[DevicePart, ...] = self.__dict__["_parts"]
+        return leaves
 
     def __len__(self) -> int:
         length: int = self.__dict__["_shape"][0]
         return length
+
+
+def leaves_of(argument: object) -> tuple[object, ...]:
+    """The arguments that stand for one: each plane, or itself."""
+    return argument._leaves() if isinstance(argument, PlanesView) else (argument,)
 
 
 @cache
@@ -208,14 +218,9 @@ def _fields_of(dtype: np.dtype[Any], shape: tuple[int, ...]) -> Iterator[tuple[s
 
 
 def can_have_planes(array: object) -> bool:
-    """Whether an argument is an array that may get planes: of records, or with two axes, large enough to matter, and
-    that no other library or thread has seen."""
-    if not isinstance(array, DeviceArray) or not array.may_be_turned or array.is_seen:
-        return False
-    names = array.dtype.names
-    if names is None:
-        return min(array.shape) > 1
-    return bool(array.shape) and array.nbytes > 0 and all(one.isidentifier() and one[0] != "_" for one in names)
+    """Whether an argument is an array that may get planes: of records, or with two axes, and that no other library or
+    thread has seen."""
+    return isinstance(array, DeviceArray) and array.may_be_turned and not array.is_seen
 
 
 def _together(pairs: Sequence[tuple[DeviceArray, DeviceArray]]) -> Iterator[list[tuple[DeviceArray, DeviceArray]]]:

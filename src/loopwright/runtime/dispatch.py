@@ -398,7 +398,7 @@ class Dispatch:
             self.planes = None if known.knows(given) else known
         elif any(isinstance(one, DeviceArray) and one.may_be_turned for one in given):
             assert self._plane_compiler is not None
-            self.planes = plane_calls.PlaneCalls(self._plane_compiler(), self._as_it_is, self.call)
+            self.planes = plane_calls.PlaneCalls(self._plane_compiler(), self._as_it_is, self._structured)
             self._known_planes = self.planes
 
     def _signature(self, arguments: tuple[object, ...], key: bytes | None) -> Signature:

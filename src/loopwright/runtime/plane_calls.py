@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,10 +19,12 @@ from loopwright.devices.gpu import Gpu
 from loopwright.errors import DeviceMemoryError, LoopwrightError
 from loopwright.memory.device_array import DeviceArray
 from loopwright.memory.on_device import Where
-from loopwright.memory.planes import Convert, Planes, can_have_planes
+from loopwright.memory.planes import Convert, Planes, PlanesView, can_have_planes, leaves_of
 
 MOST_KINDS = 64
 """Kinds of calls that are remembered."""
+
+_NUMBERS = (int, float, np.integer, np.floating, np.bool_)
 
 Arguments = tuple[object, ...]
 Arrays = Mapping[int, DeviceArray]
@@ -39,14 +41,17 @@ class PlaneCompiler:
     convert: Convert
 
 
-class PlaneCalls:
-    """as_it_is: makes a call with arrays as they are; anyhow: any call."""
+Apart = Callable[[Sequence[object]], tuple[Callable[..., object], Sequence[object]] | None]
+"""Gives what makes a call in which some arguments hold others, and its arguments (dispatch.Structured)."""
 
-    def __init__(
-        self, compiler: PlaneCompiler, as_it_is: Callable[[Arguments], object], anyhow: Callable[..., object]
-    ) -> None:
-        self._compiler, self._as_it_is, self._anyhow = compiler, as_it_is, anyhow
+
+class PlaneCalls:
+    """as_it_is: makes a call with arrays as they are; apart: see there."""
+
+    def __init__(self, compiler: PlaneCompiler, as_it_is: Callable[[Arguments], object], apart: Apart) -> None:
+        self._compiler, self._as_it_is, self._apart = compiler, as_it_is, apart
         self._kinds: dict[tuple[object, ...], CallKind] = {}
+        self._targets: dict[tuple[type, ...], Callable[..., object]] = {}
         self._lock = threading.Lock()
 
     @property
@@ -128,18 +133,22 @@ class PlaneCalls:
             return list(kind.uses)
         if kind.phase != "known":
             return []
-        found = []
-        for use in kind.uses:
-            array = arrays[use.position]
-            planes = self._beside(array)
-            in_ns, back_ns = kind.in_ns.get(use.position, 0.0), kind.back_ns(use)
-            net_ns = kind.gain_ns() * kind.share(use)
-            net_ns -= back_ns if planes.touched else 0.0
-            net_ns -= in_ns if planes.account.uses and planes.is_old(array) else 0.0
-            left = kind.uses_left(planes.account) if kind.may_bet(in_ns + back_ns) else 0.0
-            if planes.account.wanted(net_ns, in_ns, back_ns, left):
-                found.append(use)
-        return found
+        wanted = [self._wants(kind, use, arrays[use.position]) for use in kind.uses]
+        return list(kind.uses) if all(wanted) else []  # there is code for all of them together
+
+    def _wants(self, kind: CallKind, use: PlaneUse, array: DeviceArray) -> bool:
+        planes = self._beside(array)
+        account: ArrayUses = planes.account
+        in_ns, back_ns = kind.in_ns.get(use.position, 0.0), kind.back_ns(use)
+        net_ns = kind.gain_ns() * kind.share(use)
+        if planes.touched:
+            net_ns -= back_ns
+        if account.uses and planes.is_old(array):
+            net_ns -= in_ns
+        if account.in_planes and net_ns > 0.0:
+            return account.stays(net_ns)
+        left = kind.uses_left(account) if kind.may_bet(in_ns + back_ns) else 0.0
+        return account.wanted(net_ns, in_ns, back_ns, left)
 
     def _beside(self, array: DeviceArray) -> Planes:
         planes = _planes(array.beside)
@@ -152,29 +161,27 @@ class PlaneCalls:
     def _with_planes(
         self, kind: CallKind, args: Arguments, arrays: Arrays, uses: Sequence[PlaneUse], gpu: Gpu | None
     ) -> object:
-        with ExitStack() as held:
-            given = list(args)
-            is_trial = kind.phase == "planes"
-            for use in uses:
-                planes = self._beside(array := arrays[use.position])
-                held.enter_context(planes.lock)
-                try:
-                    self._bring(kind, planes, array, use, is_trial)
-                except DeviceMemoryError:
-                    kind.failed("the GPU has little room for planes")
-                    array.used()  # whatever is newer in planes
-                    array.beside = None
-                    return NOT_DONE
-                given[use.position] = planes.view(array, use.fields)
+        is_trial = kind.phase == "planes"
+        given = list(args)
+        with _held([self._beside(arrays[use.position]).lock for use in uses]):
+            try:
+                for use in uses:
+                    given[use.position] = self._filled(kind, arrays[use.position], use, is_trial)
+            except DeviceMemoryError:
+                kind.failed("the GPU has little room for planes")
+                for use in uses:
+                    arrays[use.position].used()  # whatever is newer in planes
+                    arrays[use.position].beside = None
+                return NOT_DONE
             if is_trial and (why := self._why_not(kind, args, tuple(given))):
                 kind.failed(why)
                 return NOT_DONE
             for use in uses:
                 self._beside(arrays[use.position]).written(arrays[use.position], use.written)
             if gpu is None:
-                result, time_ns = self._anyhow(*given), None
+                result, time_ns = self._on(given), None
             else:
-                result, time_ns = _timed(gpu, lambda: self._anyhow(*given))
+                result, time_ns = _timed(gpu, lambda: self._on(given))
             self._note(kind, True, time_ns)
             for use in uses:
                 planes = self._beside(arrays[use.position])
@@ -182,9 +189,26 @@ class PlaneCalls:
                 planes.seen(arrays[use.position])
         return result
 
+    def _on(self, given: Sequence[object]) -> object:
+        """Make a call with views of planes."""
+        views = tuple(type(one) for one in given if isinstance(one, PlanesView))
+        if not views:
+            return self._as_it_is(tuple(given))
+        target = self._targets.get(views)
+        if target is None:
+            found = self._apart(given)
+            assert found is not None
+            target = self._targets[views] = found[0]
+        return target(*(leaf for one in given for leaf in leaves_of(one)))
+
+    def _filled(self, kind: CallKind, array: DeviceArray, use: PlaneUse, is_trial: bool) -> object:
+        """The planes of an array, up to date, as an argument."""
+        planes = self._beside(array)
+        if planes.missing(array, use.fields):
+            self._bring(kind, planes, array, use, is_trial)
+        return planes.view(array, use.fields)
+
     def _bring(self, kind: CallKind, planes: Planes, array: DeviceArray, use: PlaneUse, is_trial: bool) -> None:
-        if not planes.missing(array, use.fields):
-            return
         if not is_trial:
             planes.bring(array, use.fields)
             kind.converted(kind.in_ns.get(use.position, 0.0))
@@ -210,7 +234,7 @@ class PlaneCalls:
 def _arrays_of(args: Arguments) -> dict[int, DeviceArray]:
     """Those that could be in planes, by position; none where one is there twice, where some are in planes, and where
     others are not on a GPU."""
-    if not all(type(one) is DeviceArray or isinstance(one, int | float | np.generic) for one in args):
+    if not all(type(one) is DeviceArray or isinstance(one, _NUMBERS) for one in args):
         return {}
     arrays: dict[int, Any] = {k: one for k, one in enumerate(args) if can_have_planes(one)}
     return arrays if len({id(one) for one in arrays.values()}) == len(arrays) else {}
@@ -222,6 +246,16 @@ def _key(args: Arguments) -> tuple[object, ...]:
 
 def _planes(beside: object) -> Planes | None:
     return beside if isinstance(beside, Planes) else None
+
+
+def _held(locks: Sequence[AbstractContextManager[bool]]) -> AbstractContextManager[object]:
+    """All of them."""
+    if len(locks) == 1:
+        return locks[0]
+    with ExitStack() as held:
+        for lock in locks:
+            held.enter_context(lock)
+        return held.pop_all()
 
 
 def _is_free(config: Config, where: Where) -> bool:
