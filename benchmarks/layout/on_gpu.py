@@ -119,7 +119,7 @@ class Running:
                     for k, (use, compiler) in uses.items():
                         array = self.arrays[names[k]]
                         if array.beside is None:
-                            array.beside = Planes(array, compiler.convert)
+                            array.put_beside(Planes(array, compiler.convert))
                         array.beside.bring(array, use.fields)
                     if at not in given:
                         given[at] = [self.arrays[name] for name in names]
@@ -233,7 +233,7 @@ def conversions(running: Running, copy: Callable[[int], float]) -> Iterator[Conv
                 continue
             done.add(names[k])
             array: DeviceArray = running.arrays[names[k]]
-            planes = array.beside = Planes(array, compiler.convert)
+            array.put_beside(planes := Planes(array, compiler.convert))
             times: list[list[float]] = [[], []]
             for _ in range(4):
                 planes.forget()

@@ -142,8 +142,27 @@ def test_without_room_nothing_happens() -> None:
     there = DeviceArray(array, EmulatedGpu(array.nbytes + 10_000), "emulated")
     planes = Planes(there, CONVERT)
     with pytest.raises(DeviceMemoryError, match="little room"):
+        planes.look_for_room(there, ("row",))
+    with pytest.raises(DeviceMemoryError):
         planes.bring(there, ("row",))
     assert same(there.numpy(), array)
+
+
+def test_planes_make_room_for_arrays() -> None:
+    array = filled(1000)
+    gpu = EmulatedGpu(2 * array.nbytes + 10_000)
+    there = DeviceArray(array, gpu, "emulated")
+    asked: list[object] = []
+    there.put_beside(planes := Planes(there, lambda sources, targets: asked.append(targets)))
+    planes.bring(there, ("row",))
+    planes.written(there, ("row",))
+    del planes
+    other = DeviceArray(array, gpu, "emulated")
+    assert there.beside is None and same(there.numpy(), array) and same(other.numpy(), array)
+    assert len(asked) == 2  # what was newer in them was written back
+    del asked
+    with pytest.raises(DeviceMemoryError):
+        DeviceArray(array, gpu, "emulated")
 
 
 def test_planes_go_with_their_array() -> None:

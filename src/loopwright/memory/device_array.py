@@ -13,7 +13,7 @@ import numpy as np
 
 from loopwright.config import current
 from loopwright.deferred import deferred
-from loopwright.errors import DeviceError
+from loopwright.errors import DeviceError, DeviceMemoryError
 from loopwright.ir.types import from_dtype
 from loopwright.ir.variant import is_gpu
 from loopwright.memory.arrays import Array, as_numpy, refusal
@@ -31,6 +31,8 @@ Version = int | Literal["unknown"]
 since; or that nobody knows, since others may write them without a word."""
 
 _WRITES = itertools.count(1)  # `next` of it is one step for threads
+_HAVE_MORE: weakref.WeakSet[DeviceArray] = weakref.WeakSet()
+"""Arrays with something beside them."""
 _NONE_KEPT: tuple[Version, Array | None] = (0, None)
 
 
@@ -110,7 +112,7 @@ class DeviceArray:
 
     def __init__(self, source: Array, gpu: Gpu, where: Where) -> None:
         self._describe(source.shape, source.dtype, gpu, where)
-        self._take(gpu.allocate(max(source.nbytes, 1)))
+        self._take(_allocated(gpu, max(source.nbytes, 1)))
         self.copy_from(source)
         self.may_be_turned = _may_be_turned(source)
         self._thread = 0  # who makes it may be another one than who works with it
@@ -124,6 +126,11 @@ class DeviceArray:
         self._address = address
         self.token: tuple[object, ...] = ("device_array", address, self.shape, self.dtype)
         self._finalizer = weakref.finalize(self, self._gpu.release, address)
+
+    def put_beside(self, what: Beside) -> None:
+        """Keep something there, until memory is short."""
+        self.beside = what
+        _HAVE_MORE.add(self)
 
     def used(self) -> None:
         """Its memory is about to be used, in this thread: what is newer beside it is written back."""
@@ -219,6 +226,23 @@ class DeviceArray:
         told = {"version": 3, "data": (self._address, False), "shape": self.shape, "typestr": self.dtype.str,
                 "strides": None, "stream": None}  # fmt: skip
         return told if self.dtype.names is None else {**told, "descr": self.dtype.descr}
+
+
+def _allocated(gpu: Gpu, size_bytes: int) -> int:
+    """Memory for an array, if need be by giving back what is kept beside others. Raises DeviceMemoryError."""
+    try:
+        return gpu.allocate(size_bytes)
+    except DeviceMemoryError:
+        here = threading.get_ident()
+        others = [one for one in list(_HAVE_MORE) if one._gpu is gpu and one._thread == here]
+        if not others:
+            raise
+    for one in others:
+        one.used()
+        one.beside = None
+        _HAVE_MORE.discard(one)
+    gpu.synchronize()
+    return gpu.allocate(size_bytes)
 
 
 def _may_be_turned(array: Array) -> bool:

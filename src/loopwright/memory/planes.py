@@ -27,7 +27,7 @@ WIDE = 8
 TOGETHER = 12
 """So many elements of a record are converted by one call at most."""
 ROOM = 3
-"""So many times the memory of a plane has to be free when it is made."""
+"""So many times the memory of planes has to be free before the first ones of a kind are made."""
 
 Convert = Callable[[tuple[DeviceArray, ...], tuple[DeviceArray, ...]], object]
 """Copies each of several arrays to the one in the same place, which is of the same shape and has other strides: a
@@ -121,14 +121,18 @@ class Planes:
             found = self._views[fields] = kind({name: self._planes[name] for name in fields}, array.shape)
         return found
 
+    def look_for_room(self, array: DeviceArray, fields: Collection[str]) -> None:
+        """Raise DeviceMemoryError where planes of these fields would leave others little memory. It takes a while."""
+        wanted = self.bytes_of([name for name in fields if name not in self._planes])
+        if array.gpu.free_bytes() < ROOM * wanted:
+            raise DeviceMemoryError(f"{array.gpu.name} has little room for planes")
+
     def bytes_of(self, fields: Collection[str]) -> int:
         """How many bytes planes of these fields have."""
         return sum(self._fields[name].nbytes for name in fields)
 
     def _made(self, array: DeviceArray, name: str) -> DevicePart:
         field = self._fields[name]
-        if array.gpu.free_bytes() < ROOM * field.nbytes:
-            raise DeviceMemoryError(f"{array.gpu.name} has little room for planes")
         return DevicePart.made(field.shape, field.dtype, field.strides, array)
 
     def _copy(self, array: DeviceArray, fields: Sequence[str], back: bool) -> None:

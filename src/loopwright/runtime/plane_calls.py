@@ -153,7 +153,8 @@ class PlaneCalls:
     def _beside(self, array: DeviceArray) -> Planes:
         planes = _planes(array.beside)
         if planes is None:
-            planes = array.beside = Planes(array, self._compiler.convert)
+            planes = Planes(array, self._compiler.convert)
+            array.put_beside(planes)
         if planes.account is None:
             planes.account = ArrayUses()
         return planes
@@ -213,6 +214,7 @@ class PlaneCalls:
             planes.bring(array, use.fields)
             kind.converted(kind.in_ns.get(use.position, 0.0))
             return
+        planes.look_for_room(array, use.fields)
         planes.bring(array, use.fields)  # it waits for a compiler
         planes.forget_fields(use.fields)
         _, time_ns = _timed(array.gpu, lambda: planes.bring(array, use.fields))
