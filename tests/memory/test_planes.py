@@ -160,7 +160,6 @@ def test_planes_make_room_for_arrays() -> None:
     other = DeviceArray(array, gpu, "emulated")
     assert there.beside is None and same(there.numpy(), array) and same(other.numpy(), array)
     assert len(asked) == 2  # what was newer in them was written back
-    del asked
     with pytest.raises(DeviceMemoryError):
         DeviceArray(array, gpu, "emulated")
 
