@@ -50,8 +50,8 @@ def test_nobody_looks_before_calls_have_taken_a_while() -> None:
 
 def test_calls_that_take_no_time_are_left_alone() -> None:
     kind = CallKind()
-    run(kind, 20, 5_000.0, 1_000.0)
-    assert kind.phase == "over" and "5 us" in kind.why
+    assert run(kind, int(2 * LOOK_NS / 5_000.0), 5_000.0, 1_000.0) == 0
+    assert kind.phase == "follows" and "5 us" in kind.why
     assert not kind.timed
 
 
@@ -66,8 +66,28 @@ def test_a_trial_waits_until_it_costs_little() -> None:
 
 def test_what_is_predicted_to_save_little_is_not_tried() -> None:
     kind = CallKind()
-    kind.inspected([PlaneUse(0, ("x",), (), 0.1), PlaneUse(1, ("y",), (), 0.0)])
-    assert kind.phase == "over" and not kind.uses
+    kind.inspected([PlaneUse(0, ("x",), (), 0.1), PlaneUse(1, ("y",), (), 0.0, fits=False)])
+    assert kind.phase == "follows" and [one.position for one in kind.uses] == [0]
+    kind.inspected([PlaneUse(1, ("y",), (), 0.0, fits=False)])
+    assert kind.phase == "over"
+
+
+def test_a_kind_follows_when_that_has_avoided_as_much_as_it_costs() -> None:
+    kind = CallKind(phase="follows", uses=[HOT], records_ns=MS)
+    assert [kind.avoids(MAKING_NS / 3) for _ in range(4)] == [False, False, True, True]
+    kind.is_made = True
+    for _ in range(4):
+        assert kind.timed
+        kind.made(True, MS)
+    assert kind.phase == "follows" and not kind.timed
+
+
+def test_a_kind_that_is_slower_in_planes_than_what_it_avoids_does_not_follow() -> None:
+    kind = CallKind(phase="follows", uses=[HOT], records_ns=MS, is_made=True)
+    for _ in range(4):
+        kind.avoids(2 * MS)
+        kind.made(True, 4 * MS)
+    assert kind.phase == "over" and "slower" in kind.why
 
 
 def test_no_gain_is_tried_again_much_later() -> None:

@@ -38,28 +38,33 @@ DRIFTED = 1.25
 """A call that takes so many times what it did has changed, or one over that."""
 EARLIER, LEAST_EARLIER = 6, 3
 """Arrays that are remembered for how often such calls use one, and how many there have to be."""
+NEAR = 1.1
+"""Planes that others have filled may take so many times as long."""
 LIKELY = 1.25
 """What is expected has to be so many times the price."""
 OFTEN = 1024
 """No more calls are between two that are timed."""
 
-Phase = Literal["new", "counted", "records", "planes", "known", "over"]
+Phase = Literal["new", "counted", "records", "planes", "known", "follows", "over"]
 
 
 @dataclass(frozen=True, slots=True)
 class PlaneUse:
     """What a kernel does with an array that could be in planes. fields: that it uses; written: of these; saved: part of
-    the bytes moved for them that planes are predicted to save."""
+    the bytes moved for them that planes are predicted to save. fits: whether planes are predicted to be no loss."""
 
     position: int
     fields: tuple[str, ...]
     written: tuple[str, ...]
     saved: float
+    fits: bool = True
 
 
 @dataclass(slots=True)
 class CallKind:
-    """Calls of one kernel with arrays of certain types and sizes. uses: of the arrays that could be in planes."""
+    """Calls of one kernel with arrays of certain types and sizes. uses: of the arrays that could be in planes. A kind
+    that `follows` gains nothing by planes, but runs on those that other kernels have filled, instead of having them
+    written back."""
 
     uses: Sequence[PlaneUse] = ()
     phase: Phase = "new"
@@ -89,14 +94,37 @@ class CallKind:
     def inspected(self, uses: Sequence[PlaneUse]) -> None:
         """That is what they use."""
         self.uses, self.phase = tuple(one for one in uses if one.saved >= LESS), "counted"
-        if not self.uses:
-            self.phase, self.why = "over", "most of what is moved of its arrays is used"
+        if self.uses and self.records_ns >= LEAST_NS:
+            return
+        self.why = "most of what is moved of its arrays is used"
+        if self.uses:
+            self.why = f"its calls take {_us(self.records_ns)}, too little to gain anything"
+        self.uses, self.spent_ns = tuple(one for one in uses if one.fits), 0.0
+        self.phase = "follows" if self.uses else "over"
+
+    @property
+    def follows(self) -> bool:
+        """Whether such calls run on planes that others have filled."""
+        was_tried = self.phase == "counted" and 0.0 < self.planes_ns <= NEAR * self.records_ns
+        return self.phase == "follows" or was_tried
+
+    def is_meant(self, in_planes: bool) -> bool:
+        """Whether the time of such a call counts."""
+        return self.phase == "known" or in_planes == (self.phase in ("planes", "follows"))
+
+    def avoids(self, price_ns: float) -> bool:
+        """A call that follows finds its arrays in planes, and to write them back and fill them again costs so much:
+        whether there should be code for planes."""
+        self.spent_ns += price_ns
+        return self.is_made or self.spent_ns >= MAKING_NS
 
     @property
     def timed(self) -> bool:
         """Whether the next call is timed."""
         if self.phase in ("records", "planes"):
             return True
+        if self.phase == "follows":
+            return self.is_made and len(self._times) <= TIMED
         return self.phase != "over" and self.calls >= self._next
 
     @property
@@ -113,7 +141,7 @@ class CallKind:
         self.calls += 1
         if self.phase == "known":
             self.won_ns += self.gain_ns() if in_planes else 0.0
-        if time_ns is not None and (self.phase == "known" or in_planes == (self.phase == "planes")):
+        if time_ns is not None and self.is_meant(in_planes):
             self._take(in_planes, time_ns)
         if self.phase in ("new", "counted"):
             self.spent_ns += self.records_ns
@@ -150,6 +178,8 @@ class CallKind:
         what = f"planes of {fields} of '{name}'" if fields else f"'{name}' with its axes turned"
         now = f"{what} are kept on the GPU between calls" if is_there else f"{what} are not kept between calls"
         now = now if fields else now.replace(" are ", " is ")
+        if self.phase == "follows":
+            return f"{what} serve it where other kernels have filled them; {self.why}"
         more = f"; {self.why}" if self.why else "; calls have not taken long enough for a trial"
         done = f"; filled {_times(filled)}, written back {_times(written_back)}" if filled else ""
         price = f", at {_us(self.in_ns[use.position])} each" if filled and use.position in self.in_ns else ""
@@ -168,8 +198,6 @@ class CallKind:
             case "new" | "counted":
                 self._next = self.calls + min(OFTEN, max(1, self.calls))
                 self.records_ns = time_ns
-                if self.calls > FIRST and time_ns < LEAST_NS:
-                    self.phase, self.why = "over", f"its calls take {_us(time_ns)}, too little to gain anything"
             case "records":
                 self._times.append(time_ns)
                 if len(self._times) == TIMED:
@@ -179,6 +207,11 @@ class CallKind:
                 if len(self._times) == TIMED + 1:  # the first one may have waited for a compiler
                     self.planes_ns, self._times = median(self._times[1:]), []
                     self._judge()
+            case "follows":
+                self._times.append(time_ns)
+                avoided = self.spent_ns / max(1, self.calls)
+                if len(self._times) > TIMED and median(self._times[1:]) > self.records_ns + avoided:
+                    self.failed(f"measured to be slower in planes: {_us(median(self._times[1:]))}")
             case "known":
                 self._watch(in_planes, time_ns)
 
@@ -210,6 +243,8 @@ class ArrayUses:
     in_planes: bool = False
     credit_ns: float = 0.0
     uses: int = 0
+    price_ns: float = 0.0
+    """Of filling its planes."""
 
     def stays(self, net_ns: float) -> bool:
         """It is in planes, and one more use gains so much from that."""

@@ -71,7 +71,8 @@ class PlaneCalls:
             kind.inspected(self._compiler.uses(args, arrays))
         with self._lock:
             uses = self._in_planes(kind, arrays)
-            gpu = next(iter(arrays.values())).gpu if kind.timed else None
+            is_timed = kind.timed and kind.is_meant(bool(uses))
+            gpu = next(iter(arrays.values())).gpu if is_timed else None
         if uses:
             return self._with_planes(kind, args, arrays, uses, gpu)
         if gpu is not None:
@@ -131,10 +132,20 @@ class PlaneCalls:
         """The arrays that are in planes for the next call."""
         if kind.phase == "planes":
             return list(kind.uses)
+        if kind.follows:
+            return list(kind.uses) if self._follows(kind, arrays) else []
         if kind.phase != "known":
             return []
         wanted = [self._wants(kind, use, arrays[use.position]) for use in kind.uses]
         return list(kind.uses) if all(wanted) else []  # there is code for all of them together
+
+    def _follows(self, kind: CallKind, arrays: Arrays) -> bool:
+        """Whether a call runs on planes that others have filled."""
+        besides = [_planes(arrays[use.position].beside) for use in kind.uses]
+        accounts = [one.account for one in besides if one is not None and one.account is not None]
+        if len(accounts) < len(kind.uses) or not all(one.in_planes for one in accounts):
+            return False
+        return kind.avoids(sum(one.price_ns for one in accounts))
 
     def _wants(self, kind: CallKind, use: PlaneUse, array: DeviceArray) -> bool:
         planes = self._beside(array)
@@ -174,7 +185,7 @@ class PlaneCalls:
                     arrays[use.position].used()  # whatever is newer in planes
                     arrays[use.position].beside = None
                 return NOT_DONE
-            if is_trial and (why := self._why_not(kind, args, tuple(given))):
+            if not kind.is_made and (why := self._why_not(kind, args, tuple(given))):
                 kind.failed(why)
                 return NOT_DONE
             for use in uses:
@@ -186,7 +197,7 @@ class PlaneCalls:
             self._note(kind, True, time_ns)
             for use in uses:
                 planes = self._beside(arrays[use.position])
-                planes.account.in_planes = kind.phase in ("known", "planes")
+                planes.account.in_planes = kind.phase in ("known", "planes") or (kind.follows and not is_trial)
                 planes.seen(arrays[use.position])
         return result
 
@@ -212,19 +223,18 @@ class PlaneCalls:
     def _bring(self, kind: CallKind, planes: Planes, array: DeviceArray, use: PlaneUse, is_trial: bool) -> None:
         if not is_trial:
             planes.bring(array, use.fields)
+            planes.account.price_ns = kind.in_ns.get(use.position, planes.account.price_ns)
             kind.converted(kind.in_ns.get(use.position, 0.0))
             return
         planes.look_for_room(array, use.fields)
         planes.bring(array, use.fields)  # it waits for a compiler
         planes.forget_fields(use.fields)
         _, time_ns = _timed(array.gpu, lambda: planes.bring(array, use.fields))
-        kind.in_ns[use.position] = time_ns
+        kind.in_ns[use.position] = planes.account.price_ns = time_ns
         kind.converted(2.0 * time_ns)
 
     def _why_not(self, kind: CallKind, args: Arguments, given: Arguments) -> str:
         """Asked once of a kind of call."""
-        if kind.is_made:
-            return ""
         try:
             why = self._compiler.why_not(args, given)
         except LoopwrightError as error:

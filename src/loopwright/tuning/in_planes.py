@@ -119,7 +119,8 @@ def _use(
     own = [access for access in accesses if access.node.array in params]
     fields = tuple(sorted({name for name in names.values() if name is not None}))
     written = tuple(sorted({name for param, name in names.items() if name is not None and param in stored}))
-    return PlaneUse(position, fields, written, _saved(array, params, own))
+    saved = _saved(array, params, own)
+    return PlaneUse(position, fields, written, saved or 0.0, saved is not None)
 
 
 def _field_of(dtype: np.dtype, param: ArrayParam) -> str | None:
@@ -134,12 +135,12 @@ def _field_of(dtype: np.dtype, param: ArrayParam) -> str | None:
     return None
 
 
-def _saved(array: np.ndarray, params: Mapping[str, ArrayParam], accesses: Collection[WarpAccess]) -> float:
-    """Part of the bytes that are moved for an array as it lies."""
+def _saved(array: np.ndarray, params: Mapping[str, ArrayParam], accesses: Collection[WarpAccess]) -> float | None:
+    """Part of the bytes that are moved for an array as it lies; None where planes may be a loss."""
     record = array.strides[-1] if array.dtype.names is not None else array.strides[0]
     parted = [access for access in accesses if access.apart != 0]
     if any(isinstance(access.apart, str) or abs(access.apart) % record for access in parted):
-        return 0.0  # data decides which records, or threads go along other axes than planes do
+        return None  # data decides which records, or threads go along other axes than planes do
     used: set[int] = set()
     is_wide = False
     for access in parted:
