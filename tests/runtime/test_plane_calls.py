@@ -3,10 +3,12 @@ times that the tests say. What they do is judged by CPython's own run of the sam
 
 from __future__ import annotations
 
+import dataclasses
 import gc
 import threading
 import weakref
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -37,10 +39,10 @@ class Times:
 def times(monkeypatch: pytest.MonkeyPatch) -> Iterator[Times]:
     found, note = Times(), PlaneCalls._note
 
-    def noted(self: PlaneCalls, kind: CallKind, in_planes: bool, time_ns: float | None) -> None:
+    def noted(self: PlaneCalls, kind: CallKind, args: Any, in_planes: bool, time_ns: float | None) -> None:
         name = self._as_it_is.__self__.name  # type: ignore[attr-defined]
         told = found.by_name.get(name, found.usual)[in_planes]
-        note(self, kind, in_planes, None if time_ns is None else told)
+        note(self, kind, args, in_planes, None if time_ns is None else told)
 
     monkeypatch.setattr(PlaneCalls, "_note", noted)
     monkeypatch.setattr(plane_calls, "_timed", lambda gpu, make: (make(), found.conversion))
@@ -327,6 +329,44 @@ def test_an_index_outside_ends_a_call_in_planes_as_it_does_elsewhere() -> None:
     places.copy_from(good)
     kernel(there, places)
     checked(host, good)
+    assert same(there.numpy(), host)
+
+
+def test_a_later_process_starts_from_what_was_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with lw.options(store=tmp_path / "store.sqlite3"):
+        first, there, host = lw.kernel(drift), lw.device_array(records()), records()
+        for _ in range(20):
+            first(there, 1.0)
+        monkeypatch.setattr(array_layouts, "LOADING_NS", 12 * MS)
+        later, again = lw.kernel(drift), lw.device_array(records())
+        for turn in range(9):
+            later(again, 1.0)
+            drift(host, 1.0)
+            assert turn == 0 or kind_of(later).phase == ("recalled" if turn < 4 else "known")
+        assert beside(again).filled == 1 and beside(again).ahead == {"x"}  # no trial
+        assert "by an earlier process" in str(later.explain(again, 1.0))
+        assert same(again.numpy(), host)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [None, 7, {}, {"uses": [[0, ["nothing"], [], 0.5]], "in_ns": [1.0], "records_ns": 9.0, "planes_ns": 1.0},
+     {"uses": [[5, ["x"], [], 0.5]], "in_ns": [1.0], "records_ns": 9.0, "planes_ns": 1.0},
+     {"uses": [[0, ["x"], ["v"], 0.5]], "in_ns": [1.0], "records_ns": 9.0, "planes_ns": 1.0},
+     {"uses": [], "in_ns": [], "records_ns": float("nan"), "planes_ns": 1.0}],
+)  # fmt: skip
+def test_whatever_a_store_may_hold_does_no_harm(content: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    kernel, there, host = lw.kernel(drift), lw.device_array(records()), records()
+    kernel(there, 1.0)
+    compiler = kernel._dispatch.planes._compiler
+    monkeypatch.setattr(
+        kernel._dispatch.planes, "_compiler", dataclasses.replace(compiler, recall=lambda args, name: content)
+    )
+    for _ in range(8):
+        kernel(there, 1.0)
+        assert kind_of(kernel).phase not in ("recalled", "known")
+    for _ in range(9):
+        drift(host, 1.0)
     assert same(there.numpy(), host)
 
 

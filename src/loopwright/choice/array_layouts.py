@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from statistics import median
-from typing import Literal
+from typing import Any, Literal
 
 LESS = 0.2
 """So much of the moved bytes has to be saved, as is predicted, for a trial."""
@@ -24,6 +24,8 @@ LOOK_NS = 100_000_000
 """How long calls have taken before anybody looks at what they use: that takes some milliseconds."""
 MAKING_NS = 500_000_000
 """What it takes to make the code for planes, and the conversions."""
+LOADING_NS = 80_000_000
+"""What it takes to load code for planes that was made before."""
 TRIAL_SHARE = 0.02
 """Of the time of calls, what conversions for a trial may cost."""
 LEAST_GAIN = 0.03
@@ -45,7 +47,7 @@ LIKELY = 1.25
 OFTEN = 1024
 """No more calls are between two that are timed."""
 
-Phase = Literal["new", "counted", "records", "planes", "known", "follows", "over"]
+Phase = Literal["new", "recalled", "counted", "records", "planes", "known", "follows", "over"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +104,27 @@ class CallKind:
         self.uses, self.spent_ns = tuple(one for one in uses if one.fits), 0.0
         self.phase = "follows" if self.uses else "over"
 
+    def content(self) -> dict[str, Any]:
+        """What a later process may start from, as JSON can say it."""
+        uses = [[one.position, one.fields, one.written, one.saved] for one in self.uses]
+        in_ns = [self.in_ns.get(one.position, 0.0) for one in self.uses]
+        return {"uses": uses, "in_ns": in_ns, "records_ns": self.records_ns, "planes_ns": self.planes_ns}
+
+    def recall(self, content: Any) -> None:
+        """Start from what another process has found. Raises where that is something else (KeyError, TypeError,
+        ValueError)."""
+        uses = [
+            PlaneUse(int(position), tuple(map(str, fields)), tuple(map(str, written)), float(saved))
+            for position, fields, written, saved in content["uses"]
+        ]
+        in_ns = {one.position: float(price) for one, price in zip(uses, content["in_ns"], strict=True)}
+        records_ns, planes_ns = float(content["records_ns"]), float(content["planes_ns"])
+        if not uses or not 0.0 < planes_ns < (1.0 - LEAST_GAIN) * records_ns or not all(one.fields for one in uses):
+            return
+        self.uses, self.in_ns, self.records_ns, self.planes_ns = uses, in_ns, records_ns, planes_ns
+        self.phase = "recalled"
+        self.why = f"measured {_us(planes_ns)} in planes, {_us(records_ns)} with records, by an earlier process"
+
     @property
     def follows(self) -> bool:
         """Whether such calls run on planes that others have filled."""
@@ -125,7 +148,7 @@ class CallKind:
             return True
         if self.phase == "follows":
             return self.is_made and len(self._times) <= TIMED
-        return self.phase != "over" and self.calls >= self._next
+        return self.phase not in ("over", "recalled") and self.calls >= self._next
 
     @property
     def saved(self) -> float:
@@ -143,8 +166,10 @@ class CallKind:
             self.won_ns += self.gain_ns() if in_planes else 0.0
         if time_ns is not None and self.is_meant(in_planes):
             self._take(in_planes, time_ns)
-        if self.phase in ("new", "counted"):
+        if self.phase in ("new", "recalled", "counted"):
             self.spent_ns += self.records_ns
+            if self.phase == "recalled" and self.spent_ns * (1.0 - self.planes_ns / self.records_ns) >= LOADING_NS:
+                self.phase, self._next = "known", self.calls + 1
             if self.phase == "counted" and self.spent_ns * self.saved >= self._patience * self._price_ns():
                 self.phase, self._times = "records", []
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import AbstractContextManager, ExitStack, suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,7 +19,7 @@ from loopwright.devices.gpu import Gpu
 from loopwright.errors import DeviceMemoryError, LoopwrightError
 from loopwright.memory.device_array import DeviceArray
 from loopwright.memory.on_device import Where
-from loopwright.memory.planes import Convert, Planes, PlanesView, can_have_planes, leaves_of
+from loopwright.memory.planes import WHOLE, Convert, Planes, PlanesView, can_have_planes, leaves_of
 
 MOST_KINDS = 64
 """Kinds of calls that are remembered."""
@@ -39,6 +39,9 @@ class PlaneCompiler:
     uses: Callable[[Arguments, Arrays], Sequence[PlaneUse]]
     why_not: Callable[[Arguments, Arguments], str]
     convert: Convert
+    recall: Callable[[Arguments, str], Any] = lambda args, name: None
+    keep: Callable[[str, Any], None] = lambda name, content: None
+    """What is known of such calls from earlier processes, and what later ones are told; by a name of their kind."""
 
 
 Apart = Callable[[Sequence[object]], tuple[Callable[..., object], Sequence[object]] | None]
@@ -67,6 +70,8 @@ class PlaneCalls:
         kind = self._kind(args)
         if kind is None or kind.phase == "over":
             return NOT_DONE
+        if kind.phase == "new" and not kind.calls:
+            self._recall(kind, args, arrays)
         if kind.due:
             kind.inspected(self._compiler.uses(args, arrays))
         with self._lock:
@@ -77,9 +82,9 @@ class PlaneCalls:
             return self._with_planes(kind, args, arrays, uses, gpu)
         if gpu is not None:
             result, time_ns = _timed(gpu, lambda: self._as_it_is(args))
-            self._note(kind, False, time_ns)
+            self._note(kind, args, False, time_ns)
             return result
-        self._note(kind, False, None)
+        self._note(kind, args, False, None)
         if kind.phase != "known":
             return NOT_DONE
         result = self._as_it_is(args)
@@ -116,9 +121,20 @@ class PlaneCalls:
         """Whether there were such calls."""
         return _key(args) in self._kinds
 
-    def _note(self, kind: CallKind, in_planes: bool, time_ns: float | None) -> None:
+    def _note(self, kind: CallKind, args: Arguments, in_planes: bool, time_ns: float | None) -> None:
+        was = kind.phase
         with self._lock:
             kind.made(in_planes, time_ns)
+        if was == "planes" and kind.phase == "known":
+            self._compiler.keep(_name(args), kind.content())
+
+    def _recall(self, kind: CallKind, args: Arguments, arrays: Arrays) -> None:
+        content = self._compiler.recall(args, _name(args))
+        with suppress(KeyError, TypeError, ValueError):  # whatever a store may hold
+            kind.recall(content)
+        known = {use.position for use in kind.uses}
+        if not known <= arrays.keys() or any(not _has(arrays[use.position], use) for use in kind.uses):
+            kind.uses, kind.phase = (), "new"
 
     # ---- what a call runs on ------------------------------------------------------------------------------------
 
@@ -194,7 +210,7 @@ class PlaneCalls:
                 result, time_ns = self._on(given), None
             else:
                 result, time_ns = _timed(gpu, lambda: self._on(given))
-            self._note(kind, True, time_ns)
+            self._note(kind, args, True, time_ns)
             for use in uses:
                 planes = self._beside(arrays[use.position])
                 planes.account.in_planes = kind.phase in ("known", "planes") or (kind.follows and not is_trial)
@@ -254,6 +270,15 @@ def _arrays_of(args: Arguments) -> dict[int, DeviceArray]:
 
 def _key(args: Arguments) -> tuple[object, ...]:
     return tuple((one.shape, one.dtype) if isinstance(one, DeviceArray) else type(one) for one in args)
+
+
+def _name(args: Arguments) -> str:
+    return ", ".join(f"{one.shape} {one.dtype}" if isinstance(one, DeviceArray) else type(one).__name__ for one in args)
+
+
+def _has(array: DeviceArray, use: PlaneUse) -> bool:
+    """Whether an array has the fields that a use names."""
+    return set(use.written) <= set(use.fields) <= set(array.dtype.names or (WHOLE,))
 
 
 def _planes(beside: object) -> Planes | None:

@@ -5,6 +5,7 @@ alone, of the kernel as it is run; a trial decides.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import cache
 from math import gcd, prod
@@ -15,11 +16,15 @@ import numpy as np
 from loopwright.analysis.coalescing import KnownSizes, WarpAccess, warp_accesses
 from loopwright.choice.array_layouts import PlaneUse
 from loopwright.codegen.bound_nest import BoundNest
+from loopwright.config import current
 from loopwright.ir.nodes import ArrayParam, Body, Const, For, Kernel, ReturnedScalar
 from loopwright.ir.queries import arrays_loaded, arrays_stored
 from loopwright.ir.walk import bodies
 from loopwright.memory.device_array import DeviceArray
 from loopwright.memory.planes import WHOLE, WIDE, copied, turned
+from loopwright.profile.journal import journal_of
+from loopwright.profile.machine import machine_of
+from loopwright.profile.records import PLANES, FittedTable
 from loopwright.runtime.plane_calls import PlaneCompiler
 from loopwright.specialisation import Specialisation
 from loopwright.steps.grids import is_bound
@@ -51,7 +56,22 @@ def plane_compiler(specialise: Callable[..., Specialisation], kernel_of: KernelO
             return "sums would be added up in another order"
         return ""
 
-    return PlaneCompiler(uses, why_not, _Conversion(kernel_of))
+    names: dict[str, tuple[str, str, str]] = {}
+
+    def recall(args: tuple[object, ...], name: str) -> Any:
+        one = specialise(*args)
+        here = machine_of(one.compilation.device, current()) if current().store_path is not None else None
+        if here is None or not here.fingerprint:
+            return None
+        names[name] = PLANES, here.fingerprint, f"{one.fingerprint} {name}"
+        known = journal_of(current()).table(*names[name])
+        return None if known is None else known.content
+
+    def keep(name: str, content: Any) -> None:
+        if name in names:
+            journal_of(current()).put(FittedTable(*names[name], content, time.time()))
+
+    return PlaneCompiler(uses, why_not, _Conversion(kernel_of), recall, keep)
 
 
 class _Conversion:
