@@ -61,6 +61,21 @@ def test_planes_hold_what_the_fields_do_to_the_last_bit(shape: tuple[int, ...], 
     assert not planes.ahead
 
 
+@pytest.mark.parametrize("first", [("b", "c", "d", "e"), ("c",), ("e", "d", "c", "b", "a"), ("d", "b")])
+@pytest.mark.parametrize("second", [("a", "b", "c", "d", "e", "f"), ("d", "e"), ("f", "a")])
+def test_neighbours_are_turned_together(first: tuple[str, ...], second: tuple[str, ...]) -> None:
+    array = filled(133, np.dtype([*((name, "f4") for name in "abcdeg"), ("f", "f8")]))
+    there, planes = kept(array)
+    for fields in (first, second):
+        planes.bring(there, fields)
+        for name in fields:
+            assert plane_of(there, planes, name).tobytes() == array[name].tobytes()
+    planes.written(there, first)
+    assert there.numpy().tobytes() == array.tobytes()
+    planes.written(there, second)
+    assert there.numpy().tobytes() == array.tobytes()
+
+
 @pytest.mark.parametrize("shape", [(2, 2), (100, 3), (65, 130), (1000, 19)])
 def test_of_plain_elements_the_axes_are_turned(shape: tuple[int, int]) -> None:
     array = filled(shape, np.dtype("f4"))
@@ -167,7 +182,7 @@ def test_planes_make_room_for_arrays() -> None:
 def test_planes_go_with_their_array() -> None:
     there, planes = kept(filled(1000))
     planes.bring(there, ("x", "row"))
-    parts = [part._finalizer for part in planes._planes.values()]
+    parts = [part._finalizer for part in planes._blocks]
     del there, planes
     assert not any(one.alive for one in parts)  # by counting references, not when garbage is looked for
 
@@ -175,7 +190,8 @@ def test_planes_go_with_their_array() -> None:
 def test_which_arrays_may_have_planes() -> None:
     with lw.options(device="emulated"):
         wanted = [np.zeros(4, RECORD), np.zeros((3, 4)), np.zeros((2, 3), RECORD)]
-        others = [np.zeros(4), np.zeros((3, 1)), np.zeros(0, RECORD), np.zeros((2, 3, 4)), np.zeros((), RECORD)]
+        others = [np.zeros(4), np.zeros((3, 1)), np.zeros(0, RECORD), np.zeros((2, 3, 4)), np.zeros((), RECORD),
+                  np.zeros(4, [("tag", "u1"), ("x", "f8")])]  # fmt: skip
         assert all(can_have_planes(lw.device_array(one)) for one in wanted)
         assert not any(can_have_planes(lw.device_array(one)) for one in others)
     assert not can_have_planes(np.zeros((3, 4)))

@@ -18,6 +18,7 @@ from loopwright.ir.types import from_dtype
 from loopwright.ir.variant import is_gpu
 from loopwright.memory.arrays import Array, as_numpy, refusal
 from loopwright.memory.on_device import OnDevice, Where, on_device
+from loopwright.memory.records import alignment_of
 
 if TYPE_CHECKING:
     from loopwright.devices import gpus
@@ -249,7 +250,8 @@ def _may_be_turned(array: Array) -> bool:
     names = array.dtype.names
     if names is None:
         return array.ndim == 2 and min(array.shape) > 1
-    return array.ndim > 0 and array.size > 0 and all(one.isidentifier() and one[0] != "_" for one in names)
+    is_named = all(one.isidentifier() and one[0] != "_" for one in names)
+    return array.ndim > 0 and array.size > 0 and is_named and alignment_of(array.dtype) > 0
 
 
 class DevicePart(DeviceArray):
@@ -274,6 +276,10 @@ class DevicePart(DeviceArray):
         one._address = array._address + offset
         one.token = ("part", one._address, shape, dtype, strides)
         return one
+
+    def begins_behind(self, other: DevicePart, distance: int) -> bool:
+        """Whether it begins so many bytes behind the beginning of another one."""
+        return self._address - other._address == distance
 
     @classmethod
     def _new(cls, shape: tuple[int, ...], dtype: np.dtype[Any], strides: tuple[int, ...], like: DeviceArray) -> Self:

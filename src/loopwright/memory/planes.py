@@ -10,7 +10,7 @@ array (memory/device_array.py) tell whether a plane is out of date: nobody write
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cache
 from typing import Any
 
@@ -24,6 +24,10 @@ WHOLE = ""
 """The only field of an array of plain elements."""
 WIDE = 8
 """A field with more elements in each record than this is turned by itself."""
+NEIGHBOURS = 4
+"""So many fields of one type that are neighbours are turned together."""
+ALIGNED = 256
+"""Bytes that each plane begins at multiples of."""
 TOGETHER = 12
 """So many elements of a record are converted by one call at most."""
 ROOM = 3
@@ -41,6 +45,7 @@ class Planes:
         self._convert = convert
         self._fields = dict(_fields_of(array.dtype, array.shape))
         self._planes: dict[str, DevicePart] = {}
+        self._blocks: list[DevicePart] = []
         self._views: dict[tuple[str, ...], Any] = {}
         self._version = self._seen = array.version
         self._valid: set[str] = set()
@@ -66,9 +71,7 @@ class Planes:
         array.in_this_thread()
         with self.lock:
             if missing := self.missing(array, fields):
-                for name in missing:
-                    if name not in self._planes:
-                        self._planes[name] = self._made(array, name)
+                self._make(array, [name for name in missing if name not in self._planes])
                 version = array.version
                 self._copy(array, missing, back=False)
                 self._version = version
@@ -131,19 +134,45 @@ class Planes:
         """How many bytes planes of these fields have."""
         return sum(self._fields[name].nbytes for name in fields)
 
-    def _made(self, array: DeviceArray, name: str) -> DevicePart:
-        field = self._fields[name]
-        return DevicePart.made(field.shape, field.dtype, field.strides, array)
+    def _make(self, array: DeviceArray, names: Sequence[str]) -> None:
+        """Memory for planes, at equal distances for fields that are neighbours."""
+        for run in self._runs(names, lambda first, second: True):
+            fields = [self._fields[name] for name in run]
+            pitch = fields[0].pitch
+            block = DevicePart.made((pitch * len(run),), np.dtype(np.uint8), (1,), array)
+            self._blocks.append(block)
+            for k, (name, one) in enumerate(zip(run, fields, strict=True)):
+                self._planes[name] = DevicePart.of(block, one.shape, one.dtype, one.strides, k * pitch)
+
+    def _runs(self, names: Iterable[str], joins: Callable[[str, str], bool]) -> list[list[str]]:
+        """Names of fields, in the order of the fields, those together that are neighbours of one kind."""
+        found: list[list[str]] = []
+        for name in sorted(names, key=lambda one: self._fields[one].offset):
+            one = self._fields[name]
+            if found and self._fields[found[-1][-1]].is_next(one) and joins(found[-1][-1], name):
+                found[-1].append(name)
+            else:
+                found.append([name])
+        return found
 
     def _copy(self, array: DeviceArray, fields: Sequence[str], back: bool) -> None:
         self.filled += not back
         self.written_back += back
         note_writes([self._planes[name] for name in fields if not back])
-        pairs = [pair for name in fields for pair in self._fields[name].pairs(array, self._planes[name])]
+        pairs = []
+        for run in self._runs(fields, self._lie_together):
+            plane, one = self._planes[run[0]], self._fields[run[0]]
+            if len(run) >= NEIGHBOURS:
+                pairs.append(one.together(array, plane, len(run)))
+            else:
+                pairs += [pair for name in run for pair in self._fields[name].pairs(array, self._planes[name])]
         for some in _together(pairs):
             sources, targets = zip(*some, strict=True)
             self._convert(*((targets, sources) if back else (sources, targets)))
         note_writes([self._planes[name] for name in fields if not back])
+
+    def _lie_together(self, first: str, second: str) -> bool:
+        return self._planes[second].begins_behind(self._planes[first], self._fields[first].pitch)
 
 
 class PlanesView:
@@ -184,13 +213,31 @@ class _PlaneField:
     """One field. shape, strides: of its plane, as kernels see it."""
 
     def __init__(self, dtype: np.dtype[Any], offset: int, tail: tuple[int, ...], shape: tuple[int, ...]) -> None:
-        self.dtype, self._offset, self._tail, self._records = dtype, offset, tail, shape
+        self.dtype, self.offset, self._tail, self._records = dtype, offset, tail, shape
         self.shape = (*shape, *tail)
         self.nbytes = dtype.itemsize * int(np.prod(self.shape))
         self._turned = len(shape) == 1 and bool(tail)
         order = np.empty((*tail, *shape) if self._turned else self.shape, np.int8).strides
         order = (*order[len(tail) :], *order[: len(tail)]) if self._turned else order
         self.strides = tuple(dtype.itemsize * one for one in order)
+
+    @property
+    def pitch(self) -> int:
+        """Bytes from its plane to that of its neighbour."""
+        return -(-self.nbytes // ALIGNED) * ALIGNED
+
+    def is_next(self, other: _PlaneField) -> bool:
+        """Whether the other one follows in each record, and both are of one kind, without axes of their own."""
+        alike = self.dtype == other.dtype and not self._tail and not other._tail
+        return alike and self.offset + self.dtype.itemsize == other.offset
+
+    def together(self, array: DeviceArray, plane: DevicePart, several: int) -> tuple[DeviceArray, DeviceArray]:
+        """What is copied of so many neighbours, beginning with this one."""
+        count, size = int(np.prod(self._records)), self.dtype.itemsize
+        return (
+            DevicePart.of(array, (count, several), self.dtype, (array.nbytes // count, size), self.offset),
+            DevicePart.of(plane, (count, several), self.dtype, (size, self.pitch)),
+        )
 
     def pairs(self, array: DeviceArray, plane: DevicePart) -> Iterator[tuple[DeviceArray, DeviceArray]]:
         """What is copied, in the array and in the plane: of all records one element, or all of a wide field."""
@@ -199,13 +246,13 @@ class _PlaneField:
         near, far = (size, size * count) if self._turned else (size * width, size)
         if width > WIDE:
             yield (
-                DevicePart.of(array, (count, width), self.dtype, (record, size), self._offset),
+                DevicePart.of(array, (count, width), self.dtype, (record, size), self.offset),
                 DevicePart.of(plane, (count, width), self.dtype, (near, far)),
             )
             return
         for k in range(width):
             yield (
-                DevicePart.of(array, (count,), self.dtype, (record,), self._offset + k * size),
+                DevicePart.of(array, (count,), self.dtype, (record,), self.offset + k * size),
                 DevicePart.of(plane, (count,), self.dtype, (near,), k * far),
             )
 
