@@ -64,10 +64,12 @@ def test_a_trial_waits_until_it_costs_little() -> None:
     assert kind.phase == "known" and kind.gain_ns() == 9 * MS
 
 
-def test_what_is_predicted_to_save_little_is_not_tried() -> None:
+def test_what_is_predicted_to_save_little_is_tried_late() -> None:
     kind = CallKind()
-    kind.inspected([PlaneUse(0, ("x",), (), 0.1), PlaneUse(1, ("y",), (), 0.0, fits=False)])
-    assert kind.phase == "follows" and [one.position for one in kind.uses] == [0]
+    kind.records_ns = MS
+    kind.inspected([PlaneUse(0, ("x",), (), 0.0), PlaneUse(1, ("y",), (), 0.0, fits=False)])
+    assert kind.phase == "counted" and [one.position for one in kind.uses] == [0]
+    assert run(kind, int(MAKING_NS / MS), MS, MS) == 0  # a trial comes late
     kind.inspected([PlaneUse(1, ("y",), (), 0.0, fits=False)])
     assert kind.phase == "over"
 

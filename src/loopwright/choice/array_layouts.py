@@ -14,18 +14,21 @@ Pure logic: no clock, no arrays. Times in nanoseconds.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from statistics import median
 from typing import Any, Literal
 
-LESS = 0.2
-"""So much of the moved bytes has to be saved, as is predicted, for a trial."""
+LEAST_SAVED = 0.1
+"""Part of the time that planes are taken to save where all of the moved bytes are used: threads ask for one field after
+the other, each of which is spread over many sectors."""
 LOOK_NS = 100_000_000
 """How long calls have taken before anybody looks at what they use: that takes some milliseconds."""
 MAKING_NS = 500_000_000
 """What it takes to make the code for planes, and the conversions."""
 LOADING_NS = 80_000_000
 """What it takes to load code for planes that was made before."""
+FRESH_NS = 200_000
+"""What filling the planes of an array takes the first time, beside copying: memory, and calls that repeat no other."""
 TRIAL_SHARE = 0.02
 """Of the time of calls, what conversions for a trial may cost."""
 LEAST_GAIN = 0.03
@@ -76,6 +79,8 @@ class CallKind:
     spent_ns: float = 0.0
     in_ns: dict[int, float] = field(default_factory=dict)
     """What filling the planes of each array costs, by its position, as measured."""
+    written_ns: dict[int, float] = field(default_factory=dict)
+    """What writing back those that are written costs."""
     is_made: bool = False
     """Whether there is code for planes."""
     won_ns: float = 0.0
@@ -95,20 +100,21 @@ class CallKind:
 
     def inspected(self, uses: Sequence[PlaneUse]) -> None:
         """That is what they use."""
-        self.uses, self.phase = tuple(one for one in uses if one.saved >= LESS), "counted"
-        if self.uses and self.records_ns >= LEAST_NS:
-            return
-        self.why = "most of what is moved of its arrays is used"
-        if self.uses:
+        fits = [one for one in uses if one.fits]
+        self.uses = tuple(replace(one, saved=max(one.saved, LEAST_SAVED)) for one in fits)
+        if not self.uses:
+            self.phase, self.why = "over", "data decides which parts of its arrays it uses, or it goes along them"
+        elif self.records_ns < LEAST_NS:
+            self.phase, self.spent_ns = "follows", 0.0
             self.why = f"its calls take {_us(self.records_ns)}, too little to gain anything"
-        self.uses, self.spent_ns = tuple(one for one in uses if one.fits), 0.0
-        self.phase = "follows" if self.uses else "over"
+        else:
+            self.phase = "counted"
 
     def content(self) -> dict[str, Any]:
         """What a later process may start from, as JSON can say it."""
         uses = [[one.position, one.fields, one.written, one.saved] for one in self.uses]
-        in_ns = [self.in_ns.get(one.position, 0.0) for one in self.uses]
-        return {"uses": uses, "in_ns": in_ns, "records_ns": self.records_ns, "planes_ns": self.planes_ns}
+        prices = [[self.in_ns.get(one.position, 0.0), self.back_ns(one)] for one in self.uses]
+        return {"uses": uses, "prices": prices, "records_ns": self.records_ns, "planes_ns": self.planes_ns}
 
     def recall(self, content: Any) -> None:
         """Start from what another process has found. Raises where that is something else (KeyError, TypeError,
@@ -117,11 +123,13 @@ class CallKind:
             PlaneUse(int(position), tuple(map(str, fields)), tuple(map(str, written)), float(saved))
             for position, fields, written, saved in content["uses"]
         ]
-        in_ns = {one.position: float(price) for one, price in zip(uses, content["in_ns"], strict=True)}
+        prices = [(float(in_ns), float(back_ns)) for in_ns, back_ns in content["prices"]]
         records_ns, planes_ns = float(content["records_ns"]), float(content["planes_ns"])
         if not uses or not 0.0 < planes_ns < (1.0 - LEAST_GAIN) * records_ns or not all(one.fields for one in uses):
             return
-        self.uses, self.in_ns, self.records_ns, self.planes_ns = uses, in_ns, records_ns, planes_ns
+        self.uses, self.records_ns, self.planes_ns = uses, records_ns, planes_ns
+        for one, (in_ns, back_ns) in zip(uses, prices, strict=True):
+            self.in_ns[one.position], self.written_ns[one.position] = in_ns, back_ns
         self.phase = "recalled"
         self.why = f"measured {_us(planes_ns)} in planes, {_us(records_ns)} with records, by an earlier process"
 
@@ -194,8 +202,14 @@ class CallKind:
         return self.won_ns >= price_ns
 
     def back_ns(self, use: PlaneUse) -> float:
-        """What writing back what is written to an array costs: by fields, whose bytes are read before they are."""
-        return 1.5 * self.in_ns.get(use.position, 0.0) * len(use.written) / len(use.fields)
+        """What writing back costs."""
+        return self.written_ns.get(use.position, 0.0)
+
+    def priced(self, use: PlaneUse, in_ns: float, back_ns: float) -> None:
+        """What converting an array costs has been measured, twice in and once back."""
+        self.in_ns[use.position] = FRESH_NS + in_ns
+        self.written_ns[use.position] = FRESH_NS + back_ns if use.written else 0.0
+        self.converted(2.0 * in_ns + back_ns)
 
     def told(self, use: PlaneUse, name: str, is_there: bool, filled: int, written_back: int) -> str:
         """What is known of one of its arrays, in words."""
@@ -270,6 +284,8 @@ class ArrayUses:
     uses: int = 0
     price_ns: float = 0.0
     """Of filling its planes."""
+    version: object = None
+    """Of the array after the last use."""
 
     def stays(self, net_ns: float) -> bool:
         """It is in planes, and one more use gains so much from that."""

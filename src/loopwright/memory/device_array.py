@@ -105,6 +105,10 @@ class DeviceArray:
     beside: Beside | None = None
     may_be_turned = False
     """Whether another layout could be kept beside it."""
+    account: Any = None
+    """Whoever decides about that keeps here what he knows of the array."""
+    touched = False
+    """Whether somebody has used its memory since that was set back."""
     _is_shown = False
     _thread = 0
     _is_shared = False
@@ -136,6 +140,7 @@ class DeviceArray:
     def used(self) -> None:
         """Its memory is about to be used, in this thread: what is newer beside it is written back."""
         self.in_this_thread()
+        self.touched = True
         if self.beside is not None:
             self.beside.settle(self)
 

@@ -25,7 +25,9 @@ WHOLE = ""
 WIDE = 8
 """A field with more elements in each record than this is turned by itself."""
 NEIGHBOURS = 4
-"""So many fields of one type that are neighbours are turned together."""
+"""So many fields of one type that are neighbours are turned together, beside others."""
+LARGE = 64
+"""Records of so many bytes, of elements of 8, are turned in tiles."""
 ALIGNED = 256
 """Bytes that each plane begins at multiples of."""
 TOGETHER = 12
@@ -37,6 +39,9 @@ Convert = Callable[[tuple[DeviceArray, ...], tuple[DeviceArray, ...]], object]
 """Copies each of several arrays to the one in the same place, which is of the same shape and has other strides: a
 kernel."""
 
+Pair = tuple[DeviceArray, DeviceArray]
+Sides = tuple[tuple[DeviceArray, ...], tuple[DeviceArray, ...]]
+
 
 class Planes:
     """Those of one array, used by one thread. ahead: the fields that are newer there than in the array."""
@@ -46,16 +51,13 @@ class Planes:
         self._fields = dict(_fields_of(array.dtype, array.shape))
         self._planes: dict[str, DevicePart] = {}
         self._blocks: list[DevicePart] = []
+        self._copies: dict[tuple[tuple[str, ...], bool], list[Sides]] = {}
         self._views: dict[tuple[str, ...], Any] = {}
-        self._version = self._seen = array.version
+        self._version = array.version
         self._valid: set[str] = set()
         self.ahead: set[str] = set()
         self.lock = threading.RLock()
         """Held while a call that uses planes is started."""
-        self.account: Any = None
-        """Whatever decides about them keeps here what it knows of the array."""
-        self.touched = False
-        """Whether somebody has used the array itself since it was `seen`."""
         self.filled = self.written_back = 0
         """How often that was done so far."""
 
@@ -88,7 +90,6 @@ class Planes:
 
     def settle(self, array: DeviceArray) -> None:
         """Write back what is newer here."""
-        self.touched = True
         if not self.ahead:
             return
         with self.lock:
@@ -105,14 +106,6 @@ class Planes:
     def forget_fields(self, fields: Collection[str]) -> None:
         """The planes of these have to be filled again."""
         self._valid -= set(fields) - self.ahead
-
-    def seen(self, array: DeviceArray) -> None:
-        """Nobody has used the array itself since now."""
-        self.touched, self._seen = False, array.version
-
-    def is_old(self, array: DeviceArray) -> bool:
-        """Whether somebody has written to the array since it was seen."""
-        return self._seen != array.version
 
     def view(self, array: DeviceArray, fields: tuple[str, ...]) -> Any:
         """The argument in the place of the array, for a kernel that uses these fields; `bring` them first."""
@@ -159,17 +152,23 @@ class Planes:
         self.filled += not back
         self.written_back += back
         note_writes([self._planes[name] for name in fields if not back])
-        pairs = []
-        for run in self._runs(fields, self._lie_together):
-            plane, one = self._planes[run[0]], self._fields[run[0]]
-            if len(run) >= NEIGHBOURS:
-                pairs.append(one.together(array, plane, len(run)))
-            else:
-                pairs += [pair for name in run for pair in self._fields[name].pairs(array, self._planes[name])]
-        for some in _together(pairs):
-            sources, targets = zip(*some, strict=True)
-            self._convert(*((targets, sources) if back else (sources, targets)))
+        sides = self._copies.get((tuple(fields), back))
+        if sides is None:
+            pairs = list(self._pairs(array, self._runs(fields, self._lie_together)))
+            sides = [_sides(some, back) for some in _together(pairs)]
+            self._copies[tuple(fields), back] = sides
+        for sources, targets in sides:
+            self._convert(sources, targets)
         note_writes([self._planes[name] for name in fields if not back])
+
+    def _pairs(self, array: DeviceArray, runs: Sequence[Sequence[str]]) -> Iterator[Pair]:
+        for run in runs:
+            first = self._fields[run[0]]
+            if len(run) >= (NEIGHBOURS if len(runs) > 1 else 2) and first.turns_well(array):
+                yield first.together(array, self._planes[run[0]], len(run))
+                continue
+            for name in run:
+                yield from self._fields[name].pairs(array, self._planes[name], len(runs) == 1)
 
     def _lie_together(self, first: str, second: str) -> bool:
         return self._planes[second].begins_behind(self._planes[first], self._fields[first].pitch)
@@ -231,7 +230,11 @@ class _PlaneField:
         alike = self.dtype == other.dtype and not self._tail and not other._tail
         return alike and self.offset + self.dtype.itemsize == other.offset
 
-    def together(self, array: DeviceArray, plane: DevicePart, several: int) -> tuple[DeviceArray, DeviceArray]:
+    def turns_well(self, array: DeviceArray) -> bool:
+        """Whether tiles of several elements of each record are faster than one thread for each record: measured."""
+        return self.dtype.itemsize >= 8 and array.nbytes // max(1, int(np.prod(self._records))) >= LARGE
+
+    def together(self, array: DeviceArray, plane: DevicePart, several: int) -> Pair:
         """What is copied of so many neighbours, beginning with this one."""
         count, size = int(np.prod(self._records)), self.dtype.itemsize
         return (
@@ -239,12 +242,13 @@ class _PlaneField:
             DevicePart.of(plane, (count, several), self.dtype, (size, self.pitch)),
         )
 
-    def pairs(self, array: DeviceArray, plane: DevicePart) -> Iterator[tuple[DeviceArray, DeviceArray]]:
-        """What is copied, in the array and in the plane: of all records one element, or all of a wide field."""
+    def pairs(self, array: DeviceArray, plane: DevicePart, alone: bool) -> Iterator[Pair]:
+        """What is copied, in the array and in the plane: of all records one element, or all of a wide field. alone:
+        nothing else is copied."""
         count, width = int(np.prod(self._records)), int(np.prod(self._tail))
         size, record = self.dtype.itemsize, array.nbytes // max(1, count)
         near, far = (size, size * count) if self._turned else (size * width, size)
-        if width > WIDE:
+        if width > WIDE or (width > 1 and alone and self.turns_well(array)):
             yield (
                 DevicePart.of(array, (count, width), self.dtype, (record, size), self.offset),
                 DevicePart.of(plane, (count, width), self.dtype, (near, far)),
@@ -268,13 +272,13 @@ def _fields_of(dtype: np.dtype[Any], shape: tuple[int, ...]) -> Iterator[tuple[s
             yield name, _PlaneField(field.base, offset, field.shape, shape)
 
 
-def can_have_planes(array: object) -> bool:
-    """Whether an argument is an array that may get planes: of records, or with two axes, and that no other library or
-    thread has seen."""
-    return isinstance(array, DeviceArray) and array.may_be_turned and not array.is_seen
+def _sides(pairs: Sequence[Pair], back: bool) -> Sides:
+    """Sources and targets."""
+    inside, planes = zip(*pairs, strict=True)
+    return (planes, inside) if back else (inside, planes)
 
 
-def _together(pairs: Sequence[tuple[DeviceArray, DeviceArray]]) -> Iterator[list[tuple[DeviceArray, DeviceArray]]]:
+def _together(pairs: Sequence[Pair]) -> Iterator[list[Pair]]:
     """Those that one call copies: wide ones by themselves, all others so that a record is read once."""
     narrow = [pair for pair in pairs if len(pair[0].shape) == 1]
     yield from ([pair] for pair in pairs if len(pair[0].shape) == 2)

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, suppress
 from dataclasses import dataclass
@@ -19,7 +20,7 @@ from loopwright.devices.gpu import Gpu
 from loopwright.errors import DeviceMemoryError, LoopwrightError
 from loopwright.memory.device_array import DeviceArray
 from loopwright.memory.on_device import Where
-from loopwright.memory.planes import WHOLE, Convert, Planes, PlanesView, can_have_planes, leaves_of
+from loopwright.memory.planes import WHOLE, Convert, Planes, PlanesView, leaves_of
 
 MOST_KINDS = 64
 """Kinds of calls that are remembered."""
@@ -56,6 +57,7 @@ class PlaneCalls:
         self._kinds: dict[tuple[object, ...], CallKind] = {}
         self._targets: dict[tuple[type, ...], Callable[..., object]] = {}
         self._lock = threading.Lock()
+        self._asked: tuple[Config | None, bool] = (None, False)
 
     @property
     def over(self) -> bool:
@@ -65,15 +67,13 @@ class PlaneCalls:
     def call(self, args: Arguments, config: Config) -> object:
         """Make a call with arrays in planes, or one that is timed; NOT_DONE, and nothing done, for any other."""
         arrays = _arrays_of(args)
-        if not arrays or not _is_free(config, next(iter(arrays.values())).where):
+        if not arrays or not self._is_free(config, next(iter(arrays.values())).where):
             return NOT_DONE
         kind = self._kind(args)
         if kind is None or kind.phase == "over":
             return NOT_DONE
-        if kind.phase == "new" and not kind.calls:
-            self._recall(kind, args, arrays)
-        if kind.due:
-            kind.inspected(self._compiler.uses(args, arrays))
+        if kind.phase == "new":
+            self._look(kind, args, arrays)
         with self._lock:
             uses = self._in_planes(kind, arrays)
             is_timed = kind.timed and kind.is_meant(bool(uses))
@@ -89,7 +89,7 @@ class PlaneCalls:
             return NOT_DONE
         result = self._as_it_is(args)
         for use in kind.uses:
-            self._beside(arrays[use.position]).seen(arrays[use.position])
+            _is_seen(arrays[use.position])
         return result
 
     def planned(self, args: Arguments) -> Arguments:
@@ -100,9 +100,9 @@ class PlaneCalls:
             return args
         found = list(args)
         for use in kind.uses:
-            beside = arrays[use.position].beside
-            if isinstance(beside, Planes) and beside.account is not None and beside.account.in_planes:
-                found[use.position] = beside.view(arrays[use.position], use.fields)
+            array = arrays[use.position]
+            if isinstance(array.beside, Planes) and _account(array).in_planes:
+                found[use.position] = array.beside.view(array, use.fields)
         return tuple(found)
 
     def told(self, args: Arguments, names: Sequence[str]) -> Iterator[str]:
@@ -113,7 +113,7 @@ class PlaneCalls:
             return
         for use in kind.uses:
             planes = _planes(arrays[use.position].beside)
-            is_there = planes is not None and planes.account is not None and planes.account.in_planes
+            is_there = planes is not None and _account(arrays[use.position]).in_planes
             yield kind.told(use, names[use.position], is_there, planes.filled if planes is not None else 0,
                             planes.written_back if planes is not None else 0)  # fmt: skip
 
@@ -121,12 +121,28 @@ class PlaneCalls:
         """Whether there were such calls."""
         return _key(args) in self._kinds
 
+    def _is_free(self, config: Config, where: Where) -> bool:
+        """Whether options leave the choice."""
+        asked = self._asked
+        if asked[0] is not config:
+            named = config.schedule or config.variant or config.devices or config.layout != "auto"
+            other = config.deterministic or config.recipe != "auto" or config.checks != "auto"
+            asked = self._asked = config, not (named or other)
+        return asked[1] and config.device in ("auto", where)
+
     def _note(self, kind: CallKind, args: Arguments, in_planes: bool, time_ns: float | None) -> None:
         was = kind.phase
         with self._lock:
             kind.made(in_planes, time_ns)
         if was == "planes" and kind.phase == "known":
             self._compiler.keep(_name(args), kind.content())
+
+    def _look(self, kind: CallKind, args: Arguments, arrays: Arrays) -> None:
+        """At what is known of such calls, at first, and after a while at what they do."""
+        if not kind.calls:
+            self._recall(kind, args, arrays)
+        if kind.due:
+            kind.inspected(self._compiler.uses(args, arrays))
 
     def _recall(self, kind: CallKind, args: Arguments, arrays: Arrays) -> None:
         content = self._compiler.recall(args, _name(args))
@@ -157,20 +173,18 @@ class PlaneCalls:
 
     def _follows(self, kind: CallKind, arrays: Arrays) -> bool:
         """Whether a call runs on planes that others have filled."""
-        besides = [_planes(arrays[use.position].beside) for use in kind.uses]
-        accounts = [one.account for one in besides if one is not None and one.account is not None]
-        if len(accounts) < len(kind.uses) or not all(one.in_planes for one in accounts):
+        accounts = [_account(arrays[use.position]) for use in kind.uses]
+        if not all(one.in_planes for one in accounts):
             return False
         return kind.avoids(sum(one.price_ns for one in accounts))
 
     def _wants(self, kind: CallKind, use: PlaneUse, array: DeviceArray) -> bool:
-        planes = self._beside(array)
-        account: ArrayUses = planes.account
+        account = _account(array)
         in_ns, back_ns = kind.in_ns.get(use.position, 0.0), kind.back_ns(use)
         net_ns = kind.gain_ns() * kind.share(use)
-        if planes.touched:
+        if array.touched:
             net_ns -= back_ns
-        if account.uses and planes.is_old(array):
+        if account.uses and account.version != array.version:
             net_ns -= in_ns
         if account.in_planes and net_ns > 0.0:
             return account.stays(net_ns)
@@ -182,8 +196,6 @@ class PlaneCalls:
         if planes is None:
             planes = Planes(array, self._compiler.convert)
             array.put_beside(planes)
-        if planes.account is None:
-            planes.account = ArrayUses()
         return planes
 
     def _with_planes(
@@ -212,9 +224,9 @@ class PlaneCalls:
                 result, time_ns = _timed(gpu, lambda: self._on(given))
             self._note(kind, args, True, time_ns)
             for use in uses:
-                planes = self._beside(arrays[use.position])
-                planes.account.in_planes = kind.phase in ("known", "planes") or (kind.follows and not is_trial)
-                planes.seen(arrays[use.position])
+                array = arrays[use.position]
+                _account(array).in_planes = kind.phase in ("known", "planes") or (kind.follows and not is_trial)
+                _is_seen(array)
         return result
 
     def _on(self, given: Sequence[object]) -> object:
@@ -232,22 +244,26 @@ class PlaneCalls:
     def _filled(self, kind: CallKind, array: DeviceArray, use: PlaneUse, is_trial: bool) -> object:
         """The planes of an array, up to date, as an argument."""
         planes = self._beside(array)
+        if is_trial and use.position not in kind.in_ns:
+            self._price(kind, planes, array, use)
         if planes.missing(array, use.fields):
-            self._bring(kind, planes, array, use, is_trial)
+            planes.bring(array, use.fields)
+            price_ns = kind.in_ns.get(use.position, 0.0)
+            kind.converted(price_ns)
+        _account(array).price_ns = kind.in_ns.get(use.position, _account(array).price_ns)
         return planes.view(array, use.fields)
 
-    def _bring(self, kind: CallKind, planes: Planes, array: DeviceArray, use: PlaneUse, is_trial: bool) -> None:
-        if not is_trial:
-            planes.bring(array, use.fields)
-            planes.account.price_ns = kind.in_ns.get(use.position, planes.account.price_ns)
-            kind.converted(kind.in_ns.get(use.position, 0.0))
-            return
+    def _price(self, kind: CallKind, planes: Planes, array: DeviceArray, use: PlaneUse) -> None:
+        """Measure what converting takes."""
+        planes.settle(array)
         planes.look_for_room(array, use.fields)
         planes.bring(array, use.fields)  # it waits for a compiler
         planes.forget_fields(use.fields)
-        _, time_ns = _timed(array.gpu, lambda: planes.bring(array, use.fields))
-        kind.in_ns[use.position] = planes.account.price_ns = time_ns
-        kind.converted(2.0 * time_ns)
+        in_ns, back_ns = _spent_ns(array.gpu, lambda: planes.bring(array, use.fields)), 0.0
+        for _ in range(2 if use.written else 0):  # the first time, too
+            planes.written(array, use.written)
+            back_ns = _spent_ns(array.gpu, lambda: planes.settle(array))
+        kind.priced(use, in_ns, back_ns)
 
     def _why_not(self, kind: CallKind, args: Arguments, given: Arguments) -> str:
         """Asked once of a kind of call."""
@@ -262,10 +278,30 @@ class PlaneCalls:
 def _arrays_of(args: Arguments) -> dict[int, DeviceArray]:
     """Those that could be in planes, by position; none where one is there twice, where some are in planes, and where
     others are not on a GPU."""
-    if not all(type(one) is DeviceArray or isinstance(one, _NUMBERS) for one in args):
-        return {}
-    arrays: dict[int, Any] = {k: one for k, one in enumerate(args) if can_have_planes(one)}
-    return arrays if len({id(one) for one in arrays.values()}) == len(arrays) else {}
+    found: dict[int, DeviceArray] = {}
+    for k, one in enumerate(args):
+        if type(one) is DeviceArray:
+            if one.may_be_turned and not one.is_seen:
+                if found and any(one is other for other in found.values()):
+                    return {}
+                found[k] = one
+        elif not isinstance(one, _NUMBERS):
+            return {}
+    return found
+
+
+def _account(array: DeviceArray) -> ArrayUses:
+    """What is known of an array."""
+    account = array.account
+    if account is None:
+        account = array.account = ArrayUses()
+    assert isinstance(account, ArrayUses)
+    return account
+
+
+def _is_seen(array: DeviceArray) -> None:
+    """Whatever was done to an array until now is accounted for."""
+    array.touched, _account(array).version = False, array.version
 
 
 def _key(args: Arguments) -> tuple[object, ...]:
@@ -295,14 +331,6 @@ def _held(locks: Sequence[AbstractContextManager[bool]]) -> AbstractContextManag
         return held.pop_all()
 
 
-def _is_free(config: Config, where: Where) -> bool:
-    """Whether options leave the choice."""
-    if config.device not in ("auto", where):
-        return False
-    named = config.schedule or config.variant or config.devices or config.layout != "auto"
-    return not (named or config.deterministic or config.recipe != "auto" or config.checks != "auto")
-
-
 def _timed(gpu: Gpu, make: Callable[[], object]) -> tuple[object, float]:
     """What a call returns, and how long the GPU takes for it."""
     gpu.synchronize()
@@ -311,3 +339,12 @@ def _timed(gpu: Gpu, make: Callable[[], object]) -> tuple[object, float]:
         result = make()
     gpu.synchronize()
     return result, float(timer.finished_ns() or 0)
+
+
+def _spent_ns(gpu: Gpu, make: Callable[[], object]) -> float:
+    """How long it takes until the GPU is done with something, the host's part included."""
+    gpu.synchronize()
+    started = time.perf_counter_ns()
+    make()
+    gpu.synchronize()
+    return float(time.perf_counter_ns() - started)
