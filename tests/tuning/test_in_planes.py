@@ -126,13 +126,39 @@ def totals(a, out):
         out[i] = s
 
 
-def test_sums_in_another_order_are_a_reason_against_it() -> None:
-    kernel, there, out = lw.kernel(totals), lw.device_array(np.zeros((300, 200))), lw.device_array(np.zeros(300))
-    compiler = plane_compiler(kernel.specialise, kernel_with)
-    planes = Planes(there, compiler.convert)
-    planes.bring(there, (WHOLE,))
-    assert compiler.why_not((there, out), (there, out)) == ""
-    assert "another order" in compiler.why_not((there, out), (planes.view(there, (WHOLE,)), out))
+def of_nineteen(a, out):
+    for i in range(a.shape[0]):
+        s = 0.0
+        for j in range(19):
+            s += a[i, j]
+        out[i] = s
+
+
+def whole(p, out):
+    s = 0.0
+    for i in range(len(p)):
+        s += p[i]["f3"]
+    out[0] = s
+
+
+def why_not(function: Callable[..., object], array: np.ndarray, fields: tuple[str, ...], **options: Any) -> str:
+    """Of a function that is given the array, and what it writes to."""
+    with lw.options(**options):
+        kernel, there, out = lw.kernel(function), lw.device_array(array), lw.device_array(np.zeros(len(array)))
+        compiler = plane_compiler(kernel.specialise, kernel_with)
+        planes = Planes(there, compiler.convert)
+        planes.bring(there, fields)
+        return compiler.why_not((there, out), (planes.view(there, fields), out))
+
+
+def test_sums_may_be_added_up_as_they_are_written() -> None:
+    assert why_not(of_nineteen, np.zeros((3000, 19)), (WHOLE,)) == ""  # with rows, several threads share each
+
+
+def test_sums_in_another_order_are_a_reason_against_planes() -> None:
+    assert why_not(whole, np.zeros(5000, SIXTEEN), ("f3",)) == ""  # the same threads have the same parts
+    assert "another order" in why_not(totals, np.zeros((300, 200)), (WHOLE,))
+    assert why_not(totals, np.zeros((300, 200)), (WHOLE,), strict=True) == ""  # nothing is reordered then
 
 
 def test_conversions_are_no_kernels_of_the_user(monkeypatch: pytest.MonkeyPatch) -> None:
