@@ -18,6 +18,7 @@ import loopwright as lw
 from benchmarks.layout.gpu_cases import STREAMS, Stream
 from benchmarks.machine import versions
 from loopwright.choice import array_layouts
+from loopwright.devices import gpus
 from loopwright.kernel import kernel_with
 from loopwright.memory.device_array import DeviceArray
 from loopwright.memory.planes import Planes
@@ -26,7 +27,10 @@ from loopwright.tuning.in_planes import plane_compiler
 STEPS = (1, 3, 10, 100)
 MOST_S = 0.5
 """A stream that would take longer is left out."""
-WARM_S = 2.0
+WARM_S = 1.5
+COLD_S = 2.5
+"""A stream of kernels of which nothing is known takes so long with arrays as they are."""
+USUAL = array_layouts.LOOK_NS, array_layouts.MAKING_NS
 EARLIER, LEAST_EARLIER = array_layouts.EARLIER, array_layouts.LEAST_EARLIER
 
 
@@ -72,6 +76,7 @@ class Found:
     conversions: list[Conversion] = field(default_factory=list)
     why: list[str] = field(default_factory=list)
     same: bool = True
+    cold: dict[str, float] = field(default_factory=dict)
 
 
 class Running:
@@ -81,23 +86,35 @@ class Running:
         self.stream = stream
         self.host = stream.data(max(64, int(stream.n * scale)))
         self.arrays = {name: lw.device_array(one) for name, one in self.host.items()}
-        self.kernels = {function: lw.kernel(function) for function, _ in stream.calls}
+        self.kernels = self.new_kernels()
         self.compilers = {f: plane_compiler(one.specialise, kernel_with) for f, one in self.kernels.items()}
         self.gpu = next(iter(self.arrays.values())).gpu
 
+    def new_kernels(self) -> dict[Callable[..., object], Any]:
+        return {function: lw.kernel(function) for function, _ in self.stream.calls}
+
+    def unknown(self) -> None:
+        """All arrays as if they were new ones."""
+        for one in self.arrays.values():
+            one.beside, one.account, one.touched = None, None, False
+
     def fresh(self) -> None:
-        """All arrays as at the beginning."""
+        """The same, with the elements of the beginning."""
+        self.unknown()
         for name, one in self.arrays.items():
-            one.beside = None
             one.copy_from(self.host[name])
 
-    def steps(self, count: int) -> None:
-        """So many, as users write them."""
-        made = [(self.kernels[function], [self.arrays[name] for name in names])
-                for function, names in self.stream.calls]  # fmt: skip
-        for _ in range(count):
-            for kernel, arguments in made:
-                kernel(*arguments)
+    def plain(self, kernels: Mapping[Callable[..., object], Any]) -> Callable[[int], None]:
+        """So many steps, as users write them. Each way has kernels of its own: they remember calls under one Config."""
+
+        def steps(count: int) -> None:
+            made = [(kernels[function], [self.arrays[name] for name in names])
+                    for function, names in self.stream.calls]  # fmt: skip
+            for _ in range(count):
+                for kernel, arguments in made:
+                    kernel(*arguments)
+
+        return steps
 
     def uses(self, function: Callable[..., object], names: Sequence[str]) -> dict[int, Any]:
         arguments = tuple(self.arrays[name] for name in names)
@@ -107,10 +124,10 @@ class Running:
 
     def fixed(self, in_planes: frozenset[str]) -> Callable[[int], None]:
         """So many steps with these arrays in planes all the time."""
-        made = []
+        made, kernels = [], self.new_kernels()
         for function, names in self.stream.calls:
             uses = {k: one for k, one in self.uses(function, names).items() if names[k] in in_planes}
-            made.append((self.kernels[function], names, uses))
+            made.append((kernels[function], names, uses))
 
         def steps(count: int) -> None:
             given: dict[int, list[Any]] = {}
@@ -133,8 +150,7 @@ class Running:
 
     def timed(self, steps: Callable[[int], None], count: int) -> float:
         """Seconds of a stream, until somebody may look at its arrays."""
-        for one in self.arrays.values():
-            one.beside = None
+        self.unknown()
         self.gpu.synchronize()
         started = time.perf_counter()
         steps(count)
@@ -158,7 +174,7 @@ def options(layout: str) -> Iterator[None]:
 def measured(stream: Stream, scale: float, rounds: int, copy: Callable[[int], float]) -> Found:
     """All ways of one stream."""
     found, running = Found(), Running(stream, scale)
-    ways = {"off": ("off", running.steps), "auto": ("auto", running.steps)}
+    ways = {"off": ("off", running.plain(running.new_kernels())), "auto": ("auto", running.plain(running.kernels))}
     for some in product((False, True), repeat=len(stream.arrays)):
         chosen = [name for name, one in zip(stream.arrays, some, strict=True) if one]
         if chosen:
@@ -184,6 +200,24 @@ def measured(stream: Stream, scale: float, rounds: int, copy: Callable[[int], fl
         found.rows.append(row_of(running, ways, count, rounds))
     with options("off"):
         found.conversions += conversions(running, copy)
+    if any(kind.phase == "known" for _, kind in kinds_of(running)):
+        found.cold = cold(running, step_s["off"])
+    return found
+
+
+def cold(running: Running, step_s: float) -> dict[str, float]:
+    """Seconds of a stream of kernels of which nothing is known, trial and all, beside one with arrays as they are. The
+    code is in the cache."""
+    count = int(COLD_S / max(step_s, 1e-5))
+    look_ns, making_ns = array_layouts.LOOK_NS, array_layouts.MAKING_NS
+    array_layouts.LOOK_NS, array_layouts.MAKING_NS = USUAL
+    found: dict[str, float] = {"steps": count}
+    for name in ("off", "auto"):
+        with options(name):
+            steps = running.plain(running.new_kernels())
+            running.timed(steps, 1)
+            found[name] = running.timed(steps, count)
+    array_layouts.LOOK_NS, array_layouts.MAKING_NS = look_ns, making_ns
     return found
 
 
@@ -192,17 +226,22 @@ def warm(running: Running, found: Found) -> None:
     started = time.perf_counter()
     with options("auto"):
         while time.perf_counter() - started < WARM_S:
-            running.steps(4)
-            kinds = [kind for one in running.kernels.values() if one._dispatch.planes is not None
-                     for kind in one._dispatch.planes._kinds.values()]  # fmt: skip
+            running.plain(running.kernels)(4)
             running.gpu.synchronize()
-            if all(kind.phase in ("known", "over") for kind in kinds):
+            if all(kind.phase in ("known", "over", "follows") for _, kind in kinds_of(running)):
                 break
-    for function, one in running.kernels.items():
-        planes = one._dispatch.planes
-        for kind in () if planes is None else planes._kinds.values():
+    for function, kind in kinds_of(running):
+        if kind.phase != "over":
             saved = ", ".join(f"{use.saved:.2f} of {use.fields}" for use in kind.uses)
             found.why.append(f"{function.__name__}: {kind.phase}: {kind.why} (predicted to save {saved})")
+
+
+def kinds_of(running: Running) -> Iterator[tuple[Callable[..., object], Any]]:
+    """What is known of the calls."""
+    for function, one in running.kernels.items():
+        planes = one._dispatch._known_planes
+        for kind in () if planes is None else planes._kinds.values():
+            yield function, kind
 
 
 def row_of(running: Running, ways: Mapping[str, tuple[str, Callable[[int], None]]], count: int, rounds: int) -> Row:
@@ -210,7 +249,7 @@ def row_of(running: Running, ways: Mapping[str, tuple[str, Callable[[int], None]
     converted, layouts = [0, 0], {}
     with options("auto"):
         for _ in range(EARLIER if count < 50 else LEAST_EARLIER + 1):  # learned while running
-            running.timed(running.steps, count)
+            running.timed(ways["auto"][1], count)
     names = list(ways)
     for turn in range(rounds):
         for name in names[turn % len(names) :] + names[: turn % len(names)]:
@@ -220,7 +259,8 @@ def row_of(running: Running, ways: Mapping[str, tuple[str, Callable[[int], None]
                 besides = {key: one.beside for key, one in running.arrays.items() if isinstance(one.beside, Planes)}
                 converted = [sum(one.filled for one in besides.values()),
                              sum(one.written_back for one in besides.values())]  # fmt: skip
-                layouts = {key: "planes" for key, one in besides.items() if one.account and one.account.in_planes}
+                there = {key: one.account for key, one in running.arrays.items() if one.account is not None}
+                layouts = {key: "planes" for key, one in there.items() if one.in_planes}
     medians = {name: statistics.median(some) for name, some in seconds.items()}
     return Row(running.stream.name, running.stream.used, count, medians, converted, layouts)
 
@@ -281,6 +321,11 @@ def device_copy() -> Callable[[int], float]:
     return seconds
 
 
+def gpu_name(device: str) -> str:
+    gpu = gpus.gpu_of(device)
+    return "" if gpu is None else gpu.name
+
+
 def table(rows: Sequence[Row]) -> str:
     """For a page."""
     lines = ["| stream | used | steps | as they are | `auto` | gain | best fixed layout | `auto` of it |",
@@ -332,12 +377,14 @@ def main() -> None:
             rows += found.rows
             told[stream.name] = {**asdict(found), "seconds": time.perf_counter() - started}
             print("\n".join(table(found.rows).splitlines()[2:-2]), *found.why, sep="\n")
+            if found.cold:
+                print(f"  unknown: {found.cold}, {found.cold['off'] / found.cold['auto']:.3f}")
             print(*(f"  {one}" for one in found.conversions), f"  {time.perf_counter() - started:.0f} s", sep="\n",
                   flush=True)  # fmt: skip
             if asked.out:
                 with open(asked.out, "w", encoding="utf-8") as file:
-                    json.dump({"date": time.strftime("%Y-%m-%d"), "versions": versions(), "scale": asked.scale,
-                               "device": asked.device, "streams": told}, file, indent=1)  # fmt: skip
+                    about = {"date": time.strftime("%Y-%m-%d"), "gpu": gpu_name(asked.device), "versions": versions()}
+                    json.dump({**about, "scale": asked.scale, "rounds": asked.rounds, "streams": told}, file, indent=1)
     print(table(rows))
 
 

@@ -193,6 +193,17 @@ def test_a_kernel_that_data_leads_through_records_finds_them_up_to_date() -> Non
     assert (out.numpy() == told).all() and not beside(there).ahead
 
 
+def test_kernels_that_gain_together_are_no_looks_for_one_another(times: Times) -> None:
+    times.conversion = 8 * MS  # no kernel would pay that alone, if the other one wrote to records
+    first, second, there, host = learned(), learned(scale), lw.device_array(records()), records()
+    for _ in range(9):
+        first(there, 1.0)
+        second(there, -1.0)
+        drift(host, 1.0)
+        scale(host, -1.0)
+    assert beside(there).ahead == {"x", "v"} and same(there.numpy(), host)
+
+
 def all_of_it(p):
     for i in range(len(p)):
         p[i]["x"] += p[i]["v"][0] + p[i]["v"][1]

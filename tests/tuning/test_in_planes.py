@@ -104,6 +104,16 @@ def test_what_is_coalesced_saves_nothing() -> None:
     assert found(scaled, np.zeros((60, 70)))[0].saved == 0.0
 
 
+def test_short_rows_may_be_shared_by_few_threads() -> None:
+    def scaled(a):
+        for i in range(a.shape[0]):
+            for j in range(a.shape[1]):
+                a[i, j] *= 2.0
+
+    assert found(scaled, np.zeros((3000, 19)))[0].saved == 0.25
+    assert not found(scaled, np.zeros((300, 190)))[0].fits
+
+
 def test_a_call_for_the_cpu_has_nothing_to_ask() -> None:
     def rising(p, out):
         s = 0.0

@@ -139,6 +139,11 @@ class CallKind:
         was_tried = self.phase == "counted" and 0.0 < self.planes_ns <= NEAR * self.records_ns
         return self.phase == "follows" or was_tried
 
+    @property
+    def could_follow(self) -> bool:
+        """Whether such calls would run on planes if there were some."""
+        return self.phase == "known" or (self.follows and self.is_made)
+
     def is_meant(self, in_planes: bool) -> bool:
         """Whether the time of such a call counts."""
         return self.phase == "known" or in_planes == (self.phase in ("planes", "follows"))

@@ -34,6 +34,8 @@ KernelOf = Callable[[Callable[..., object], None, Mapping[str, Any]], Callable[.
 
 SECTOR = 32
 WARP = 32
+SHORT, OF_SHORT = 64, 0.25
+"""Rows of so few elements are shared by few threads, if at all: what is taken to be saved where each has its own."""
 OF_WIDE = 0.5
 """What is taken to be saved where the threads of a warp each go through a row of their own."""
 
@@ -169,7 +171,9 @@ def _saved(array: np.ndarray, params: Mapping[str, ArrayParam], accesses: Collec
     record = array.strides[-1] if array.dtype.names is not None else array.strides[0]
     parted = [access for access in accesses if access.apart != 0]
     if any(isinstance(access.apart, str) or abs(access.apart) % record for access in parted):
-        return None  # data decides which records, or threads go along other axes than planes do
+        is_data = any(isinstance(access.apart, str) for access in parted)
+        is_short = array.dtype.names is None and array.shape[-1] <= SHORT
+        return OF_SHORT if is_short and not is_data else None  # or threads go along other axes than planes do
     used: set[int] = set()
     is_wide = False
     for access in parted:
