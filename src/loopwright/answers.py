@@ -74,6 +74,11 @@ class AskedCall:
     condition: str = ""
 
 
+def with_notes(found: Explanation, notes: Sequence[str]) -> Explanation:
+    """The same with more notes, before the others."""
+    return replace(found, notes=(*notes, *found.notes)) if notes else found
+
+
 @together(FOR_EXPLAIN)
 def explained(
     one: Specialisation,

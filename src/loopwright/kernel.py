@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from loopwright.frontend.hidden import Hidden
     from loopwright.frontend.structured import Structure
     from loopwright.profile import journal
-    from loopwright.recipe import order_of_keys
     from loopwright.report import (
         explanation,
         kernel_summary,
@@ -49,11 +48,10 @@ if TYPE_CHECKING:
     from loopwright.search import ranges as search_ranges
     from loopwright.search.ranges import Ranges
     from loopwright.search.space import Device, Space
-    from loopwright.tuning import background_experiments, recorded_call, recording, remap_inspection, scratch
+    from loopwright.tuning import background_experiments, in_planes, recorded_call, recording, remap_inspection, scratch
     from loopwright.tuning import tune as tuning
     from loopwright.tuning.background_experiments import BackgroundExperiments
     from loopwright.tuning.recording import Recording
-    from loopwright.tuning.remap_inspection import RemapInspection
 else:  # what calls do without
     answers = deferred("loopwright.answers")
     tracebacks = deferred("loopwright.tracebacks")
@@ -70,8 +68,8 @@ else:  # what calls do without
     tune_report = deferred("loopwright.report.tune_report")
     search_ranges = deferred("loopwright.search.ranges")
     background_experiments = deferred("loopwright.tuning.background_experiments")
-    order_of_keys = deferred("loopwright.recipe.order_of_keys")
     remap_inspection = deferred("loopwright.tuning.remap_inspection")
+    in_planes = deferred("loopwright.tuning.in_planes")
     recorded_call = deferred("loopwright.tuning.recorded_call")
     recording = deferred("loopwright.tuning.recording")
     scratch = deferred("loopwright.tuning.scratch")
@@ -135,7 +133,7 @@ class LoopKernel(_Called):
         self._is_static = isinstance(function, staticmethod)
         function = function.__func__ if isinstance(function, staticmethod) else function
         self._set_up(capture(function), ranges)
-        for told in WATCHERS:
+        for told in WATCHERS if not function.__module__.startswith("loopwright.") else ():
             told(self)
 
     def _set_up(self, source: Source, ranges: Ranges | None) -> None:
@@ -149,7 +147,7 @@ class LoopKernel(_Called):
             {} if self._source.structures else self._source.function,
             self._source.written,
             self._specialise,
-            KernelExperience(self._experimenter, source.name, source.file, _remapping),
+            KernelExperience(self._experimenter, source.name, source.file, lambda c: remap_inspection.remapping_of(c)),
             self._refused_as_method,
             self._by_structure,
             self._source.indices,
@@ -157,6 +155,7 @@ class LoopKernel(_Called):
             self._after,
             self._own_options(),
             lambda *shared: stored_timelines.keep(source.name, source.file, self._dispatch.parameters, *shared),
+            lambda: in_planes.plane_compiler(self.specialise, kernel_with),
         )
         self._call = self._called
         if source.variadic is not None:
@@ -286,6 +285,10 @@ class LoopKernel(_Called):
     def explain(self, *args: Any, **kwargs: Any) -> Explanation:
         """What is proven about each loop and array for a call with these arguments, what was generated, which variant
         serves it and why, and what ran so far. It compiles what such a call needs, and runs nothing."""
+        args, told = self._dispatch.laid_out(args)
+        return answers.with_notes(self._explained(args, kwargs), told)
+
+    def _explained(self, args: Sequence[object], kwargs: Mapping[str, object]) -> Explanation:
         if (other := self._serving(args, kwargs, compiles=True)) is not None:
             return other[0].explain(*other[1])
         prepared = self._dispatch.prepare(args, kwargs)
@@ -585,14 +588,6 @@ def kernel_with(function: Callable[..., Any], schedule: Ranges | None, options: 
 def _irregular(prepared: Prepared) -> IrregularReport:
     found = _own(prepared.compiled).analysed
     return path_reports.irregular(found.written, found.facts, prepared.arguments)
-
-
-def _remapping(default: Measured) -> RemapInspection | None:
-    """What is asked about the order of its iterations; None where a glance at its loops says that it has no other."""
-    one = _own(default)
-    if not one.takes_device_arrays or not order_of_keys.may_be_irregular(one.written):
-        return None
-    return remap_inspection.RemapInspection(one)
 
 
 def _own(compiled: object) -> Specialisation:

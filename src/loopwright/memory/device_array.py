@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import itertools
+import threading
 import weakref
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from math import prod
+from typing import TYPE_CHECKING, Any, Literal, Protocol, Self
 
 import numpy as np
 
 from loopwright.config import current
 from loopwright.deferred import deferred
-from loopwright.errors import DeviceError
+from loopwright.errors import DeviceError, DeviceMemoryError
 from loopwright.ir.types import from_dtype
 from loopwright.ir.variant import is_gpu
 from loopwright.memory.arrays import Array, as_numpy, refusal
 from loopwright.memory.on_device import OnDevice, Where, on_device
+from loopwright.memory.records import alignment_of
 
 if TYPE_CHECKING:
     from loopwright.devices import gpus
@@ -29,6 +32,8 @@ Version = int | Literal["unknown"]
 since; or that nobody knows, since others may write them without a word."""
 
 _WRITES = itertools.count(1)  # `next` of it is one step for threads
+_HAVE_MORE: weakref.WeakSet[DeviceArray] = weakref.WeakSet()
+"""Arrays with something beside them."""
 _NONE_KEPT: tuple[Version, Array | None] = (0, None)
 
 
@@ -81,23 +86,80 @@ def device_array(source: Any) -> DeviceArray:
     return DeviceArray(array, gpu, where)
 
 
+class Beside(Protocol):
+    """What is kept beside an array, and may be newer (memory/planes.py)."""
+
+    def settle(self, array: DeviceArray) -> None:
+        """Write back to the array what is newer here."""
+
+    def forget(self) -> None:
+        """Nothing here counts any more."""
+
+
 class DeviceArray:
     """An array in a GPU's memory. Kernels use it in place; `numpy()` copies it to the host, `copy_from` the other way.
 
-    shape, dtype: as of a NumPy array; its layout is C. token: what tells it from others. Made by `lw.device_array`."""
+    shape, dtype: as of a NumPy array; its layout is C. token: what tells it from others. beside: None where there is
+    nothing. Made by `lw.device_array`."""
 
+    beside: Beside | None = None
+    may_be_turned = False
+    """Whether another layout could be kept beside it."""
+    account: Any = None
+    """Whoever decides about that keeps here what he knows of the array."""
+    touched = False
+    """Whether somebody has used its memory since that was set back."""
     _is_shown = False
+    _thread = 0
+    _is_shared = False
     _version: Version
     _kept: tuple[Version, Array | None]
 
     def __init__(self, source: Array, gpu: Gpu, where: Where) -> None:
-        self.shape, self.dtype, self.where = source.shape, source.dtype, where
-        self.nbytes = source.nbytes
-        self._gpu = gpu
-        self._address = gpu.allocate(max(source.nbytes, 1))
-        self.token = ("device_array", self._address, self.shape, self.dtype)
-        self._finalizer = weakref.finalize(self, gpu.release, self._address)
+        self._describe(source.shape, source.dtype, gpu, where)
+        self._take(_allocated(gpu, max(source.nbytes, 1)))
         self.copy_from(source)
+        self.may_be_turned = _may_be_turned(source)
+        self._thread = 0  # who makes it may be another one than who works with it
+
+    def _describe(self, shape: tuple[int, ...], dtype: np.dtype[Any], gpu: Gpu, where: Where) -> None:
+        self.shape, self.dtype, self.where, self._gpu = shape, dtype, where, gpu
+        self.nbytes = dtype.itemsize * prod(shape)
+
+    def _take(self, address: int) -> None:
+        """This memory is its own."""
+        self._address = address
+        self.token: tuple[object, ...] = ("device_array", address, self.shape, self.dtype)
+        self._finalizer = weakref.finalize(self, self._gpu.release, address)
+
+    def put_beside(self, what: Beside) -> None:
+        """Keep something there, until memory is short."""
+        self.beside = what
+        _HAVE_MORE.add(self)
+
+    def used(self) -> None:
+        """Its memory is about to be used, in this thread: what is newer beside it is written back."""
+        self.in_this_thread()
+        self.touched = True
+        if self.beside is not None:
+            self.beside.settle(self)
+
+    def in_this_thread(self) -> None:
+        """It is used, or what is beside it."""
+        here = threading.get_ident()
+        if here != self._thread:
+            self._is_shared = self._is_shared or self._thread != 0
+            self._thread = here
+
+    @property
+    def gpu(self) -> Gpu:
+        """Where it is."""
+        return self._gpu
+
+    @property
+    def is_seen(self) -> bool:
+        """Whether another library was shown its memory, or several threads use it."""
+        return self._is_shown or self._is_shared or self._thread not in (0, threading.get_ident())
 
     @property
     def version(self) -> Version:
@@ -132,7 +194,10 @@ class DeviceArray:
         array = np.asarray(source)
         if array.shape != self.shape or array.dtype != self.dtype:
             raise ValueError(f"{array.shape} of {array.dtype} does not fit {self.shape} of {self.dtype}")
+        self.in_this_thread()
         note_writes([self])
+        if self.beside is not None:
+            self.beside.forget()
         try:
             if array.nbytes:
                 self._gpu.upload(self._address, np.ascontiguousarray(array).reshape(-1))
@@ -142,6 +207,7 @@ class DeviceArray:
     def numpy(self) -> Array:
         """A copy of the elements in a new NumPy array. It waits for kernels that were called before."""
         array = np.empty(self.shape, self.dtype)
+        self.used()
         if array.nbytes:
             self._gpu.synchronize()
             self._gpu.download(array.reshape(-1), self._address)
@@ -154,12 +220,79 @@ class DeviceArray:
 
     def argument(self) -> OnDevice:
         """What kernels are given."""
+        self.used()
         return on_device(self._address, self.shape, self.dtype, None, self.where, self)
 
     @property
     def __cuda_array_interface__(self) -> dict[str, object]:
         if self.where != "cuda":
             raise AttributeError("the emulated GPU's memory cannot be reached by other libraries")
+        self.used()
         self._is_shown = True
-        return {"version": 3, "data": (self._address, False), "shape": self.shape, "typestr": self.dtype.str,
+        told = {"version": 3, "data": (self._address, False), "shape": self.shape, "typestr": self.dtype.str,
                 "strides": None, "stream": None}  # fmt: skip
+        return told if self.dtype.names is None else {**told, "descr": self.dtype.descr}
+
+
+def _allocated(gpu: Gpu, size_bytes: int) -> int:
+    """Memory for an array, if need be by giving back what is kept beside others. Raises DeviceMemoryError."""
+    try:
+        return gpu.allocate(size_bytes)
+    except DeviceMemoryError:
+        here = threading.get_ident()
+        others = [one for one in list(_HAVE_MORE) if one._gpu is gpu and one._thread == here]
+        if not others:
+            raise
+    for one in others:
+        one.used()
+        one.beside = None
+        _HAVE_MORE.discard(one)
+    gpu.synchronize()
+    return gpu.allocate(size_bytes)
+
+
+def _may_be_turned(array: Array) -> bool:
+    names = array.dtype.names
+    if names is None:
+        return array.ndim == 2 and min(array.shape) > 1
+    is_named = all(one.isidentifier() and one[0] != "_" for one in names)
+    return array.ndim > 0 and array.size > 0 and is_named and alignment_of(array.dtype) > 0
+
+
+class DevicePart(DeviceArray):
+    """A part of an array's memory, or memory beside it, with strides of its own, in bytes: for kernels alone."""
+
+    _strides: tuple[int, ...]
+
+    @classmethod
+    def made(cls, shape: tuple[int, ...], dtype: np.dtype[Any], strides: tuple[int, ...], beside: DeviceArray) -> Self:
+        """New memory of the same GPU, whose elements are anything. Raises DeviceMemoryError."""
+        one = cls._new(shape, dtype, strides, beside)
+        one._take(beside._gpu.allocate(max(one.nbytes, 1)))
+        one.token = ("part", one._address, shape, dtype, strides)
+        return one
+
+    @classmethod
+    def of(
+        cls, array: DeviceArray, shape: tuple[int, ...], dtype: np.dtype[Any], strides: tuple[int, ...], offset: int = 0
+    ) -> Self:
+        """Elements of this array, the first one so many bytes behind its beginning. It does not keep the memory."""
+        one = cls._new(shape, dtype, strides, array)
+        one._address = array._address + offset
+        one.token = ("part", one._address, shape, dtype, strides)
+        return one
+
+    def begins_behind(self, other: DevicePart, distance: int) -> bool:
+        """Whether it begins so many bytes behind the beginning of another one."""
+        return self._address - other._address == distance
+
+    @classmethod
+    def _new(cls, shape: tuple[int, ...], dtype: np.dtype[Any], strides: tuple[int, ...], like: DeviceArray) -> Self:
+        one = cls.__new__(cls)
+        one._describe(shape, dtype, like._gpu, like.where)
+        one._strides = strides
+        note_writes((one,))
+        return one
+
+    def argument(self) -> OnDevice:
+        return on_device(self._address, self.shape, self.dtype, self._strides, self.where, self)

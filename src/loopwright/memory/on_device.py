@@ -41,7 +41,8 @@ def on_device(
         "version": 3, "data": (address, False), "shape": tuple(shape), "typestr": dtype.str,
         "strides": None if strides is None else tuple(strides),
     }  # fmt: skip
-    array = np.asarray(_Described(told)).view(OnDevice)
+    raw = np.asarray(_Described(told))
+    array = (raw if dtype.names is None else raw.view(dtype)).view(OnDevice)  # records are told of as bytes
     array.where, array.stream, array.owner, array.is_lent = where, 0, owner, False
     return array
 

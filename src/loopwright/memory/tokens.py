@@ -45,7 +45,7 @@ def _torch_stream() -> int:
 def _of_kind(kind: type) -> Token:
     if kind in (bool, int, float):
         return type
-    if kind is DeviceArray:
+    if issubclass(kind, DeviceArray):
         return _of_device_array
     match kind.__module__.split(".")[0], kind.__name__:
         case ("cupy", "ndarray"):
@@ -56,6 +56,7 @@ def _of_kind(kind: type) -> Token:
 
 
 def _of_device_array(value: DeviceArray) -> Hashable:
+    value.used()
     return value.token
 
 

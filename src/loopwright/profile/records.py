@@ -23,6 +23,10 @@ TREE = "tree"
 REMAP = "remap"
 """The kind of those that say by what factor predictions for iterations in the order of their keys were too short."""
 
+PLANES = "planes"
+"""The kind of those that say what calls take with arrays as they are, and with planes kept on a GPU, by kernel, and
+types and sizes of the arrays."""
+
 TIMELINE = "timeline"
 """The kind of those that say who did what and when in the last call that several devices shared; see timeline_name."""
 

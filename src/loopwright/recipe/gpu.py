@@ -116,7 +116,6 @@ def _recipe(
     if not kernel.overlap:
         for nest in partial.chains():
             parted_by_kind(partial, nest)
-        done: set[str] = set()
         for run in with_conditions(partial):
             with partial.in_nest(run):
                 bound = _first_taken(partial, run, list(run), CONDITIONAL)

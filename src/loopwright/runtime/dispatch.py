@@ -30,6 +30,7 @@ from loopwright.ir.plan import whole
 from loopwright.ir.signature import BY_ELEMENT, Shape, Signature, shape_of
 from loopwright.ir.variant import Compilation, Variant, compilation_of, default_variant, is_gpu
 from loopwright.memory.arrays import refusal, refuses
+from loopwright.memory.device_array import DeviceArray
 from loopwright.memory.in_pieces import InPieces, on_host
 from loopwright.memory.on_device import OnDevice
 from loopwright.memory.records import alignment_of
@@ -46,9 +47,10 @@ from loopwright.runtime.specialise import as_arguments, signature_of
 if TYPE_CHECKING:
     from loopwright.choice.adapt import Decision, Standing
     from loopwright.devices import by_ctypes
-    from loopwright.runtime import repeated_shares, sharing
+    from loopwright.runtime import plane_calls, repeated_shares, sharing
 else:
     by_ctypes = deferred("loopwright.devices.by_ctypes")
+    plane_calls = deferred("loopwright.runtime.plane_calls")
     repeated_shares = deferred("loopwright.runtime.repeated_shares")
     sharing = deferred("loopwright.runtime.sharing")
 
@@ -84,9 +86,12 @@ class Dispatch:
     names of parameters that it may write. compile: makes the Compiled for a Compilation. experience: what was measured
     of it, None for nothing. refused: told of errors about arguments. structured: gives, for the values of all
     parameters where some of them hold others, what makes the call, and with which arguments. meanwhile: see
-    load_launcher. failed, own: see devices.base.Dispatcher. shared: see sharing.Shared."""
+    load_launcher. failed, own: see devices.base.Dispatcher. shared: see sharing.Shared. planes: gives what calls ask
+    whose arrays may be in planes on a GPU (plane_calls.py), None where none are."""
 
     call: Callable[..., object]
+    planes: plane_calls.PlaneCalls | None
+    _known_planes: plane_calls.PlaneCalls | None
 
     def __init__(
         self,
@@ -103,6 +108,7 @@ class Dispatch:
         failed: Failed | None = None,
         own: Own | None = None,
         shared: sharing.Shared = lambda kind, shape, asked: None,
+        planes: Callable[[], plane_calls.PlaneCompiler] | None = None,
     ) -> None:
         self.name = name
         self.parameters = tuple(sys.intern(one) for one in parameters)  # launcher.c compares addresses
@@ -111,6 +117,7 @@ class Dispatch:
         self.indices = tuple(indices) or (BY_ELEMENT,) * len(self.parameters)
         self._refused, self._structured, self._meanwhile = refused, structured, meanwhile
         self._failed, self._own, self._shared = failed, own, shared
+        self._plane_compiler, self._known_planes, self.planes = planes, None, None
         self._experience = experience or NoExperience()
         self._choosers: dict[Kind, tuple[Compiled, Chooser | None]] = {}
         self._serving: dict[tuple[Kind, Shape], Serving] = {}
@@ -302,6 +309,15 @@ class Dispatch:
         return copy_context().run(call)  # interrupted anywhere, no option stays behind
 
     def _slow(self, args: tuple[object, ...], kwargs: Mapping[str, object] | None) -> object:
+        if self.planes is not None and not kwargs:
+            if (result := self.planes.call(args, current())) is not NOT_DONE:
+                return result
+            if self.planes.over:  # calls of another kind look again
+                self.planes = None
+        return self._as_it_is(args, kwargs)
+
+    def _as_it_is(self, args: tuple[object, ...], kwargs: Mapping[str, object] | None = None) -> object:
+        """The same with arrays as they are."""
         if self._repeated_shares is not None and not kwargs and (asked := current()).devices:
             result = self._repeated_shares.again(args, asked, lambda call: lambda one: self._by_one(call, one))
             if result is not NOT_DONE:
@@ -368,6 +384,8 @@ class Dispatch:
             if known is not None:
                 return known.run(arguments, given)
         resident = call.resident
+        if resident == "all" and self.planes is None and self._plane_compiler is not None:
+            self._look_for_planes(call.given)
         serving = self._planned(Kind(self._signature(arguments, key), config, resident == "all"), arguments)
 
         def begins(entry: Entry) -> None:
@@ -377,6 +395,22 @@ class Dispatch:
                 dispatcher.add(key, asked, entry, None if serving.shape is None else arguments)
 
         return self._executor.run(serving, call, begins)
+
+    def laid_out(self, args: tuple[object, ...]) -> tuple[tuple[object, ...], tuple[str, ...]]:
+        """The arguments of a call by position as it would find them, and what is known of their layouts, in words."""
+        if self.planes is None:
+            return args, ()
+        return self.planes.planned(args), tuple(self.planes.told(args, self.parameters))
+
+    def _look_for_planes(self, given: tuple[object, ...]) -> None:
+        """From now on ask whether arrays are in planes, where such arguments may be."""
+        known = self._known_planes
+        if known is not None:
+            self.planes = None if known.knows(given) else known
+        elif any(isinstance(one, DeviceArray) and one.may_be_turned for one in given):
+            assert self._plane_compiler is not None
+            self.planes = plane_calls.PlaneCalls(self._plane_compiler(), self._as_it_is, self._structured)
+            self._known_planes = self.planes
 
     def _signature(self, arguments: tuple[object, ...], key: bytes | None) -> Signature:
         signature = signature_of(arguments, self.written, self.parameters, self.indices)

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from loopwright.analysis.path_inspector import PathInspector, path_inspector
+from loopwright.choice.base import Measured
 from loopwright.choice.remap import Inspected
 from loopwright.cost.divergence import SECTOR_BYTES, WARP, branch_cost, loop_cost, transactions
 from loopwright.devices.gpus import gpu_of
@@ -22,7 +23,7 @@ from loopwright.ir.queries import arrays_loaded, arrays_stored, contains
 from loopwright.memory.device_array import version_of
 from loopwright.memory.offload import copies_on_host
 from loopwright.predict.remapped import KEY_BYTES, ORDER_BYTES, RemapMeasures
-from loopwright.recipe.order_of_keys import redirections
+from loopwright.recipe.order_of_keys import may_be_irregular, redirections
 from loopwright.specialisation import Specialisation
 from loopwright.steps.redirect import Redirect
 from loopwright.steps.schedule import print_schedule
@@ -31,6 +32,12 @@ ROOM = 4
 """So many times the memory of an order, and of the keys that find it, has to be free."""
 WARPS = 96
 """So many of a loop's warps are looked at, evenly apart."""
+
+
+def remapping_of(code: Measured) -> RemapInspection | None:
+    """Of code that finds its arrays on a GPU; None where a glance at its loops says that it has no other order."""
+    assert isinstance(code, Specialisation)
+    return RemapInspection(code) if code.takes_device_arrays and may_be_irregular(code.written) else None
 
 
 class RemapInspection:
