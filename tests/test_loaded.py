@@ -155,6 +155,26 @@ def test_a_choice_among_measured_variants_needs_no_compiler_and_no_search(folder
     assert "tuning" not in loaded
 
 
+RUN = """
+import sys
+from pathlib import Path
+from loopwright.cli.main import run
+
+Path("run.py").write_text("import sys\\nprint(' '.join(sorted(sys.modules)))\\n")
+sys.argv = ["loopwright", "run", "run.py"]
+run()
+"""
+
+
+def test_a_command_loads_what_it_needs(folder):
+    """To run a script, no compiler, no tuner, and nothing that writes reports."""
+    [loaded] = modules_of(folder, RUN)
+    assert own(loaded)["cli"] == {"main", "refuse", "run", "kernels", "script", "terminal"}
+    assert own(loaded).keys() - AT_IMPORT.keys() == {"cli", "report"}
+    assert own(loaded)["report"] == {"words"}
+    assert others(loaded) <= {"rich", "typer", "importlib.resources", "zipfile"}
+
+
 ANOTHER = """
 import os, pathlib
 from loopwright.ir.variant import Variant

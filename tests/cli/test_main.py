@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from loopwright.cli import main
+from loopwright.cli import explain, run, show
 from loopwright.cli.main import app
 
 RUNNER = CliRunner()
@@ -30,8 +30,8 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> list[tuple[object, ...]]:
         seen.append(arguments)
         return 3
 
-    for name in ("run_and_sum_up", "explain_script", "show"):
-        monkeypatch.setattr(main, name, record)
+    for command, name in ((run, "run_and_sum_up"), (explain, "explain_script"), (show, "show")):
+        monkeypatch.setattr(command, name, record)
     return seen
 
 

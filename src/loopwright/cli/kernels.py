@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import PurePath
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
-from loopwright.analysis.facts import Facts
-from loopwright.ir.nodes import Kernel
 from loopwright.kernel import WATCHERS, LoopKernel
-from loopwright.report.explanation import Explanation
-from loopwright.report.irregular import IrregularReport
-from loopwright.search.ranges import Ranges
-from loopwright.search.space import Space
+
+if TYPE_CHECKING:  # a command that only runs a script needs no compiler
+    from loopwright.analysis.facts import Facts
+    from loopwright.ir.nodes import Kernel
+    from loopwright.report.explanation import Explanation
+    from loopwright.report.irregular import IrregularReport
+    from loopwright.search.ranges import Ranges
+    from loopwright.search.space import Space
 
 
 class Specialised(Protocol):
@@ -46,7 +48,7 @@ class Recorded(Protocol):
     def specialise(self, *arguments: object) -> Specialised: ...
 
 
-Looked = tuple[Recorded, IrregularReport]
+Looked: TypeAlias = "tuple[Recorded, IrregularReport]"
 """A kernel, and what data decides in a call of it."""
 
 

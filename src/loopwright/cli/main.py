@@ -4,24 +4,32 @@ from __future__ import annotations
 
 from importlib.metadata import version
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from loopwright.cli import cache, db
-from loopwright.cli.build import build_script
-from loopwright.cli.config import config_table
-from loopwright.cli.devices import device_rows, device_table
-from loopwright.cli.explain import explain_script
-from loopwright.cli.migrate import migrate
 from loopwright.cli.refuse import existing_script, refuse
-from loopwright.cli.report import write_report
-from loopwright.cli.run import run_and_sum_up
-from loopwright.cli.show import KINDS, show, split_target
-from loopwright.cli.terminal import terminal
-from loopwright.cli.tune import tune_script
 from loopwright.config import current
-from loopwright.tuning.tune import parse_budget
+from loopwright.deferred import deferred
+
+if TYPE_CHECKING:
+    from loopwright.cli import build, cache, config, db, devices, explain, migrate, report, show, terminal, tune
+    from loopwright.cli import run as running
+    from loopwright.tuning import tune as tuning
+else:  # a command loads what it needs: others need the compiler, the tuner, or what writes reports
+    build = deferred("loopwright.cli.build")
+    cache = deferred("loopwright.cli.cache")
+    config = deferred("loopwright.cli.config")
+    db = deferred("loopwright.cli.db")
+    devices = deferred("loopwright.cli.devices")
+    explain = deferred("loopwright.cli.explain")
+    migrate = deferred("loopwright.cli.migrate")
+    report = deferred("loopwright.cli.report")
+    running = deferred("loopwright.cli.run")
+    show = deferred("loopwright.cli.show")
+    terminal = deferred("loopwright.cli.terminal")
+    tune = deferred("loopwright.cli.tune")
+    tuning = deferred("loopwright.tuning.tune")
 
 app = typer.Typer(
     help="Plain Python loop nests over arrays, run correctly, safely and in parallel.",
@@ -46,7 +54,7 @@ def _run(
     summary: Annotated[bool, typer.Option(help="Print for each kernel what ran, on stderr.")] = False,
 ) -> None:
     """Run a script as `python SCRIPT` would. Options of loopwright come before SCRIPT."""
-    raise typer.Exit(run_and_sum_up(existing_script(script), arguments or [], summary))
+    raise typer.Exit(running.run_and_sum_up(existing_script(script), arguments or [], summary))
 
 
 @app.command("tune", context_settings=_PASSES_REST)
@@ -58,10 +66,10 @@ def _tune(
     """Run a script, then measure variants of the kernels it called, with the arguments it called them with. Results are
     kept, and serve calls from then on."""
     try:
-        seconds = parse_budget(budget)
+        seconds = tuning.parse_budget(budget)
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="--budget") from None
-    raise typer.Exit(tune_script(existing_script(script), arguments or [], seconds))
+    raise typer.Exit(tune.tune_script(existing_script(script), arguments or [], seconds))
 
 
 @app.command("build", context_settings=_PASSES_REST)
@@ -76,7 +84,7 @@ def _build(
     """Run a script, and put the compiled code of its kernels into a folder, for machines without a compiler: for the
     kinds of calls that the script makes. The folder is used where it lies beside the script, or where LOOPWRIGHT_BUILT
     names it."""
-    raise typer.Exit(build_script(existing_script(script), arguments or [], out, processor))
+    raise typer.Exit(build.build_script(existing_script(script), arguments or [], out, processor))
 
 
 @app.command("explain", context_settings=_PASSES_REST)
@@ -86,7 +94,7 @@ def _explain(
     json: Annotated[bool, typer.Option("--json", help="Print JSON; the script's own output goes to stderr.")] = False,
 ) -> None:
     """Run a script, then say of each kernel that it called: what was proven of each loop and array, and what ran."""
-    raise typer.Exit(explain_script(existing_script(script), arguments or [], json))
+    raise typer.Exit(explain.explain_script(existing_script(script), arguments or [], json))
 
 
 @app.command("report")
@@ -97,7 +105,7 @@ def _report(
 ) -> None:
     """Write one HTML page of what was measured: the variants of each kernel, which one is chosen at which size, where a
     GPU is faster, and how far predictions are off."""
-    write_report(current(), out, kernel, store)
+    report.write_report(current(), out, kernel, store)
 
 
 @app.command("show", context_settings=_PASSES_REST)
@@ -118,9 +126,9 @@ def _show(
 ) -> None:
     """Print what became of a kernel, for each kind of call that the script makes, or for the types in --args; with
     --steps, what would become of it."""
-    path, name = split_target(target)
-    asked = [kind for kind, wanted in zip(KINDS, (ir, facts, c, space, irregular), strict=True) if wanted]
-    raise typer.Exit(show(existing_script(path), name, asked or ["ir"], args, arguments or [], steps))
+    path, name = show.split_target(target)
+    asked = [kind for kind, wanted in zip(show.KINDS, (ir, facts, c, space, irregular), strict=True) if wanted]
+    raise typer.Exit(show.show(existing_script(path), name, asked or ["ir"], args, arguments or [], steps))
 
 
 @app.command("migrate", context_settings=_PASSES_REST)
@@ -132,19 +140,19 @@ def _migrate(
 ) -> None:
     """List each function that numba compiles: whether it runs here, as far as its text tells, and why not; and let the
     file import loopwright.numba instead of numba."""
-    raise typer.Exit(migrate(existing_script(file), write, run, arguments or []))
+    raise typer.Exit(migrate.migrate(existing_script(file), write, run, arguments or []))
 
 
 @app.command("devices")
 def _devices() -> None:
     """Show the CPU, compiler and GPUs, and what is missing."""
-    terminal().print(device_table(device_rows(current())))
+    terminal.terminal().print(devices.device_table(devices.device_rows(current())))
 
 
 @app.command("config")
 def _config() -> None:
     """Every option, its value here, and the environment variable that sets it."""
-    terminal().print(config_table(current()))
+    terminal.terminal().print(config.config_table(current()))
 
 
 # ---- loopwright cache -------------------------------------------------------------------------------------------

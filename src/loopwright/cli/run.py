@@ -5,14 +5,17 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rich.table import Table
 
 from loopwright.cli.kernels import Recorded, recording, where
 from loopwright.cli.script import run_script
 from loopwright.cli.terminal import terminal
-from loopwright.report.explanation import Explanation
 from loopwright.report.words import duration
+
+if TYPE_CHECKING:
+    from loopwright.report.explanation import Explanation
 
 
 def run_and_sum_up(path: Path, arguments: Sequence[str], summary: bool) -> int:
