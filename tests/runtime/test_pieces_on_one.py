@@ -3,6 +3,7 @@ were, and whatever goes wrong."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 import loopwright as lw
 from loopwright.devices.emulated import EmulatedGpu
 from loopwright.errors import DeviceError, DeviceMemoryError
+from loopwright.memory.array_copies import ArrayCopies
 from loopwright.runtime.pieces_on_one import OnOneGpu
 from loopwright.runtime.shared_call import SharedCall
 
@@ -168,11 +170,13 @@ def test_where_there_is_no_room_devices_share_the_call(alone: list[str], monkeyp
     mine = [lw.distributed_array(u), lw.distributed_array(v)]
     stepped(u, v, 2.0)
 
-    def full(self: OnOneGpu, *given: Any) -> object:
-        alone.append(self.place)
-        raise DeviceMemoryError("no room")
+    def full(self: ArrayCopies, *given: Any) -> Any:
+        if sys._getframe(1).f_code.co_filename.endswith("pieces_on_one.py"):
+            raise DeviceMemoryError("no room")
+        return room(self, *given)
 
-    monkeypatch.setattr(OnOneGpu, "run", full)
+    room = ArrayCopies.room
+    monkeypatch.setattr(ArrayCopies, "room", full)
     shared: list[SharedCall] = []
     run = SharedCall.run
     monkeypatch.setattr(SharedCall, "run", lambda self, *given: shared.append(self) or run(self, *given))
@@ -189,3 +193,26 @@ def test_empty_arrays_and_numbers_of_numpy_go_another_way(alone: list[str]) -> N
             step(*mine, 2.0)
         assert added(lw.distributed_array(np.zeros(0))) == 0.0
     assert not alone
+
+
+def test_what_is_interrupted_keeps_its_elements(alone: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    u, v = numbers(), np.zeros(50)
+    mine = [lw.distributed_array(u), lw.distributed_array(v)]
+    stepped(u, v, 2.0)
+    settle = EmulatedGpu.settle
+    asked: list[int] = []
+
+    def interrupted(self: EmulatedGpu, queue: Any) -> None:
+        asked.append(1)
+        if len(asked) == 1:
+            raise KeyboardInterrupt
+        settle(self, queue)
+
+    with lw.options(devices=TWO, plan="single"):
+        for _ in range(4):
+            step(*mine, 2.0)
+        mine[1].copy_from(np.zeros(50))
+        monkeypatch.setattr(EmulatedGpu, "settle", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            step(*mine, 2.0)
+    assert np.array_equal(mine[1].numpy(), v) and np.array_equal(mine[0].numpy(), u)

@@ -4,11 +4,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from loopwright.devices.base import NOT_DONE
 from loopwright.devices.gpu import Gpu
 from loopwright.errors import DeviceError, DeviceMemoryError
 from loopwright.memory.array_copies import ArrayCopies, make
@@ -33,29 +35,44 @@ class OnOneGpu:
     written: Collection[int]
 
     def run(self, call: CallArguments, make_it: Callable[[CallArguments], object]) -> object:
-        """make_it: makes a call whose arrays are on the GPU. Raises what a call raises; DeviceMemoryError before
-        anything is done; after another DeviceError nobody has what only this GPU had."""
+        """make_it: makes a call whose arrays are on the GPU. NOT_DONE, and nothing done, where arrays have no room
+        there. Raises what a call raises; after a DeviceError that is not about memory nobody has what only this GPU
+        had."""
         with IN_USE:
             owners = {k: one.owner for k, one in enumerate(call.arguments) if isinstance(one, InPieces)}
             copies = {position: owner.copies for position, owner in owners.items()}
-            for one in copies.values():
-                one.room(self.place, self.gpu)
+            try:
+                for one in copies.values():
+                    one.room(self.place, self.gpu)
+            except DeviceMemoryError:
+                return NOT_DONE
             try:
                 for position, one in copies.items():
                     self._bring(one, {**owners[position].gpus(), self.place: self.gpu})
-                result = make_it(self._there(call, copies))
-                self.gpu.settle("work")
-            except DeviceMemoryError:
-                raise
             except DeviceError:
-                for one in copies.values():
-                    one.lost(self.place)
+                self._lose(copies)
                 raise
-            except BaseException:
-                self._note_written(copies)  # what it has written until then
+            there = self._there(call, copies)
+            try:
+                result = make_it(there)
+                self.gpu.settle("work")
+            except DeviceError as error:
+                if isinstance(error, DeviceMemoryError):
+                    self._note_written(copies)
+                else:
+                    self._lose(copies)
+                raise
+            except BaseException:  # what it has written until then is the caller's
+                with suppress(DeviceError):
+                    self.gpu.settle("work")
+                self._note_written(copies)
                 raise
             self._note_written(copies)
             return result
+
+    def _lose(self, copies: dict[int, ArrayCopies]) -> None:
+        for one in copies.values():
+            one.lost(self.place)
 
     def _bring(self, copies: ArrayCopies, gpus: dict[str, Gpu]) -> None:
         if not copies.valid[self.place].missing(copies.whole):

@@ -285,7 +285,7 @@ class Sharing:
                     return make(on_one(asked, name))
                 return self._alone(division, decision, asked, make)
         except DeviceMemoryError:
-            return NOT_DONE
+            raise
         except DeviceError as error:
             division.failed(place, str(error).split("\n")[0])
             quiet.left = 0
@@ -375,6 +375,8 @@ class Sharing:
         late_ns = 0 if gpu is None else gpu.late_ns
         started = time.perf_counter_ns()
         result = alone(on_one(asked, name))
+        if result is NOT_DONE:
+            return result
         if gpu is not None:
             gpu.synchronize()
         spent_ns = time.perf_counter_ns() - started - (0 if gpu is None else gpu.late_ns - late_ns)
