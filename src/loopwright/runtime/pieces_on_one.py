@@ -15,7 +15,6 @@ from loopwright.devices.gpu import Gpu
 from loopwright.errors import DeviceError, DeviceMemoryError
 from loopwright.memory.array_copies import ArrayCopies, make
 from loopwright.memory.in_pieces import IN_USE, InPieces
-from loopwright.memory.on_device import on_device
 from loopwright.runtime.execute import CallArguments
 
 
@@ -52,7 +51,7 @@ class OnOneGpu:
             except DeviceError:
                 self._lose(copies)
                 raise
-            there = self._there(call, copies)
+            there = self._there(call, copies, owners)
             try:
                 result = make_it(there)
                 self.gpu.settle("work")
@@ -83,7 +82,7 @@ class OnOneGpu:
         except LookupError:
             raise DeviceError("a GPU has failed, and elements that only it had are lost") from None
 
-    def _there(self, call: CallArguments, copies: dict[int, ArrayCopies]) -> CallArguments:
+    def _there(self, call: CallArguments, copies: dict[int, ArrayCopies], owners: dict[int, Any]) -> CallArguments:
         arguments: list[object] = []
         tokens: list[Any] = []
         for position, value in enumerate(call.arguments):
@@ -91,10 +90,8 @@ class OnOneGpu:
                 arguments.append(value)
                 tokens.append(type(value))
                 continue
-            address = one.placed[self.place].address
-            dtype, shape = one.array.dtype, one.array.shape
-            arguments.append(on_device(address, shape, dtype, None, self.place, call.given[position]))
-            tokens.append(("in pieces", self.place, address, shape, dtype))
+            arguments.append(owners[position].on_one(self.place))
+            tokens.append(("in pieces", self.place, one.placed[self.place].address, one.array.shape, one.array.dtype))
         return CallArguments(tuple(arguments), call.given, tuple(tokens))
 
     def _note_written(self, copies: dict[int, ArrayCopies]) -> None:
