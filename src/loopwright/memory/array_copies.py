@@ -174,6 +174,12 @@ class ArrayCopies:
             copied.remove(box)
         self.valid[place].add(box)
 
+    def is_only_at(self, place: str) -> bool:
+        """Whether a place alone has all of it."""
+        valid, copied = self._as_sets()
+        others = any(one for other, one in valid.items() if other != place) or any(copied.values())
+        return not others and not valid[place].missing(self.whole)
+
     def settle_early(self) -> None:
         """A region is over: what was copied early counts."""
         if self.early:

@@ -15,6 +15,7 @@ from loopwright.ir.types import from_dtype
 from loopwright.memory.array_copies import HOST, ArrayCopies, make
 from loopwright.memory.arrays import Array, as_numpy, refusal
 from loopwright.memory.in_pieces import InPieces, KeptInPieces
+from loopwright.memory.on_device import OnDevice, on_device
 from loopwright.memory.placing import Placed, give_back
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ class DistributedArray(KeptInPieces):
         self.shape, self.dtype, self.nbytes = self._host.shape, self._host.dtype, self._host.nbytes
         self.copies = ArrayCopies(self._host, None)
         self.token = object()
+        self._views: dict[str, OnDevice] = {}
         self._finalizer = weakref.finalize(self, _give_back, self.copies.placed)
 
     def __len__(self) -> int:
@@ -47,6 +49,14 @@ class DistributedArray(KeptInPieces):
         found = self._host.view(InPieces)
         found.owner = self
         return found
+
+    def on_one(self, place: str) -> OnDevice:
+        """What kernels of a GPU are given that has memory for it, and all elements."""
+        address, known = self.copies.placed[place].address, self._views.get(place)
+        if known is None or known.stated != address:
+            known = self._views[place] = on_device(address, self.shape, self.dtype, None, place, None)
+            known.stated = address
+        return known
 
     def parts(self) -> Mapping[str, Sequence[Box]]:
         """Which boxes each device has the newest elements of, by its name; several may have the same ones."""

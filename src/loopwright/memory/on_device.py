@@ -20,12 +20,13 @@ LEGACY_STREAM = 1
 class OnDevice(np.ndarray[Any, np.dtype[Any]]):
     """A NumPy array in name: shape, strides, dtype and an address, which is one of a GPU. Its elements must never be
     touched by the CPU. where: which GPU; stream: whose work comes before that of a kernel, 0 where there is none;
-    owner: keeps the memory. is_lent: only for the length of a call."""
+    owner: keeps the memory. is_lent: only for the length of a call. stated: the address, for whoever made it."""
 
     where: Where
     stream: int
     owner: object
     is_lent: bool
+    stated: int
 
     def __repr__(self) -> str:
         return f"<array {self.shape} of {self.dtype} in a GPU's memory>"

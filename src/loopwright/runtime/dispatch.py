@@ -13,6 +13,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from contextvars import copy_context
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import takewhile
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
@@ -319,7 +320,7 @@ class Dispatch:
     def _as_it_is(self, args: tuple[object, ...], kwargs: Mapping[str, object] | None = None) -> object:
         """The same with arrays as they are."""
         if self._repeated_shares is not None and not kwargs and (asked := current()).devices:
-            result = self._repeated_shares.again(args, asked, lambda call: lambda one: self._by_one(call, one))
+            result = self._repeated_shares.again(args, asked, lambda call: partial(self._alone, call))
             if result is not NOT_DONE:
                 return result
         tokens = None if kwargs else tokens_of(args)
@@ -348,12 +349,20 @@ class Dispatch:
             raise error
         if settled is not default:  # every access is tested, and nothing reordered
             return self._by_one(call, here)
-        result = self.sharing.call(call, signature, asked, lambda config: self._by_one(call, config))
+        result = self.sharing.call(call, signature, asked, partial(self._alone, call))
         if args is not None:
             if self._repeated_shares is None:
                 self._repeated_shares = repeated_shares.RepeatedShares(self.sharing, self.codes.holds)
             self._repeated_shares.remember(args, call, asked, default.code, signature)
         return result
+
+    def _alone(self, call: CallArguments, config: Config, there: CallArguments | None = None) -> object:
+        """A call that one of several devices makes. there: the same with arrays that are on a GPU."""
+        if there is not None and there.tokens is not None:
+            result = self._executor.again(there.tokens, there.arguments)
+            if result is not NOT_DONE:
+                return result
+        return self._by_one(there or call, config)
 
     @property
     def sharing(self) -> sharing.Sharing:

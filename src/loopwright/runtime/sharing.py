@@ -15,6 +15,7 @@ import numpy as np
 from loopwright.choice.division import Assignment, Division
 from loopwright.config import PLANS, Config
 from loopwright.devices import gpus
+from loopwright.devices.base import NOT_DONE
 from loopwright.errors import DeviceError, DeviceMemoryError, PlanError, warn_once
 from loopwright.ir.plan import Plan
 from loopwright.ir.signature import Shape, Signature, shape_of
@@ -33,6 +34,7 @@ from loopwright.runtime.locks import Locks
 from loopwright.runtime.part_sources import EvenParts, FixedParts, GuidedParts, PlannedParts
 from loopwright.runtime.partial_copies import are_too_large
 from loopwright.runtime.participants import Event, Participant
+from loopwright.runtime.pieces_on_one import OnOneGpu, can_be
 from loopwright.runtime.race_call import RaceCall
 from loopwright.runtime.region_plans import RegionPlans
 from loopwright.runtime.shared_call import SharedCall
@@ -76,7 +78,7 @@ class SharedKind:
     """Calls of one signature under some options. code: the CPU's, which they are made of: another one where a constant
     has changed. programs: of the devices that may share, none where fewer than two
     can; host: for what only the host does; why: of devices that cannot share; able: who can make such a call alone.
-    divisions, timelines: by shape."""
+    divisions, timelines: by shape; runs_alone: whether a GPU makes all of a call."""
 
     code: Compiled
     programs: dict[str, RegionProgram]
@@ -89,6 +91,7 @@ class SharedKind:
     energy: dict[Shape, EnergyGoal] = field(default_factory=dict)
     tried: dict[Shape, set[int]] = field(default_factory=dict)
     plans: dict[Shape, RegionPlans] = field(default_factory=dict)
+    runs_alone: dict[str, bool] = field(default_factory=dict)
 
     def untried(self, shape: Shape, division: Division, asked: Config) -> Assignment | None:
         """A device that is to make such a call by itself once: of several regions the time of all of them together says
@@ -182,7 +185,8 @@ def _are_near(some: Sequence[range], others: Sequence[range]) -> bool:
 # ---- calls ------------------------------------------------------------------------------------------------------
 
 CodeOf = Callable[[Signature, Config], Compiled]
-Alone = Callable[[Config], object]
+Alone = Callable[..., object]
+"""Makes a call under a Config that names one device: that which devices were asked for, or another one."""
 Shared = Callable[[SharedKind, Shape, Config], object]
 """Told of each call that was shared, and of its options, once its Timeline is there."""
 
@@ -235,6 +239,10 @@ class Sharing:
             one = on_one(asked, division.devices[place])
             if not names and homes:
                 return alone(on_one(asked, "auto"))
+            if in_pieces and not homes:
+                result = self._in_pieces(kind, division, decision, quiet, call, signature, asked, alone)
+                if result is not NOT_DONE:
+                    return result
             if on_host or homes == {division.devices[place]}:
                 if quiet.is_quiet and asked.goal == "time":
                     return alone(one)
@@ -251,6 +259,37 @@ class Sharing:
             return self._shared(kind, shape, decision, call, asked, GuidedParts(_places(names)))
         fixed = EvenParts(len(names)) if decision.kind == "guided" else FixedParts(division.iterations, decision.parts)
         return self._shared(kind, shape, decision, call, asked, fixed)
+
+    def _in_pieces(
+        self, kind: SharedKind, division: Division, decision: Assignment, quiet: Quiet, call: CallArguments,
+        signature: Signature, asked: Config, alone: Alone,
+    ) -> object:  # fmt: skip
+        """A call with arrays in pieces that one GPU makes as a whole; NOT_DONE, and nothing done, where it cannot."""
+        (place,) = decision.devices
+        name = division.devices[place]
+        gpu = gpus.gpu_of(name) if is_gpu(name) else None
+        if gpu is None or kind.host is None or kind.host.results or asked.goal != "time" or not can_be(call.arguments):
+            return NOT_DONE
+        if name not in kind.runs_alone:
+            kind.runs_alone[name] = self._runs_on(name, signature, asked)
+        if not kind.runs_alone[name]:
+            return NOT_DONE
+        there = OnOneGpu(name, gpu, self._written)
+
+        def make(config: Config) -> object:
+            return there.run(call, lambda other: alone(config, other))
+
+        try:
+            with _locks.making("devices"):
+                if quiet.is_quiet:
+                    return make(on_one(asked, name))
+                return self._alone(division, decision, asked, make)
+        except DeviceMemoryError:
+            raise
+        except DeviceError as error:
+            division.failed(place, str(error).split("\n")[0])
+            quiet.left = 0
+        return self.call(call, signature, asked, alone)  # others make it
 
     def _division(
         self, kind: SharedKind, shape: Shape, asked: Config, arguments: Sequence[Any], on_host: bool
@@ -336,6 +375,8 @@ class Sharing:
         late_ns = 0 if gpu is None else gpu.late_ns
         started = time.perf_counter_ns()
         result = alone(on_one(asked, name))
+        if result is NOT_DONE:
+            return result
         if gpu is not None:
             gpu.synchronize()
         spent_ns = time.perf_counter_ns() - started - (0 if gpu is None else gpu.late_ns - late_ns)
