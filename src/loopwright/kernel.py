@@ -590,9 +590,9 @@ def _irregular(prepared: Prepared) -> IrregularReport:
 def _remapping(default: Measured) -> RemapInspection | None:
     """What is asked about the order of its iterations; None where a glance at its loops says that it has no other."""
     one = _own(default)
-    if not one.takes_device_arrays or not order_of_keys.may_be_irregular(one.written):
-        return None
-    return remap_inspection.RemapInspection(one)
+    if one.takes_device_arrays and order_of_keys.may_have_another(one.written):
+        return remap_inspection.RemapInspection(one)
+    return None
 
 
 def _own(compiled: object) -> Specialisation:

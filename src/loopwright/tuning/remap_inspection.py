@@ -23,9 +23,12 @@ from loopwright.memory.device_array import version_of
 from loopwright.memory.offload import copies_on_host
 from loopwright.predict.remapped import KEY_BYTES, ORDER_BYTES, RemapMeasures
 from loopwright.recipe.order_of_keys import redirections
+from loopwright.recipe.renumbering import among_clusters
 from loopwright.specialisation import Specialisation
 from loopwright.steps.redirect import Redirect
+from loopwright.steps.renumber import Renumber
 from loopwright.steps.schedule import print_schedule
+from loopwright.tuning.number_inspection import LONGER_NS, numbers_inspected
 
 ROOM = 4
 """So many times the memory of an order, and of the keys that find it, has to be free."""
@@ -45,9 +48,14 @@ class RemapInspection:
         found = self._one.analysed
         strict = self._one.compilation.semantics.strict
         steps = redirections(found.written, found.facts, strict)
-        if not steps or len(self._inspectors(steps)) < len(steps):
-            return ""
-        return print_schedule(steps)
+        if steps and len(self._inspectors(steps)) == len(steps):
+            return print_schedule(steps)
+        return "" if steps or self._renumbering is None else str(self._renumbering)
+
+    @cached_property
+    def _renumbering(self) -> Renumber | None:
+        found = self._one.analysed
+        return among_clusters(found.written, found.facts, self._one.compilation.semantics.strict)
 
     def _inspectors(self, steps: Collection[object]) -> list[PathInspector]:
         found = self._one.analysed
@@ -66,6 +74,10 @@ class RemapInspection:
     def inspect(self, arguments: tuple[object, ...]) -> Inspected | None:
         """See Remapping. None where little of the GPU's memory is left, too: an order takes some."""
         kernel = self._one.analysed.written
+        if self.steps.startswith(Renumber.name) and self._renumbering is not None:
+            gpu = gpu_of(self._one.compilation.device)
+            measures = numbers_inspected(self._one.analysed, self._renumbering, arguments, gpu)
+            return None if measures is None else Inspected(measures, None, LONGER_NS)
         deciding = frozenset().union(*(one.vector.arrays for one in self._loops))
         places = {param.name: param.argument for param in kernel.arrays}
         versions = tuple(version_of(arguments[places[name]]) for name in sorted(deciding & places.keys()))
