@@ -137,10 +137,12 @@ class Renumber(Step):
         return finished(with_statement(kernel, loop, Renumbered(kernel, loop, self, space).result()), kernel)
 
     def has_neighbours(self, kernel: Kernel, facts: Facts, strict: bool) -> bool:
-        """Whether the loop shows who neighbours whom, without which there is no search."""
+        """Whether the loop shows who neighbours whom, without which there is no search, and goes over all of them again
+        and again."""
         loop = loops(kernel)[self.loop]
         with suppress(NoSpace):
-            return neighbours((loop,), space_of(kernel, loop, self.array, facts, strict)) is not None
+            space = space_of(kernel, loop, self.array, facts, strict)
+            return self.loop not in space.loops and neighbours((loop,), space) is not None
         return False
 
     @property
