@@ -122,7 +122,8 @@ class SharedAnalyses:
         if tools.debug or tools.dump is not None or getattr(_of_thread, "is_further", False):
             return self._find(reading, wanted, gpu)
         records = tuple(sorted(wanted.signature.record_bytes.items()))
-        asked = wanted.semantics, wanted.schedule, wanted.on_gpu, tools.compiler_flags, tools.layout, records
+        asked = wanted.semantics, wanted.schedule, wanted.on_gpu, tools.compiler_flags, tools.layout, tools.remap
+        asked = *asked, records
         key = pickle.dumps(reading.written), self._state(), asked, gpu
         found = self.analyses.get(key, lambda: self._find(reading, wanted, gpu))
         return replace(found, constants=reading.constants)

@@ -64,13 +64,13 @@ def test_what_options_ask_for(options: dict[str, str], variant: Variant) -> None
     assert default_variant(replace(OPTIONS, **options)) == variant  # type: ignore[arg-type]
 
 
-MATTERS = {
+MATTERS = {"remap": "off",
     "strict": True, "deterministic": True, "checks": "all", "narrowing": "raise", "device": "cuda", "recipe": "plain",
     "schedule": "tile i 4", "variant": "cpu: plain", "cache": Path("x"), "cache_size": None, "compiler": "gcc",
     "compiler_flags": ("-O0",), "compile_timeout_s": 1.0, "debug": frozenset({"times"}), "dump": Path("x"),
     "built": "off", "layout": "off",
 }  # fmt: skip
-INDIFFERENT = {"threads": 5, "explore": False, "store": "off", "tuned": "off", "remap": "off", "devices": "cpu, cuda",
+INDIFFERENT = {"threads": 5, "explore": False, "store": "off", "tuned": "off", "devices": "cpu, cuda",
                "plan": "split", "goal": "energy", "watts": (("cpu", 9.0, 1.0),)}  # fmt: skip
 
 

@@ -52,6 +52,7 @@ WORDS: dict[str, tuple[str, ...]] = {
     "overrun": (LOOP,),
     "bind": (LOOP, "axis"),
     "relayout": ("array", "in", "layout"),
+    "renumber": ("array", "in", "numbers"),
 }
 """What the words after a step's name are; a step that is not named here gets random ones."""
 
@@ -67,6 +68,9 @@ LAYOUTS = (
     "aosoa 4 pad 1",
     "order 0 pad 2",
 )
+
+
+NUMBERS = ("", "packed", "clusters", "beyond 1", "packed beyond 8 times 2")
 
 
 def random_step(
@@ -107,6 +111,8 @@ def _words(choices: Choices, kernel: Kernel, what: str) -> list[str]:
             return ["in", choices.pick(names)] if choices.chance(70) else []
         case "layout":
             return choices.pick(LAYOUTS).split()
+        case "numbers":
+            return choices.pick(NUMBERS).split()
         case "place":
             return [str(choices.pick((2, 2, 2, 3, 9)))]
         case "offset":

@@ -224,3 +224,26 @@ def test_overlapping_rows_are_added_by_a_thread_each_where_there_are_many(n: int
         steps = str(kernel.explain(x, h, own).to_dict()["schedule"])
     np.testing.assert_array_equal(own, 1.0 + (np.convolve(x, h) if n else np.zeros(4)))
     assert steps.startswith("specialize x.0 >= 16384 in i; split i 1024; reorder j.1 i.1")
+
+
+def all_greatest(label, near, found, new):
+    for i in range(near.shape[0]):
+        mine = label[i]
+        if found[mine] < 0:
+            best = -1
+            for k in range(near.shape[1]):
+                best = max(best, label[near[i, k]])
+            if best >= 0:
+                new[mine] = max(new[mine], best)
+
+
+def test_maxima_by_key_whose_iterations_hold_loops_under_a_condition_are_shared() -> None:
+    label, near = RANDOM.integers(0, 40, 300), RANDOM.integers(0, 300, (300, 4))
+    found = np.where(RANDOM.random(40) < 0.5, -1, 7)
+    wanted, got = np.full(40, -1), np.full(40, -1)
+    all_greatest(label, near, found, wanted)
+    one = lw.kernel(device="emulated")(all_greatest)
+    one(label, near, found, got)
+    assert np.array_equal(got, wanted)
+    schedule = str(one.explain(label, near, found, got).schedule)
+    assert "bind i thread.x" in schedule and "reduce k" not in schedule  # no launch for each iteration of i

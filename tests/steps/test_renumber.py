@@ -219,3 +219,29 @@ def test_a_wrong_number_is_reported_as_without_it() -> None:
     one = lw.kernel(device="cpu", remap="renumber p in t")(smooth)
     with pytest.raises(lw.BoundsError, match="index 36 is out of bounds for axis 0 of 'x' with size 36"):
         one(np.ones((36, 2)), np.ones((36, 2)), table, 3)
+
+
+def wave(near, steps):
+    n = near.shape[0]
+    u, v = np.zeros(n), np.zeros(n)
+    u[0] = 1.0
+    for t in range(steps):  # noqa: B007
+        for i in range(n):
+            a = 0.0
+            for k in range(near.shape[1]):
+                j = near[i, k]
+                if j >= 0:
+                    a += u[j] - u[i]
+            v[i] += 0.1 * a
+        for i in range(n):
+            u[i] += v[i]
+    return u, v
+
+
+@pytest.mark.parametrize("order", ["", " packed"])
+def test_numbers_may_stand_for_no_neighbour(order: str) -> None:
+    table = grid(6, shuffled=True)
+    table[np.random.default_rng(1).random(table.shape) < 0.2] = -1
+    found = lw.kernel(device="cpu", remap=f"renumber near in t{order}")(wave)(table, 4)
+    for mine, right in zip(found, wave(table, 4), strict=True):
+        np.testing.assert_array_equal(mine, right)

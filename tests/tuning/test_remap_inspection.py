@@ -18,6 +18,7 @@ from loopwright.codegen.gpu import WRITERS
 from loopwright.codegen.gpu_writer import NotOnGpu
 from loopwright.devices.emulated import EmulatedGpu, EmulatedModule
 from loopwright.devices.gpu import Timer
+from loopwright.predict.remapped import remapped
 from loopwright.runtime.specialise import as_arguments
 from loopwright.tuning.remap_inspection import RemapInspection, _sample
 
@@ -32,6 +33,48 @@ def fails(t, x, out):
     for i in range(out.shape[0]):
         for k in range(t[i]):
             out[i] += x[i + k]
+
+
+def sweeps(x, y, p, m):
+    for t in range(m):  # noqa: B007 -- its name is asked for
+        for i in range(x.shape[0]):
+            s = 0.0
+            for k in range(p.shape[1]):
+                s += x[p[i, k]]
+            y[i] = 0.25 * s
+        for i in range(x.shape[0]):
+            x[i] = y[i]
+
+
+def neighbours_of(n: int, shuffled: bool) -> np.ndarray:
+    """Of the nodes of a ring, whose numbers may have nothing to do with that."""
+    regular = np.stack([np.roll(np.arange(n), 1), np.roll(np.arange(n), -1)], axis=1)
+    order = np.random.default_rng(0).permutation(n) if shuffled else np.arange(n)
+    found = np.empty_like(regular)
+    found[order] = order[regular]
+    return found
+
+
+def test_neighbours_far_apart_promise_a_gain_that_the_new_order_costs() -> None:
+    n = 4000
+    found = {}
+    for shuffled in (True, False):
+        arguments = (np.ones(n), np.ones(n), neighbours_of(n, shuffled), 50)
+        one = inspection(sweeps, *arguments)
+        assert one.steps == "renumber p in t clusters"
+        inspected = one.inspect(arguments)
+        assert inspected is not None and inspected.versions is None
+        found[shuffled] = inspected.measures
+    assert found[True].ratio < 0.5 and found[False].ratio == 1.0
+    assert remapped(found[True], 2e6).kept_ns < 2e6
+    assert remapped(found[True], 1e6).kept_ns > 1e6  # a millisecond in any case
+    assert remapped(found[False], 1e9).kept_ns > 1e9
+
+
+def test_one_sweep_is_left_as_it_stands() -> None:
+    arguments = (np.ones(4000), np.ones(4000), neighbours_of(4000, True), 1)
+    found = inspection(sweeps, *arguments).inspect(arguments)
+    assert found is not None and found.measures.ratio == 1.0
 
 
 def call(n: int, most: int = 9) -> list[np.ndarray]:

@@ -68,10 +68,12 @@ Phase = Literal["plain", "trial", "mapped", "compared"]
 @dataclass(frozen=True, slots=True)
 class Inspected:
     """What an inspection of one call has found. versions: of the arrays that decide about the order; None where it has
-    to be found anew in each call."""
+    to be found anew in each call. longer_ns: how much longer than
+    usual it takes to make the code."""
 
     measures: RemapMeasures
     versions: tuple[object, ...] | None
+    longer_ns: int = 0
 
 
 class Remapping(Protocol):
@@ -276,7 +278,7 @@ class RemapChooser:
             f"{_us(found.plain_ns)} a call as iterations stand, {_us(found.kept_ns)} in order, and "
             f"{_us(found.sort_ns)} to find the order" + (", which is kept" if state.steady else "")
         )
-        least_ns, cost_ns = LEAST_GAIN * found.plain_ns, MAKING_NS + INSPECT_NS
+        least_ns, cost_ns = LEAST_GAIN * found.plain_ns, MAKING_NS + state.inspected.longer_ns + INSPECT_NS
         needed, best = (cost_ns / gain if gain > least_ns else math.inf for gain in (gain_ns, best_ns))
         if needed <= state.uses:
             state.why = f"predicted to pay: {figures}"

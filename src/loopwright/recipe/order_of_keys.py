@@ -11,7 +11,7 @@ from loopwright.ir.queries import has, names_assigned, names_in
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import bodies, own_expressions, statements
 from loopwright.recipe.partial_schedule import Chain, NotTaken, PartialSchedule, ReasonedStep
-from loopwright.recipe.renumbering import why
+from loopwright.recipe.renumbering import may_count, why
 from loopwright.recipe.tunable import Tunable
 from loopwright.recipe.wavefronts import is_free
 from loopwright.steps.redirect import Redirect
@@ -42,6 +42,11 @@ def in_order_that_is_asked_for(partial: PartialSchedule, steps: Schedule) -> Non
         partial.decisions.append(ReasonedStep(step, why_first(step)))
     if steps:
         partial.begin_again()
+
+
+def may_have_another(kernel: Kernel) -> bool:
+    """Whether iterations, or what index arrays count, may have another order, at a glance."""
+    return may_be_irregular(kernel) or may_count(kernel)
 
 
 def may_be_irregular(kernel: Kernel) -> bool:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from loopwright.analysis.facts import Facts
 from loopwright.analysis.trace import escapes
 from loopwright.ir.nodes import Body, Break, For, Kernel, Load, Var
 from loopwright.ir.queries import accesses, contains, names_assigned
@@ -31,9 +32,7 @@ LEAST = 16
 
 def among_neighbours(partial: PartialSchedule, target: CpuTarget) -> None:
     """Renumber what index arrays count while outermost loops run."""
-    for loop in list(partial.kernel.body):
-        if not isinstance(loop, For) or not contains(loop.body, For) or _ends_early(loop):
-            continue
+    for loop in list(_over_time(partial.kernel)):
         for table in _tables(partial.kernel, (loop,)):
             times = LEAST + EACH_THREAD * target.cores
             step = Renumber(table, loop.name, beyond=target.l2_bytes, times=times)
@@ -45,6 +44,28 @@ def among_neighbours(partial: PartialSchedule, target: CpuTarget) -> None:
                 continue
             partial.begin_again()
             break
+
+
+def among_clusters(kernel: Kernel, facts: Facts, strict: bool) -> Renumber | None:
+    """The step that does it with an order that all threads of a GPU find together, for the first outermost loop where
+    one is legal."""
+    for loop in _over_time(kernel):
+        for table in _tables(kernel, (loop,)):
+            step = Renumber(table, loop.name, clusters=True)
+            if step.has_neighbours(kernel, facts, strict) and step.illegal(kernel, facts, strict) is None:
+                return step
+    return None
+
+
+def may_count(kernel: Kernel) -> bool:
+    """Whether some loop over time may go through what an index array counts, at a glance."""
+    return any(next(_tables(kernel, (loop,)), None) is not None for loop in _over_time(kernel))
+
+
+def _over_time(kernel: Kernel) -> Iterator[For]:
+    for loop in kernel.body:
+        if isinstance(loop, For) and contains(loop.body, For) and not _ends_early(loop):
+            yield loop
 
 
 def why(step: Step) -> str:

@@ -120,7 +120,7 @@ class Renumber(Step):
         if not kinds[self.array][0].is_integer:
             return Rejection(f"the elements of '{self.array}' are no whole numbers")
         try:
-            space = _space_of(kernel, loop, self.array, facts, strict)
+            space = space_of(kernel, loop, self.array, facts, strict)
         except NoSpace as why:
             return Rejection(f"'{self.array}': {why}")
         return (
@@ -133,14 +133,16 @@ class Renumber(Step):
     def apply(self, kernel: Kernel) -> Kernel:
         loop = loops(kernel)[self.loop]
         known = (found for one, *key, found in _SPACES if one is kernel and key == [self.array, self.loop])
-        space = next(known, None) or _space_of(kernel, loop, self.array, analyse(kernel), True)
+        space = next(known, None) or space_of(kernel, loop, self.array, analyse(kernel), True)
         return finished(with_statement(kernel, loop, Renumbered(kernel, loop, self, space).result()), kernel)
 
     def has_neighbours(self, kernel: Kernel, facts: Facts, strict: bool) -> bool:
-        """Whether the loop shows who neighbours whom, without which there is no search."""
+        """Whether the loop shows who neighbours whom, without which there is no search, and goes over all of them again
+        and again."""
         loop = loops(kernel)[self.loop]
         with suppress(NoSpace):
-            return neighbours((loop,), _space_of(kernel, loop, self.array, facts, strict)) is not None
+            space = space_of(kernel, loop, self.array, facts, strict)
+            return self.loop not in space.loops and neighbours((loop,), space) is not None
         return False
 
     @property
@@ -156,7 +158,9 @@ class Renumber(Step):
                     yield cls(array, name)
 
 
-def _space_of(kernel: Kernel, loop: For | While, array: str, facts: Facts, strict: bool) -> IndexSpace:
+def space_of(kernel: Kernel, loop: For | While, array: str, facts: Facts, strict: bool) -> IndexSpace:
+    """What the elements of a table count in a loop. Raises NoSpace."""
+
     def is_free(one: For) -> bool:
         found = facts.loops[one.name]
         inexact = any(not each.exact and each.kind != "scalar" for each in found.reductions)

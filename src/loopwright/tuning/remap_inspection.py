@@ -23,10 +23,13 @@ from loopwright.ir.queries import arrays_loaded, arrays_stored, contains
 from loopwright.memory.device_array import version_of
 from loopwright.memory.offload import copies_on_host
 from loopwright.predict.remapped import KEY_BYTES, ORDER_BYTES, RemapMeasures
-from loopwright.recipe.order_of_keys import may_be_irregular, redirections
+from loopwright.recipe.order_of_keys import may_have_another, redirections
+from loopwright.recipe.renumbering import among_clusters
 from loopwright.specialisation import Specialisation
 from loopwright.steps.redirect import Redirect
+from loopwright.steps.renumber import Renumber
 from loopwright.steps.schedule import print_schedule
+from loopwright.tuning.number_inspection import LONGER_NS, numbers_inspected
 
 ROOM = 4
 """So many times the memory of an order, and of the keys that find it, has to be free."""
@@ -37,7 +40,7 @@ WARPS = 96
 def remapping_of(code: Measured) -> RemapInspection | None:
     """Of code that finds its arrays on a GPU; None where a glance at its loops says that it has no other order."""
     assert isinstance(code, Specialisation)
-    return RemapInspection(code) if code.takes_device_arrays and may_be_irregular(code.written) else None
+    return RemapInspection(code) if code.takes_device_arrays and may_have_another(code.written) else None
 
 
 class RemapInspection:
@@ -52,9 +55,14 @@ class RemapInspection:
         found = self._one.analysed
         strict = self._one.compilation.semantics.strict
         steps = redirections(found.written, found.facts, strict)
-        if not steps or len(self._inspectors(steps)) < len(steps):
-            return ""
-        return print_schedule(steps)
+        if steps and len(self._inspectors(steps)) == len(steps):
+            return print_schedule(steps)
+        return "" if steps or self._renumbering is None else str(self._renumbering)
+
+    @cached_property
+    def _renumbering(self) -> Renumber | None:
+        found = self._one.analysed
+        return among_clusters(found.written, found.facts, self._one.compilation.semantics.strict)
 
     def _inspectors(self, steps: Collection[object]) -> list[PathInspector]:
         found = self._one.analysed
@@ -73,6 +81,10 @@ class RemapInspection:
     def inspect(self, arguments: tuple[object, ...]) -> Inspected | None:
         """See Remapping. None where little of the GPU's memory is left, too: an order takes some."""
         kernel = self._one.analysed.written
+        if self.steps.startswith(Renumber.name) and self._renumbering is not None:
+            gpu = gpu_of(self._one.compilation.device)
+            measures = numbers_inspected(self._one.analysed, self._renumbering, arguments, gpu)
+            return None if measures is None else Inspected(measures, None, LONGER_NS)
         deciding = frozenset().union(*(one.vector.arrays for one in self._loops))
         places = {param.name: param.argument for param in kernel.arrays}
         versions = tuple(version_of(arguments[places[name]]) for name in sorted(deciding & places.keys()))
