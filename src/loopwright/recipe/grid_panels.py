@@ -16,7 +16,7 @@ from loopwright.ir.queries import names_in
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import loops, statements
 from loopwright.recipe.grid_blocks import in_blocks
-from loopwright.recipe.grid_fronts import held
+from loopwright.recipe.grid_fronts import can_run, held
 from loopwright.recipe.grid_tiles import Bound
 from loopwright.recipe.partial_schedule import NotTaken, PartialSchedule, made
 from loopwright.recipe.tunable import Tunable
@@ -244,11 +244,25 @@ class _Elimination:
     def _by_one_block(self, name: str) -> list[Bound]:
         why = f"what {self.partial.number(PANEL)} iterations do to one another is the work of one block"
         (point,) = made(self.partial, Split(name, self.partial.number(PANEL)), why, anew=True)
-        copies = held(self.partial, name, COLUMNS, why)
-        threads = list(self._threads(self._loop(name).body, why))
-        if not threads:
-            raise NotTaken
-        return [(Bind(point, "block.x"), why), *threads, *copies]
+        for in_shared_memory in (True, False):
+            found: list[Bound] = []
+            with self.partial.together():
+                self._one_by_one(name, why)
+                threads = list(self._threads(self._loop(name).body, why))
+                rows = max((ROWS for one, _ in threads if "thread.y" in str(one)), default=1)
+                copies = held(self.partial, name, rows, COLUMNS, False, why) if in_shared_memory else []
+                can_run(self.partial, [(Bind(point, "block.x"), why), *threads, *copies])
+                found = [(Bind(point, "block.x"), why), *threads, *copies]
+            if found:
+                return found
+        raise NotTaken
+
+    def _one_by_one(self, name: str, why: str) -> None:
+        """Loops in a panel apart from what stands beside them: threads of a warp would have to wait for others."""
+        for loop in [stmt for stmt in self._loop(name).body if isinstance(stmt, For)]:
+            for place in range(len(loop.body), 1, -1):
+                with self.partial.together():
+                    self.partial.take(Fission(loop.name, place), why, anew=True)
 
     def _threads(self, body: Body, why: str) -> Iterator[Bound]:
         facts = self.partial.present_facts()

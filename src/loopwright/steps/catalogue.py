@@ -43,6 +43,6 @@ from loopwright.steps.vectorize import Vectorize
 
 STEPS: tuple[type[Step], ...] = (
     Split, Tile, Align, Reorder, Fuse, Fission, Cut, Partition, Normalize, Reverse, Shift, Skew, Guard, Complete,
-    Overrun, Separate, Specialize, Promote, Hold, Carry, Demote, Expand, Pack, Stage, Reduce, Scan, Find, Resolve, Redirect,
-    Relayout, Unroll, UnrollAndJam, Reschedule, Vectorize, Parallelize, Balance, Bind,
+    Overrun, Separate, Specialize, Promote, Hold, Carry, Demote, Expand, Pack, Stage, Reduce, Scan, Find, Resolve,
+    Redirect, Relayout, Unroll, UnrollAndJam, Reschedule, Vectorize, Parallelize, Balance, Bind,
 )  # fmt: skip

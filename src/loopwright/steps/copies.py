@@ -307,7 +307,9 @@ def _original(copies: Copies, loops: Sequence[For], innermost: bool) -> Original
     """What errors speak of where each iteration makes the array itself. The axes that are added cannot be left."""
     if copies.made is None or copies.kept or all(stmt is not copies.made for stmt in loops[-1].body):
         return None
-    own = Original(user_name(copies.array), tuple(range(len(copies.shape)))) if (o := copies.made.original) is None else o
+    own = (
+        Original(user_name(copies.array), tuple(range(len(copies.shape)))) if (o := copies.made.original) is None else o
+    )
     added = (0,) * len(loops)
     return replace(own, axes=(*own.axes, *added) if innermost else (*added, *own.axes))
 
