@@ -27,7 +27,7 @@ from loopwright.ir.nodes import (
     Var,
     While,
 )
-from loopwright.ir.queries import contains, names_assigned, names_in
+from loopwright.ir.queries import arrays_stored, contains, names_assigned, names_in
 from loopwright.ir.types import Scalar
 from loopwright.ir.walk import expressions, loops, own_expressions, rewrite_body, statements, subexpressions
 from loopwright.steps.draft import finished, fresh, names_of, substituted, with_statement
@@ -42,7 +42,7 @@ Side = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class TouchedBoxes:
     """What a loop touches of an array. anchors: along each axis what boxes are counted from; read: boxes of which no
     one is in another one, those that are written among them; written: the latter."""
 
@@ -117,7 +117,7 @@ class Hold(Step):
     def apply(self, kernel: Kernel) -> Kernel:
         loop = the_loop(kernel, self.loop)
         found = self._held(kernel, loop)
-        assert isinstance(found, Held)
+        assert isinstance(found, TouchedBoxes)
         taken = names_of(kernel)
         local = fresh(f"{self.array}.h", taken)
         taken |= {local}
@@ -160,7 +160,7 @@ class Hold(Step):
         new = (made, *copies(found.read, "r"), *changed, *copies(found.written, "w"))
         return finished(with_statement(kernel, loop, new), kernel)
 
-    def _held(self, kernel: Kernel, loop: For) -> Held | Rejection:
+    def _held(self, kernel: Kernel, loop: For) -> TouchedBoxes | Rejection:
         (loop,) = substituted((loop,), _points(kernel, loop))  # type: ignore[assignment]
         inside = {stmt.name: stmt for stmt in (loop, *statements(loop.body, For)) if isinstance(stmt, For)}
         fixed = names_assigned(loop.body)
@@ -175,7 +175,7 @@ class Hold(Step):
         written = _largest(box for one, box in boxes if isinstance(one, Store))
         first = uses[0][0]
         element = first.value.type if isinstance(first, Store) else first.type
-        return Held(element, anchors, _largest(box for _, box in boxes), written)
+        return TouchedBoxes(element, anchors, _largest(box for _, box in boxes), written)
 
     @classmethod
     def candidates(cls, kernel: Kernel) -> Iterable[Self]:
@@ -183,7 +183,7 @@ class Hold(Step):
             cls(array, name)
             for name, loop in loops(kernel).items()
             if isinstance(loop, For)
-            for array in sorted({one.array for one in statements(loop.body, Store)})
+            for array in sorted(arrays_stored(loop.body))
         )
 
 
@@ -212,7 +212,7 @@ def _sides(index: Expr, inside: dict[str, For], fixed: set[str]) -> tuple[Expr, 
 
 
 def _known_outside(expr: Expr) -> None:
-    if any(isinstance(part, Load | Checked) for part in subexpressions(expr)):
+    if any(subexpressions(expr, Load, Checked)):
         raise _Unknown("an index is read from an array")
 
 
@@ -234,7 +234,7 @@ def _limits(ends: tuple[Expr, ...], inside: dict[str, For], fixed: set[str], las
     for end in ends:
         base, more = parted(end)
         if not names_in(end) & (inside.keys() | fixed):
-            if not any(isinstance(part, Load | Checked) for part in subexpressions(end)):
+            if not any(subexpressions(end, Load, Checked)):
                 yield end, 0
         elif isinstance(base, Var) and base.name in inside:
             start, count = _stretch(inside[base.name], inside, fixed)
