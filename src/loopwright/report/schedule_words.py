@@ -107,7 +107,8 @@ PHRASES: Mapping[str, Callable[[Words], str]] = {
 """By the name of each step."""
 
 SHORT: Mapping[str, str] = {
-    "tile": "blocks", "split": "pieces", "pack": "packed copies", "stage": "staged tiles", "promote": "registers", "hold": "held tiles",
+    "tile": "blocks", "split": "pieces", "pack": "packed copies", "stage": "staged tiles", "promote": "registers",
+    "hold": "held tiles",
     "unroll_and_jam": "iterations side by side", "reschedule": "new order", "skew": "slanted", "balance": "balanced",
     "scan": "running results", "find": "chunks searched", "reduce": "partial results", "fuse": "fused",
     "fission": "loops apart", "reorder": "reordered", "redirect": "iterations sorted", "relayout": "other layout",
