@@ -114,9 +114,10 @@ class _Elimination:
             raise NotTaken
         names = self._taken_apart(self.outer, parts)
         own = [name for name, part in zip(names, parts, strict=True) if part.rank == 1]
-        if len(own) != 1 or len(names) < 2 or self._is_large(own[0]):
+        if len(own) != 1 or len(names) < 2:
             raise NotTaken
-        return [self._by_one_block(one) if one == own[0] else self._by_many(one) for one in names]
+        of_panel = self._by_columns if self._is_large(own[0]) else self._by_one_block
+        return [of_panel(one) if one == own[0] else self._by_many(one) for one in names]
 
     def _loop(self, name: str) -> For:
         found = loops(self.partial.kernel)[name]
@@ -240,6 +241,27 @@ class _Elimination:
             raise NotTaken
 
     # ---- the panel
+
+    def _by_columns(self, name: str) -> list[Bound]:
+        """A panel of rows along which nothing needs an order, as the right sides of a triangular system have: each
+        thread has a column of it. Raises NotTaken."""
+        columns: list[str] = []
+        for stmt in self._loop(name).body:
+            chain = [stmt]
+            while isinstance(loop := chain[-1], For) and len(loop.body) == 1 and isinstance(loop.body[0], For):
+                chain.append(loop.body[0])
+            names = [one.name for one in chain if isinstance(one, For)]
+            along = [one for one in names if self.where[one] == "all"]
+            if len(along) != 1:
+                raise NotTaken
+            if names[0] != along[0]:
+                order = (along[0], *(one for one in names if one != along[0]))
+                self.partial.take(Reorder(order), self.why, anew=True)
+            columns += along
+        for other in columns[1:]:
+            self.partial.take(Fuse(columns[0], other), self.why, anew=True)
+        self._first(columns[:1], [name])
+        return in_blocks(self.partial, columns[:1], self.why)
 
     def _by_one_block(self, name: str) -> list[Bound]:
         why = f"what {self.partial.number(PANEL)} iterations do to one another is the work of one block"
