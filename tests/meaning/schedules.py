@@ -43,6 +43,7 @@ WORDS: dict[str, tuple[str, ...]] = {
     "unroll": (LOOP, SIZE),
     "unroll_and_jam": (LOOP, SIZE),
     "promote": ("array", LOOP),
+    "hold": ("array", LOOP),
     "pack": ("array", LOOP),
     "parallelize": (LOOP,),
     "vectorize": (LOOP,),

@@ -288,8 +288,8 @@ def decided(text: str, strict: bool = True) -> tuple[Kernel, Recipe]:
         (
             TRMM,
             TRMM_SHAPES,
-            "reschedule smart inner; split i 4; split j 256; ",
-            ("i.o block.y", "j.o block.x", "i.s.o block.y"),
+            "reschedule smart inner; split k 32; cut i k.o; fission k 2; ",
+            ("i.o block.y", "j.o block.x", "j.1.o block.x", "i.s.o block.y"),
         ),
         (SWEEP, {"a": "nm", "b": "m"}, "split j", ("j.o block.x", "j thread.x")),
         (PATHS, {"p": "nn"}, "cut j k; cut j.1 k+1", ("i.o block.y", "j.o block.x", "j.1.1.o block.x")),

@@ -86,7 +86,13 @@ def columns(x, label, sums, counts):
         (in_rounds, IN_ROWS),
         (
             nearest,
-            "fission i 4 kept; split i 32; split i.1 32768; bind i.o block.x; bind i thread.x 32; bind i.1.o block.x; "
+            "fission i 4 kept; specialize x.0 >= 65536 in i; split i 32; specialize sums.0 >= 2048 in i.2; "
+            "reduce q.1 512; specialize sums.0 >= 128 in i.2.1; reduce q.1.1 64; "
+            "specialize sums.0 >= 6 in i.2.1.1; split i.2.1.1 32; reduce q.1.1.1 8; split i.2.1.1.1 256; "
+            "split i.1 32768; bind i.o block.x; bind i thread.x 32; bind i.2 block.x; bind q.1.l thread.x 512; "
+            "bind q.1.m thread.x 512; bind i.2.1 block.x; bind q.1.1.l thread.x 64; bind q.1.1.m thread.x 64; "
+            "bind i.2.1.1.o block.x; bind i.2.1.1 thread.y; bind q.1.1.1.l thread.x 8; "
+            "bind q.1.1.1.m thread.x 8; bind i.2.1.1.1.o block.x; bind i.2.1.1.1 thread.x; bind i.1.o block.x; "
             "bind i.1 thread.x 512",
         ),
         (channels, "split i 8; bind i.o block.x; bind i thread.y; bind j thread.x 64"),

@@ -36,6 +36,15 @@ def forward_in_a_scalar(low, b):
         b[i] = s / low[i, i]
 
 
+def forward_for_many(low, b):
+    for i in range(low.shape[0]):
+        for j in range(i):
+            for c in range(b.shape[1]):
+                b[i, c] -= low[i, j] * b[j, c]
+        for c in range(b.shape[1]):
+            b[i, c] /= low[i, i]
+
+
 def inverse_of_a_triangle(low, x):
     """Column by column of what is below, each iteration eliminates one more row of all that follow."""
     n = low.shape[0]
@@ -91,6 +100,12 @@ def test_an_elimination_is_blocked(function: Callable[..., object], arrays: Call
     for n in (70, 0, 1, 2, 31, 32, 33, 64):
         schedule = _on_gpu(function, arrays(n))
         assert " 32; cut " in schedule and ".o.1 block.x" in schedule
+
+
+def test_right_sides_have_a_thread_each() -> None:
+    for n, m in ((70, 40), (0, 3), (1, 1), (33, 0), (64, 300)):
+        schedule = _on_gpu(forward_for_many, [np.tril(_square(n)), np.random.default_rng(m).random((n, m))])
+        assert "fuse c.2 c; reorder c.2 j" in schedule
 
 
 GROWING = """

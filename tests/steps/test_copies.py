@@ -67,6 +67,14 @@ def test_every_iteration_has_a_copy(text: str, extra: int, schedule: str) -> Non
     assert "t.x[" in print_kernel(changed)
 
 
+def test_rows_of_a_triangle_have_copies() -> None:
+    """The copies are as many as those of a square: where a row begins only the loop around it tells."""
+    text = ANEW.replace("q in 0", "q in r")
+    assert text != ANEW
+    changed = check_same(text, "expand t r q", calls())
+    assert "t.x: float64[" in print_kernel(changed)
+
+
 def test_then_the_loops_can_be_taken_apart_and_shared(tmp_path: Path) -> None:
     schedule = "expand t r q; fission q 2; fission r 2; fission p 2; fission q 2; fission r 2; parallelize r.1.1"
     changed = check_same(LOCAL, schedule, calls(), tmp_path)
@@ -145,7 +153,7 @@ TOO_LARGE = "\nkernel large(n: int64):\n    for i.o in 0 .. n step 4096:\n      
         (SCALAR_SIZE, "expand t r q", "not known before 'r', or might be negative"),
         (TOO_LARGE, "expand t i", "would take 32768000 bytes"),
         (LOCAL, "expand t s", "an iteration of 's' may read elements of 't'"),
-        (LOCAL.replace("q in 0", "q in r"), "expand t r q", "'q' has a length that is not known before it"),
+        (LOCAL.replace("q in 0", "q in r - 1"), "expand t r q", "'q' has a length that is not known before it"),
     ],
 )
 def test_other_refusals(text: str, step: str, word: str) -> None:

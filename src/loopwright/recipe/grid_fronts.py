@@ -5,16 +5,20 @@ elements."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from loopwright.analysis.isl_schedule import Wanted
-from loopwright.ir.nodes import Allocate, For, While
-from loopwright.ir.queries import arrays_stored, contains
-from loopwright.ir.walk import loops, statements
+from loopwright.ir.nodes import Allocate, Const, For, Load, While
+from loopwright.ir.queries import arrays_made, arrays_stored, contains
+from loopwright.ir.user_text import user_name
+from loopwright.ir.walk import expressions, loops, statements
 from loopwright.recipe.grid_tiles import Bound
 from loopwright.recipe.partial_schedule import NotTaken, PartialSchedule, made
 from loopwright.recipe.tunable import Tunable
 from loopwright.recipe.wavefronts import is_free
 from loopwright.steps.bind import Bind
 from loopwright.steps.extent import trip_of
+from loopwright.steps.grids import unrunnable
 from loopwright.steps.hold import Hold
 from loopwright.steps.reorder import Reorder
 from loopwright.steps.reschedule import Reschedule
@@ -66,7 +70,7 @@ def _in_tiles(partial: PartialSchedule, outer: For) -> list[Bound]:
     if len(new) != 4:
         raise NotTaken
     _, tile, row, column = new
-    copies = held(partial, row, side, why) if partial.number(HELD) else []
+    copies = held(partial, row, 1, side, True, why) if partial.number(HELD) else []
     (skewed,) = made(partial, Skew(row, column, 1), why, anew=True)
     partial.take(Reorder((skewed, row)), why, anew=True)
     facts = partial.present_facts()
@@ -74,25 +78,56 @@ def _in_tiles(partial: PartialSchedule, outer: For) -> list[Bound]:
         loop = loops(partial.kernel)[name]
         if not isinstance(loop, For) or not is_free(loop, facts.loops[name]):
             raise NotTaken
-    return [(Bind(tile, "block.x"), why), (Bind(row, "thread.x"), why), *copies]
+    bound: list[Bound] = [(Bind(tile, "block.x"), why), (Bind(row, "thread.x"), why), *copies]
+    can_run(partial, bound)
+    return bound
 
 
-def held(partial: PartialSchedule, loop: str, threads: int, why: str) -> list[Bound]:
-    """Keep what a loop of a block writes in shared memory meanwhile, where that can be; the copies to bind."""
+def can_run(partial: PartialSchedule, bound: list[Bound]) -> None:
+    """Raises NotTaken where loops cannot be bound like that, or are no grid that can run then."""
+    kernel, facts = partial.kernel, partial.present_facts()
+    for step, _ in bound:
+        if step.illegal(kernel, facts, partial.strict) is not None:
+            raise NotTaken(str(step))
+        kernel = step.apply(kernel)
+    if unrunnable(kernel, facts, [step.loop for step, _ in bound]) is not None:
+        raise NotTaken
+
+
+def held(partial: PartialSchedule, loop: str, rows: int, columns: int, slanted: bool, why: str) -> list[Bound]:
+    """Keep in shared memory meanwhile what a loop of a block touches of arrays of several axes, and what it writes,
+    where that can be; the copies to bind, to rows and columns of threads. slanted: neighbouring threads are on a
+    diagonal, else in a column."""
     found: list[Bound] = []
     inner = loops(partial.kernel)[loop]
     assert isinstance(inner, For)
-    for array in sorted(arrays_stored(inner.body)):
+    planes = {one.array for one in expressions(inner.body, Load) if len(one.index) > 1}
+    for array in sorted(arrays_stored(inner.body) | planes):
         with partial.together():
             free = _free_around(partial, loop)
-            new = made(
-                partial, Hold(array, loop), f"the elements of '{array}' are in shared memory meanwhile", anew=True
-            )
+            reason = f"the elements of '{user_name(array)}' are in shared memory meanwhile"
+            new = _with_pad(partial, Hold(array, loop), slanted, reason)
             if _free_around(partial, loop) != free:
                 raise NotTaken
-            innermost = [name for name in new if not contains(partial.around(name)[-1].body, For)]
-            found += [(Bind(name, "thread.x", threads), why) for name in innermost]
+            for name in new:
+                is_row = contains(partial.around(name)[-1].body, For)
+                if not is_row or rows > 1:
+                    found.append((Bind(name, *(("thread.y", rows) if is_row else ("thread.x", columns))), why))
     return found
+
+
+def _with_pad(partial: PartialSchedule, step: Hold, slanted: bool, why: str) -> tuple[str, ...]:
+    """Take the step so that neighbouring threads find their elements in different banks: the loops it makes."""
+    before = partial.kernel
+    new = made(partial, step, why, anew=True)
+    there = arrays_made(before.body)
+    local = next(one for one in statements(partial.kernel.body, Allocate) if one.array not in there)
+    assert isinstance(local.shape[-1], Const)
+    if len(local.shape) < 2 or (int(local.shape[-1].value) - slanted) % 2:
+        return new
+    partial.kernel = before
+    del partial.decisions[-1]
+    return made(partial, replace(step, pad=1), why, anew=True)
 
 
 def _free_around(partial: PartialSchedule, loop: str) -> list[str]:

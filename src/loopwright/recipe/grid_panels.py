@@ -16,7 +16,7 @@ from loopwright.ir.queries import names_in
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import loops, statements
 from loopwright.recipe.grid_blocks import in_blocks
-from loopwright.recipe.grid_fronts import held
+from loopwright.recipe.grid_fronts import can_run, held
 from loopwright.recipe.grid_tiles import Bound
 from loopwright.recipe.partial_schedule import NotTaken, PartialSchedule, made
 from loopwright.recipe.tunable import Tunable
@@ -114,9 +114,10 @@ class _Elimination:
             raise NotTaken
         names = self._taken_apart(self.outer, parts)
         own = [name for name, part in zip(names, parts, strict=True) if part.rank == 1]
-        if len(own) != 1 or len(names) < 2 or self._is_large(own[0]):
+        if len(own) != 1 or len(names) < 2:
             raise NotTaken
-        return [self._by_one_block(one) if one == own[0] else self._by_many(one) for one in names]
+        of_panel = self._by_columns if self._is_large(own[0]) else self._by_one_block
+        return [of_panel(one) if one == own[0] else self._by_many(one) for one in names]
 
     def _loop(self, name: str) -> For:
         found = loops(self.partial.kernel)[name]
@@ -241,14 +242,49 @@ class _Elimination:
 
     # ---- the panel
 
+    def _by_columns(self, name: str) -> list[Bound]:
+        """A panel of rows along which nothing needs an order, as the right sides of a triangular system have: each
+        thread has a column of it. Raises NotTaken."""
+        columns: list[str] = []
+        for stmt in self._loop(name).body:
+            chain = [stmt]
+            while isinstance(loop := chain[-1], For) and len(loop.body) == 1 and isinstance(loop.body[0], For):
+                chain.append(loop.body[0])
+            names = [one.name for one in chain if isinstance(one, For)]
+            along = [one for one in names if self.where[one] == "all"]
+            if len(along) != 1:
+                raise NotTaken
+            if names[0] != along[0]:
+                order = (along[0], *(one for one in names if one != along[0]))
+                self.partial.take(Reorder(order), self.why, anew=True)
+            columns += along
+        for other in columns[1:]:
+            self.partial.take(Fuse(columns[0], other), self.why, anew=True)
+        self._first(columns[:1], [name])
+        return in_blocks(self.partial, columns[:1], self.why)
+
     def _by_one_block(self, name: str) -> list[Bound]:
         why = f"what {self.partial.number(PANEL)} iterations do to one another is the work of one block"
         (point,) = made(self.partial, Split(name, self.partial.number(PANEL)), why, anew=True)
-        copies = held(self.partial, name, COLUMNS, why)
-        threads = list(self._threads(self._loop(name).body, why))
-        if not threads:
-            raise NotTaken
-        return [(Bind(point, "block.x"), why), *threads, *copies]
+        for in_shared_memory in (True, False):
+            found: list[Bound] = []
+            with self.partial.together():
+                self._one_by_one(name, why)
+                threads = list(self._threads(self._loop(name).body, why))
+                rows = max((ROWS for one, _ in threads if "thread.y" in str(one)), default=1)
+                copies = held(self.partial, name, rows, COLUMNS, False, why) if in_shared_memory else []
+                can_run(self.partial, [(Bind(point, "block.x"), why), *threads, *copies])
+                found = [(Bind(point, "block.x"), why), *threads, *copies]
+            if found:
+                return found
+        raise NotTaken
+
+    def _one_by_one(self, name: str, why: str) -> None:
+        """Loops in a panel apart from what stands beside them: threads of a warp would have to wait for others."""
+        for loop in [stmt for stmt in self._loop(name).body if isinstance(stmt, For)]:
+            for place in range(len(loop.body), 1, -1):
+                with self.partial.together():
+                    self.partial.take(Fission(loop.name, place), why, anew=True)
 
     def _threads(self, body: Body, why: str) -> Iterator[Bound]:
         facts = self.partial.present_facts()

@@ -125,7 +125,7 @@ def _sizes(kernel: Kernel, made: Allocate) -> list[str]:
     found: list[str] = []
     given = {one.name for one in kernel.arrays}
     scalars = {one.name for one in kernel.scalars if one.type.is_integer}
-    for part in (part for size in made.shape for part in subexpressions(size)):
+    for part in (part for size in made.shape for part in subexpressions(size, Dim, Var)):
         match part:
             case Dim() if part.array in given:
                 found.append(f"{part.array}.{part.axis}")

@@ -83,6 +83,7 @@ PHRASES: Mapping[str, Callable[[Words], str]] = {
     "overrun": lambda w: f"lets {w[0]} run on to a whole block",
     "separate": lambda w: f"runs the iterations of {w[0]} with few iterations of {w[1]} apart from the others",
     "specialize": lambda w: f"has code of its own for {'whole blocks' if 'full' in w else 'some sizes'} of {w[0]}",
+    "hold": lambda w: f"keeps what {w[1]} touches of {w[0]} in a local array while it runs",
     "promote": lambda w: f"keeps elements of {w[0]} in registers while {w[1]} runs",
     "rank": lambda w: f"numbers the iterations of {w[0]} that count in the same element, by sorting them",
     "resolve": lambda w: f"lets only the last of the iterations of {w[0]} write that write to the same place",
@@ -109,6 +110,7 @@ PHRASES: Mapping[str, Callable[[Words], str]] = {
 
 SHORT: Mapping[str, str] = {
     "tile": "blocks", "split": "pieces", "pack": "packed copies", "stage": "staged tiles", "promote": "registers",
+    "hold": "held tiles",
     "unroll_and_jam": "iterations side by side", "reschedule": "new order", "skew": "slanted", "balance": "balanced",
     "scan": "running results", "find": "chunks searched", "reduce": "partial results", "fuse": "fused",
     "fission": "loops apart", "reorder": "reordered", "redirect": "iterations sorted", "relayout": "other layout",

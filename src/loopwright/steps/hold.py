@@ -11,7 +11,6 @@ from loopwright.analysis.facts import Facts
 from loopwright.ir.linear import apart, least, minus, most, number, parted, plus, variable
 from loopwright.ir.nodes import (
     Allocate,
-    ArrayParam,
     Body,
     Break,
     Checked,
@@ -28,11 +27,12 @@ from loopwright.ir.nodes import (
     Var,
     While,
 )
-from loopwright.ir.queries import contains, names_assigned, names_in
+from loopwright.ir.queries import arrays_stored, contains, names_assigned, names_in
 from loopwright.ir.types import Scalar
 from loopwright.ir.walk import expressions, loops, own_expressions, rewrite_body, statements, subexpressions
 from loopwright.steps.draft import finished, fresh, names_of, substituted, with_statement
 from loopwright.steps.extent import ends_of, extent_of, loops_around, marked, starts_of
+from loopwright.steps.grammar import From1
 from loopwright.steps.nest import missing, overlapping, step_of, the_loop
 from loopwright.steps.pack import CACHE_BYTES
 from loopwright.steps.step import Rejection, Step
@@ -42,7 +42,7 @@ Side = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class TouchedBoxes:
     """What a loop touches of an array. anchors: along each axis what boxes are counted from; read: boxes of which no
     one is in another one, those that are written among them; written: the latter."""
 
@@ -67,7 +67,8 @@ class Hold(Step):
     """Copy the elements of an array that a loop reads or writes into a local array before it, have it use these, and
     copy those that it writes back: neighbours of an element, too (`promote` keeps one element for each iteration of
     other loops, `stage` what is only read). Along each axis the elements have to be a box of constant size. On a GPU,
-    threads of a block then share it in their shared memory. `hold a i`:
+    threads of a block then share it in their shared memory; `pad 1` makes its rows longer, so that a column or a
+    diagonal lies in several banks. `hold a i`:
 
     for i.o in 1 .. n step 8:
         for i in i.o .. min(i.o + 8, n):
@@ -76,19 +77,20 @@ class Hold(Step):
     for i.o in 1 .. n step 8:
         allocate a.h: float64[9]
         for a.h.r in max(0, i.o) .. min(size(a, 0), i.o + 8):
-            a.h[a.h.r - i.o + 1] = a[a.h.r]
+            a.h[a.h.r - (i.o - 1)] = a[a.h.r]
         for a.h.r.1 in max(0, i.o - 1) .. min(size(a, 0), i.o + 7):
-            a.h[a.h.r.1 - i.o + 1] = a[a.h.r.1]
+            a.h[a.h.r.1 - (i.o - 1)] = a[a.h.r.1]
         for i in i.o .. min(i.o + 8, n):
-            a.h[i - i.o + 1] = a.h[i - i.o + 1] + a.h[i - i.o]
+            a.h[i - (i.o - 1)] = a.h[i - (i.o - 1)] + a.h[i - 1 - (i.o - 1)]
         for a.h.w in max(0, i.o) .. min(size(a, 0), i.o + 8):
-            a[a.h.w] = a.h[a.h.w - i.o + 1]
+            a[a.h.w] = a.h[a.h.w - (i.o - 1)]
     """
 
     name: ClassVar[str] = "hold"
-    grammar: ClassVar[str] = "ARRAY LOOP"
+    grammar: ClassVar[str] = "ARRAY LOOP [pad ELEMENTS]"
     array: str
     loop: str
+    pad: From1 = 0
 
     def illegal(self, kernel: Kernel, facts: Facts, strict: bool) -> Rejection | None:
         if (rejection := missing(kernel, (self.loop,)) or overlapping(kernel)) is not None:
@@ -98,14 +100,11 @@ class Hold(Step):
             return rejection
         if contains((loop,), While, Break, Continue, Leave, Return) or contains(loop.body, Allocate):
             return Rejection(f"'{self.loop}' may be left, or makes arrays")
-        if not any(isinstance(one, ArrayParam) and one.name == self.array for one in kernel.arrays):
-            return Rejection(f"'{self.array}' is no array of the call")
         parts = [*expressions((loop,)), *statements((loop,))]
         checks = [one for one in parts if isinstance(one, Load | Store | Checked)]
         if any(bounds.kind == "checked" for one in checks for bounds in facts.bounds_of(one)):
             return Rejection(f"an error may end '{self.loop}' in the middle, before '{self.array}' is up to date")
-        uses = [one for one in _uses(loop, self.array)]
-        if any(bounds.may_be_negative for one in uses for bounds in facts.bounds_of(one)):
+        if any(bounds.may_be_negative for one in _uses(loop, self.array) for bounds in facts.bounds_of(one)):
             return Rejection(f"an index of '{self.array}' may count from the end")
         found = self._held(kernel, loop)
         if isinstance(found, Rejection):
@@ -118,7 +117,7 @@ class Hold(Step):
     def apply(self, kernel: Kernel) -> Kernel:
         loop = the_loop(kernel, self.loop)
         found = self._held(kernel, loop)
-        assert isinstance(found, Held)
+        assert isinstance(found, TouchedBoxes)
         taken = names_of(kernel)
         local = fresh(f"{self.array}.h", taken)
         taken |= {local}
@@ -154,13 +153,14 @@ class Hold(Step):
                     body = For(names[axis], lower, upper, number(1), (body,))
                 yield body
 
-        shape = tuple(number(last - first) for first, last in found.around)
+        *outer, row = (last - first for first, last in found.around)
+        shape = tuple(map(number, (*outer, row + self.pad)))
         made = Allocate(local, found.element, shape, None)
         changed = rewrite_body((loop,), store, load)
         new = (made, *copies(found.read, "r"), *changed, *copies(found.written, "w"))
         return finished(with_statement(kernel, loop, new), kernel)
 
-    def _held(self, kernel: Kernel, loop: For) -> Held | Rejection:
+    def _held(self, kernel: Kernel, loop: For) -> TouchedBoxes | Rejection:
         (loop,) = substituted((loop,), _points(kernel, loop))  # type: ignore[assignment]
         inside = {stmt.name: stmt for stmt in (loop, *statements(loop.body, For)) if isinstance(stmt, For)}
         fixed = names_assigned(loop.body)
@@ -175,7 +175,7 @@ class Hold(Step):
         written = _largest(box for one, box in boxes if isinstance(one, Store))
         first = uses[0][0]
         element = first.value.type if isinstance(first, Store) else first.type
-        return Held(element, anchors, _largest(box for _, box in boxes), written)
+        return TouchedBoxes(element, anchors, _largest(box for _, box in boxes), written)
 
     @classmethod
     def candidates(cls, kernel: Kernel) -> Iterable[Self]:
@@ -183,7 +183,7 @@ class Hold(Step):
             cls(array, name)
             for name, loop in loops(kernel).items()
             if isinstance(loop, For)
-            for array in sorted({one.array for one in statements(loop.body, Store)})
+            for array in sorted(arrays_stored(loop.body))
         )
 
 
@@ -212,7 +212,7 @@ def _sides(index: Expr, inside: dict[str, For], fixed: set[str]) -> tuple[Expr, 
 
 
 def _known_outside(expr: Expr) -> None:
-    if any(isinstance(part, Load | Checked) for part in subexpressions(expr)):
+    if any(subexpressions(expr, Load, Checked)):
         raise _Unknown("an index is read from an array")
 
 
@@ -234,7 +234,7 @@ def _limits(ends: tuple[Expr, ...], inside: dict[str, For], fixed: set[str], las
     for end in ends:
         base, more = parted(end)
         if not names_in(end) & (inside.keys() | fixed):
-            if not any(isinstance(part, Load | Checked) for part in subexpressions(end)):
+            if not any(subexpressions(end, Load, Checked)):
                 yield end, 0
         elif isinstance(base, Var) and base.name in inside:
             start, count = _stretch(inside[base.name], inside, fixed)
