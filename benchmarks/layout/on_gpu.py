@@ -28,7 +28,7 @@ STEPS = (1, 3, 10, 100)
 MOST_S = 0.5
 """A stream that would take longer is left out."""
 WARM_S = 1.5
-COLD_S = 2.5
+COLD_S = 2.0
 """A stream of kernels of which nothing is known takes so long with arrays as they are."""
 USUAL = array_layouts.LOOK_NS, array_layouts.MAKING_NS
 EARLIER, LEAST_EARLIER = array_layouts.EARLIER, array_layouts.LEAST_EARLIER
