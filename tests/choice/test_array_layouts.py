@@ -92,6 +92,15 @@ def test_a_kind_that_is_slower_in_planes_than_what_it_avoids_does_not_follow() -
     assert kind.phase == "over" and "slower" in kind.why
 
 
+def test_few_calls_are_looked_at_while_nothing_is_decided() -> None:
+    kind = CallKind(phase="counted", uses=[HOT], records_ns=MS)
+    assert kind.unasked() == 0  # the first ones are
+    kind.calls, kind.spent_ns = 400, 400 * MS
+    assert kind.unasked() == 32 and (kind.calls, kind.spent_ns) == (432, 432 * MS)
+    kind.phase = "known"
+    assert kind.unasked() == 0
+
+
 def test_no_gain_is_tried_again_much_later() -> None:
     kind = CallKind()
     trials = run(kind, 1000, 10 * MS, 9.9 * MS)

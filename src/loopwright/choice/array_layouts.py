@@ -43,6 +43,8 @@ DRIFTED = 1.25
 """A call that takes so many times what it did has changed, or one over that."""
 EARLIER, LEAST_EARLIER = 6, 3
 """Arrays that are remembered for how often such calls use one, and how many there have to be."""
+SEVERAL = 64
+"""After so many calls not each of them is looked at before anything is known."""
 NEAR = 1.1
 """Planes that others have filled may take so many times as long."""
 LIKELY = 1.25
@@ -185,6 +187,15 @@ class CallKind:
                 self.phase, self._next = "known", self.calls + 1
             if self.phase == "counted" and self.spent_ns * self.saved >= self._patience * self._price_ns():
                 self.phase, self._times = "records", []
+
+    def unasked(self) -> int:
+        """So many calls from now on are made without asking, as nothing is decided yet; they count as made."""
+        if self.phase not in ("new", "counted") or self.calls < SEVERAL or self.follows:
+            return 0
+        calls = min(SEVERAL // 2, self.calls // 8)
+        self.calls += calls
+        self.spent_ns += calls * self.records_ns
+        return calls
 
     def failed(self, why: str) -> None:
         """It cannot be run in planes."""

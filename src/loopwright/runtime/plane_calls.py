@@ -57,6 +57,8 @@ class PlaneCalls:
         self._kinds: dict[tuple[object, ...], CallKind] = {}
         self._targets: dict[tuple[type, ...], Callable[..., object]] = {}
         self._lock = threading.Lock()
+        self.unasked = 0
+        """So many calls are made without asking, from now on."""
         self._asked: tuple[Config | None, bool] = (None, False)
 
     @property
@@ -86,6 +88,8 @@ class PlaneCalls:
             return result
         self._note(kind, args, False, None)
         if not kind.could_follow:
+            if len(self._kinds) == 1:
+                self.unasked = kind.unasked()
             return NOT_DONE
         before = [(arrays[use.position], _is_up_to_date(arrays[use.position])) for use in kind.uses]
         result = self._as_it_is(args)
