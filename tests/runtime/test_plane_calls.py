@@ -359,6 +359,11 @@ def test_a_later_process_starts_from_what_was_measured(tmp_path: Path, monkeypat
         assert beside(again).filled == 1 and beside(again).ahead == {"x"}  # no trial
         assert "by an earlier process" in str(later.explain(again, 1.0))
         assert same(again.numpy(), host)
+        monkeypatch.setattr("loopwright.memory.planes.ROOM", 1 << 60)
+        last, full = lw.kernel(drift), lw.device_array(records())
+        for _ in range(9):
+            last(full, 1.0)
+        assert full.beside is None and "little room" in kind_of(last).why
 
 
 @pytest.mark.parametrize(

@@ -250,6 +250,8 @@ class PlaneCalls:
     def _filled(self, kind: CallKind, array: DeviceArray, use: PlaneUse, is_trial: bool) -> object:
         """The planes of an array, up to date, as an argument."""
         planes = self._beside(array)
+        if not kind.is_made:
+            planes.look_for_room(array, use.fields)
         if is_trial and use.position not in kind.in_ns:
             self._price(kind, planes, array, use)
         if planes.missing(array, use.fields):
@@ -262,7 +264,6 @@ class PlaneCalls:
     def _price(self, kind: CallKind, planes: Planes, array: DeviceArray, use: PlaneUse) -> None:
         """Measure what converting takes."""
         planes.settle(array)
-        planes.look_for_room(array, use.fields)
         planes.bring(array, use.fields)  # it waits for a compiler
         planes.forget_fields(use.fields)
         in_ns, back_ns = _spent_ns(array.gpu, lambda: planes.bring(array, use.fields)), 0.0
