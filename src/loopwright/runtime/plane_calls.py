@@ -190,12 +190,14 @@ class PlaneCalls:
         net_ns = kind.gain_ns() * kind.share(use)
         if array.touched:
             net_ns -= back_ns
+            kind.converted(back_ns if account.in_planes else 0.0)
         if account.uses and account.version != array.version:
             net_ns -= in_ns
+        usual_ns, left = kind.usual_ns(net_ns), kind.uses_left(account)
         if account.in_planes and net_ns > 0.0:
             return account.stays(net_ns)
-        left = kind.uses_left(account) if kind.may_bet(in_ns + back_ns) else 0.0
-        return account.wanted(net_ns, in_ns, back_ns, left)
+        expected_ns = left * usual_ns if left > 0.0 else None
+        return account.wanted(net_ns, in_ns, back_ns, expected_ns, kind.may_bet(in_ns + back_ns))
 
     def _beside(self, array: DeviceArray) -> Planes:
         planes = _planes(array.beside)
@@ -256,8 +258,7 @@ class PlaneCalls:
             self._price(kind, planes, array, use)
         if planes.missing(array, use.fields):
             planes.bring(array, use.fields)
-            price_ns = kind.in_ns.get(use.position, 0.0)
-            kind.converted(price_ns)
+            kind.converted(kind.in_ns.get(use.position, 0.0) + kind.back_ns(use))  # and once back, in the end
         _account(array).price_ns = kind.in_ns.get(use.position, _account(array).price_ns)
         return planes.view(array, use.fields)
 
