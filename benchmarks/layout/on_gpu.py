@@ -231,7 +231,7 @@ def warm(running: Running, found: Found) -> None:
             if all(kind.phase in ("known", "over", "follows") for _, kind in kinds_of(running)):
                 break
     for function, kind in kinds_of(running):
-        kind.total_ns = max(kind.total_ns, float(USUAL[1]))  # so long have calls taken before a trial that is not hurried
+        kind.total_ns = max(kind.total_ns, float(USUAL[1]))  # as before other trials
         if kind.phase != "over":
             saved = ", ".join(f"{use.saved:.2f} of {use.fields}" for use in kind.uses)
             found.why.append(f"{function.__name__}: {kind.phase}: {kind.why} (predicted to save {saved})")
