@@ -133,7 +133,7 @@ class LoopKernel(_Called):
         self._is_static = isinstance(function, staticmethod)
         function = function.__func__ if isinstance(function, staticmethod) else function
         self._set_up(capture(function), ranges)
-        for told in WATCHERS if not function.__module__.startswith("loopwright.") else ():
+        for told in WATCHERS if not str(function.__module__).startswith("loopwright.") else ():
             told(self)
 
     def _set_up(self, source: Source, ranges: Ranges | None) -> None:

@@ -48,6 +48,7 @@ def times(monkeypatch: pytest.MonkeyPatch) -> Iterator[Times]:
     monkeypatch.setattr(plane_calls, "_timed", lambda gpu, make: (make(), 0.0))
     monkeypatch.setattr(plane_calls, "_spent_ns", lambda gpu, make: (make(), found.conversion)[1])
     monkeypatch.setattr(array_layouts, "FRESH_NS", 0.0)
+    monkeypatch.setattr(array_layouts, "BET_SHARE", 1e9)
     monkeypatch.setattr(array_layouts, "LOOK_NS", 1.0)
     monkeypatch.setattr(array_layouts, "MAKING_NS", 1.0)
     with lw.options(device="emulated", store="off"):
@@ -140,8 +141,9 @@ def test_a_new_array_is_converted_when_records_have_cost_as_much_as_that() -> No
     kernel = learned()
     kind_of(kernel).won_ns = 0.0
     there = lw.device_array(records())
-    kernel(there, 1.0)
-    assert not there.account.in_planes  # 3 ms lost, and 5 ms would be the price
+    for _ in range(3):
+        kernel(there, 1.0)
+    assert not there.account.in_planes  # 9 ms lost, and 10 ms would be the price, there and back
     kernel(there, 1.0)
     assert there.account.in_planes
 
@@ -213,7 +215,7 @@ def all_of_it(p):
 def test_a_kernel_that_gains_nothing_follows_those_that_do(times: Times) -> None:
     times.by_name["all_of_it"] = (MS, MS)
     kernel, follower, there, host = confident(learned()), lw.kernel(all_of_it), lw.device_array(records()), records()
-    for _ in range(20):
+    for _ in range(80):
         kernel(there, 1.0)
         follower(there)
         drift(host, 1.0)
@@ -352,13 +354,18 @@ def test_a_later_process_starts_from_what_was_measured(tmp_path: Path, monkeypat
             first(there, 1.0)
         monkeypatch.setattr(array_layouts, "LOADING_NS", 12 * MS)
         later, again = lw.kernel(drift), lw.device_array(records())
-        for turn in range(9):
+        for turn in range(14):
             later(again, 1.0)
             drift(host, 1.0)
             assert turn == 0 or kind_of(later).phase == ("recalled" if turn < 4 else "known")
         assert beside(again).filled == 1 and beside(again).ahead == {"x"}  # no trial
         assert "by an earlier process" in str(later.explain(again, 1.0))
         assert same(again.numpy(), host)
+        monkeypatch.setattr("loopwright.memory.planes.ROOM", 1 << 60)
+        last, full = lw.kernel(drift), lw.device_array(records())
+        for _ in range(14):
+            last(full, 1.0)
+        assert full.beside is None and "little room" in kind_of(last).why
 
 
 @pytest.mark.parametrize(

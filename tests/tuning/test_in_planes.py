@@ -104,6 +104,14 @@ def test_what_is_coalesced_saves_nothing() -> None:
     assert found(scaled, np.zeros((60, 70)))[0].saved == 0.0
 
 
+def test_what_all_threads_read_at_once_is_left_alone() -> None:
+    def scaled(a, by):
+        for i in range(len(a)):
+            a[i] *= by[0, 1]
+
+    assert not found(scaled, np.zeros(500), np.zeros((4, 4)))[1].fits
+
+
 def test_short_rows_may_be_shared_by_few_threads() -> None:
     def scaled(a):
         for i in range(a.shape[0]):

@@ -6,7 +6,8 @@ so long that the trial costs little of it: some calls with records and some with
 Farooqui and others, 2014, section 3.3). From then on both times are known, and every array keeps account of what each
 layout would have cost since it was converted last: it is converted when, in hindsight, that would have paid (ski
 rental: Karlin and others, 1988). A kind of call that has gained more than a conversion costs may bet that on a new
-array: it is expected to be used as often as those before it, and converted before its first use, or not at all.
+array: it is expected to be used as often as those before it, and converted before its first use, or not at all. What
+conversions may lose, against never converting, is a fiftieth of the time of all calls.
 
 Pure logic: no clock, no arrays. Times in nanoseconds.
 """
@@ -31,6 +32,8 @@ FRESH_NS = 200_000
 """What filling the planes of an array takes the first time, beside copying: memory, and calls that repeat no other."""
 TRIAL_SHARE = 0.02
 """Of the time of calls, what conversions for a trial may cost."""
+BET_SHARE = 0.02
+"""Of the time of calls, what conversions that did not pay may cost."""
 LEAST_GAIN = 0.03
 """Part of the time that has to be gained."""
 LEAST_NS = 20_000
@@ -43,8 +46,12 @@ DRIFTED = 1.25
 """A call that takes so many times what it did has changed, or one over that."""
 EARLIER, LEAST_EARLIER = 6, 3
 """Arrays that are remembered for how often such calls use one, and how many there have to be."""
+SEVERAL = 64
+"""After so many calls not each of them is looked at before anything is known."""
 NEAR = 1.1
 """Planes that others have filled may take so many times as long."""
+USUAL_USES = 64
+"""So many uses count for what one gains on average."""
 LIKELY = 1.25
 """What is expected has to be so many times the price."""
 OFTEN = 1024
@@ -85,9 +92,13 @@ class CallKind:
     """Whether there is code for planes."""
     won_ns: float = 0.0
     """What planes have gained so far, less conversions."""
+    total_ns: float = 0.0
+    """Of all calls, as measured on some."""
     why: str = ""
     _accounts: list[ArrayUses] = field(default_factory=list)
     """Of the last arrays."""
+    _uses: int = 0
+    _net_ns: float = 0.0
     _times: list[float] = field(default_factory=list)
     _next: int = FIRST
     _alarms: int = 0
@@ -175,6 +186,7 @@ class CallKind:
     def made(self, in_planes: bool, time_ns: float | None) -> None:
         """A call has been made. time_ns: where it was timed."""
         self.calls += 1
+        self.total_ns += self.planes_ns if in_planes else self.records_ns
         if self.phase == "known":
             self.won_ns += self.gain_ns() if in_planes else 0.0
         if time_ns is not None and self.is_meant(in_planes):
@@ -185,6 +197,16 @@ class CallKind:
                 self.phase, self._next = "known", self.calls + 1
             if self.phase == "counted" and self.spent_ns * self.saved >= self._patience * self._price_ns():
                 self.phase, self._times = "records", []
+
+    def unasked(self) -> int:
+        """So many calls from now on are made without asking, as nothing is decided yet; they count as made."""
+        if self.phase not in ("new", "counted") or self.calls < SEVERAL or self.follows:
+            return 0
+        calls = min(SEVERAL // 2, self.calls // 8)
+        self.calls += calls
+        self.spent_ns += calls * self.records_ns
+        self.total_ns += calls * self.records_ns
+        return calls
 
     def failed(self, why: str) -> None:
         """It cannot be run in planes."""
@@ -202,9 +224,15 @@ class CallKind:
         earlier = [one.uses for one in self._accounts if one is not account]
         return max(0.0, median(earlier) - account.uses) if len(earlier) >= LEAST_EARLIER else 0.0
 
+    def usual_ns(self, net_ns: float) -> float:
+        """What planes gain in a use on average, less what others' looks cost, by the last ones and this one."""
+        self._uses += 1
+        self._net_ns += (net_ns - self._net_ns) / min(self._uses, USUAL_USES)
+        return self._net_ns
+
     def may_bet(self, price_ns: float) -> bool:
-        """Whether a conversion may be lost, as others have won more."""
-        return self.won_ns >= price_ns
+        """Whether a conversion may be lost: others have won more, or it is little beside the time of all calls."""
+        return self.won_ns + BET_SHARE * self.total_ns >= price_ns
 
     def back_ns(self, use: PlaneUse) -> float:
         """What writing back costs."""
@@ -298,17 +326,27 @@ class ArrayUses:
         self.credit_ns = max(0.0, self.credit_ns - net_ns)
         return True
 
-    def wanted(self, net_ns: float, in_ns: float, back_ns: float, left: float = 0.0) -> bool:
+    def wanted(
+        self, net_ns: float, in_ns: float, back_ns: float, expected_ns: float | None = None, may_bet: bool = True
+    ) -> bool:
         """Whether it is in planes for its next use. net_ns: what planes gain in it, less what it takes to have them up
         to date and to write back what others have looked at since the last use; negative: they lose. in_ns, back_ns: of
-        converting. left: how many more such uses are expected, which decide then; 0.0 where nobody knows."""
+        converting. expected_ns: what planes would gain in this use and all later ones, None where nobody knows.
+        may_bet: whether a conversion may be for nothing."""
         self.uses += 1
-        if left > 0.0 and not self.in_planes:
-            self.in_planes, self.credit_ns = left * net_ns > LIKELY * (in_ns + back_ns), 0.0
+        both_ns = in_ns + back_ns
+        if self.in_planes:
+            self.credit_ns = max(0.0, self.credit_ns - net_ns)
+            if self.credit_ns >= max(1.0, back_ns):
+                self.in_planes, self.credit_ns = False, 0.0
             return self.in_planes
-        self.credit_ns = max(0.0, self.credit_ns + (-net_ns if self.in_planes else net_ns))
-        if self.credit_ns >= max(1.0, back_ns if self.in_planes else in_ns):
-            self.in_planes, self.credit_ns = not self.in_planes, 0.0
+        self.credit_ns = max(0.0, self.credit_ns + net_ns) if expected_ns is None else 0.0
+        if expected_ns is None:
+            pays = self.credit_ns >= max(1.0, both_ns)
+        else:
+            pays = expected_ns > LIKELY * both_ns
+        if pays and may_bet:
+            self.in_planes, self.credit_ns = True, 0.0
         return self.in_planes
 
 

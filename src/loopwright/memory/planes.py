@@ -10,8 +10,8 @@ array (memory/device_array.py) tell whether a plane is out of date: nobody write
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from functools import cache
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
@@ -48,7 +48,7 @@ class Planes:
 
     def __init__(self, array: DeviceArray, convert: Convert) -> None:
         self._convert = convert
-        self._fields = dict(_fields_of(array.dtype, array.shape))
+        self._fields = _fields_of(array.dtype, array.shape)
         self._planes: dict[str, DevicePart] = {}
         self._blocks: list[DevicePart] = []
         self._copies: dict[tuple[tuple[str, ...], bool], list[Sides]] = {}
@@ -261,15 +261,17 @@ class _PlaneField:
             )
 
 
-def _fields_of(dtype: np.dtype[Any], shape: tuple[int, ...]) -> Iterator[tuple[str, _PlaneField]]:
+@lru_cache(64)
+def _fields_of(dtype: np.dtype[Any], shape: tuple[int, ...]) -> Mapping[str, _PlaneField]:
     if dtype.names is None:
-        yield WHOLE, _PlaneField(dtype, 0, shape[1:], shape[:1])
-        return
+        return {WHOLE: _PlaneField(dtype, 0, shape[1:], shape[:1])}
+    found: dict[str, _PlaneField] = {}
     for name in dtype.names:
         assert dtype.fields is not None
         field, offset = dtype.fields[name][:2]
         if field.base.names is None and from_dtype(field.base) is not None:
-            yield name, _PlaneField(field.base, offset, field.shape, shape)
+            found[name] = _PlaneField(field.base, offset, field.shape, shape)
+    return found
 
 
 def _sides(pairs: Sequence[Pair], back: bool) -> Sides:

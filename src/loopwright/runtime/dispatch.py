@@ -310,7 +310,9 @@ class Dispatch:
         return copy_context().run(call)  # interrupted anywhere, no option stays behind
 
     def _slow(self, args: tuple[object, ...], kwargs: Mapping[str, object] | None) -> object:
-        if self.planes is not None and not kwargs:
+        if self.planes is not None and self.planes.unasked > 0:
+            self.planes.unasked -= 1
+        elif self.planes is not None and not kwargs:
             if (result := self.planes.call(args, current())) is not NOT_DONE:
                 return result
             if self.planes.over:  # calls of another kind look again

@@ -57,6 +57,8 @@ class PlaneCalls:
         self._kinds: dict[tuple[object, ...], CallKind] = {}
         self._targets: dict[tuple[type, ...], Callable[..., object]] = {}
         self._lock = threading.Lock()
+        self.unasked = 0
+        """So many calls are made without asking, from now on."""
         self._asked: tuple[Config | None, bool] = (None, False)
 
     @property
@@ -86,6 +88,8 @@ class PlaneCalls:
             return result
         self._note(kind, args, False, None)
         if not kind.could_follow:
+            if len(self._kinds) == 1:
+                self.unasked = kind.unasked()
             return NOT_DONE
         before = [(arrays[use.position], _is_up_to_date(arrays[use.position])) for use in kind.uses]
         result = self._as_it_is(args)
@@ -186,12 +190,14 @@ class PlaneCalls:
         net_ns = kind.gain_ns() * kind.share(use)
         if array.touched:
             net_ns -= back_ns
+            kind.converted(back_ns if account.in_planes else 0.0)
         if account.uses and account.version != array.version:
             net_ns -= in_ns
+        usual_ns, left = kind.usual_ns(net_ns), kind.uses_left(account)
         if account.in_planes and net_ns > 0.0:
             return account.stays(net_ns)
-        left = kind.uses_left(account) if kind.may_bet(in_ns + back_ns) else 0.0
-        return account.wanted(net_ns, in_ns, back_ns, left)
+        expected_ns = left * usual_ns if left > 0.0 else None
+        return account.wanted(net_ns, in_ns, back_ns, expected_ns, kind.may_bet(in_ns + back_ns))
 
     def _beside(self, array: DeviceArray) -> Planes:
         planes = _planes(array.beside)
@@ -246,19 +252,19 @@ class PlaneCalls:
     def _filled(self, kind: CallKind, array: DeviceArray, use: PlaneUse, is_trial: bool) -> object:
         """The planes of an array, up to date, as an argument."""
         planes = self._beside(array)
+        if not kind.is_made:
+            planes.look_for_room(array, use.fields)
         if is_trial and use.position not in kind.in_ns:
             self._price(kind, planes, array, use)
         if planes.missing(array, use.fields):
             planes.bring(array, use.fields)
-            price_ns = kind.in_ns.get(use.position, 0.0)
-            kind.converted(price_ns)
+            kind.converted(kind.in_ns.get(use.position, 0.0) + kind.back_ns(use))  # and once back, in the end
         _account(array).price_ns = kind.in_ns.get(use.position, _account(array).price_ns)
         return planes.view(array, use.fields)
 
     def _price(self, kind: CallKind, planes: Planes, array: DeviceArray, use: PlaneUse) -> None:
         """Measure what converting takes."""
         planes.settle(array)
-        planes.look_for_room(array, use.fields)
         planes.bring(array, use.fields)  # it waits for a compiler
         planes.forget_fields(use.fields)
         in_ns, back_ns = _spent_ns(array.gpu, lambda: planes.bring(array, use.fields)), 0.0

@@ -182,7 +182,7 @@ def _saved(array: np.ndarray, params: Mapping[str, ArrayParam], accesses: Collec
         used |= bytes_used
         is_wide = is_wide or wide
     if not used:
-        return 0.0
+        return None  # threads read the same elements
     around = SECTOR // gcd(record, SECTOR)
     sectors = len({(turn * record + byte) // SECTOR for turn in range(around) for byte in used})
     saved = 1.0 - around * len(used) / (SECTOR * sectors)
