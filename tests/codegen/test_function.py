@@ -47,20 +47,6 @@ def test_checks_stand_where_nothing_is_proven(index: str, checks: bool) -> None:
     assert "a_[LW_INDEX(" in host_text(text, check_all=True)
 
 
-def test_an_index_that_is_not_negative_is_only_checked_from_above() -> None:
-    text = """
-kernel shifted(a: float64[1] C):
-    var k: int64
-    k = size(a, 0) - 1
-    while k > 0 and a[k - 1] > 3.0 named w:
-        a[k] = a[k - 1]
-        k = k - 1
-"""
-    found = host_text(text)
-    assert found.count("a_[LW_BELOW((k_ - 1L)") == 2 and "a_[LW_INDEX(" not in found
-    assert "a_[LW_BELOW(" not in host_text(text, check_all=True)
-
-
 def test_where_all_is_checked_there_is_no_guard() -> None:
     assert "lw_guard" in host_text(ROWS) and "lw_guard" not in host_text(ROWS, check_all=True)
     assert "lw_guard" not in host_text(PREFIX)  # nothing is taken for granted

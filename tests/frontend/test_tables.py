@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 
 import numpy as np
+import pytest
 
 import loopwright as lw
 from frontend.judge import define, refusal, same
@@ -70,3 +71,16 @@ def count(a):
 
 def test_a_list_is_no_key():
     assert "outside the language" in refusal(define("def f(n):\n    s = {(n, (n, 2))}\n    return len(s)\n", "k.py"), 3)
+
+
+@pytest.mark.parametrize("text", [
+    "d = {}\n    for v in x:\n        d[v] = [v, v + 1]\n    return d",
+    "d = {0: [1, 2]}\n    return d[0]",
+    "d = {v: [v] for v in x}\n    return len(d)",
+    "d = {}\n    for v in x:\n        if v in d:\n            d[v].append(v)\n        else:\n            d[v] = [v]\n"
+    "    return len(d)",
+    "d = {1: (2, 3)}\n    return d.setdefault(x[0], [1, 2])",
+])  # fmt: skip
+def test_lists_in_a_dict_are_refused_and_do_not_become_tuples(text):
+    said = refusal(define(f"def f(x):\n    {text}\n", "lists.py"), np.arange(4))
+    assert "a dict of lists is outside the language" in said and "use a tuple" in said

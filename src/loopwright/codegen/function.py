@@ -366,8 +366,7 @@ class Writer:
         size = self.size(node.array, axis)
         if bounds.kind == "checked":
             self.use("failure")
-            check = "LW_INDEX" if bounds.may_be_negative or self.function.on_device else "LW_BELOW"
-            return f"{check}({self.text(expr)}, {size}, {self.site('bounds', node.array, axis, node.at)})"
+            return f"LW_INDEX({self.text(expr)}, {size}, {self.site('bounds', node.array, axis, node.at)})"
         if bounds.may_be_negative:
             if isinstance(expr, Const):
                 return self.text(Binary("add", Dim(node.array, axis), expr))

@@ -287,13 +287,6 @@ LW_PURE int64_t lw_wrap(int64_t index, int64_t size) { return index < 0 ? index 
     lw_x;                                                                                   \
   })
 
-/* The same of an index that is not negative: compilers know from here on that it is inside. */
-#define LW_BELOW(expression, count, site)                                                                 \
-  ({                                                                                                      \
-    const int64_t lw_x = (expression), lw_n = (count);                                                    \
-    if (LW_RARE((uint64_t)lw_x >= (uint64_t)lw_n)) { lw_fail(failure, site, lw_x, lw_n); goto lw_leave; } \
-    lw_x;                                                                                                 \
-  })
 /* Whether an index that climbs one by one from `first` to `last` stays inside: 0 <= first <= last < size. */
 LW_PURE int lw_climbs(int64_t first, int64_t last, int64_t size) {
   return (first >= 0) & (first <= last) & (last < size);

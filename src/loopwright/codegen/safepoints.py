@@ -3,9 +3,8 @@ costs nothing that can be measured.
 
 An innermost loop runs in strips of about LW_PATIENCE operations and asks between two of them; inside of a strip it is
 the very loop that it was. A loop around such loops counts what an iteration does beside them. A loop that is short in
-every call is counted by what it stands in. `While` loops count each iteration,
-except those that end with the bits of a number (bit_loops.py), and those inside of others that count to a limit
-themselves (counted_whiles.py): these have a version for few iterations, which are counted behind it.
+every call is counted by what it stands in. `While` loops count each iteration, except those that end with the bits of
+a number (bit_loops.py), and those that keep one half each time (bisections.py).
 
 The text of a GPU asks in the same places, in LW_STOPS of loopwright.cuh: there a question reads a word of the GPU's
 memory. Kernels of which the host knows that they are short do not ask (most_work.py); where it depends on sizes, there
@@ -20,8 +19,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
+from loopwright.codegen.bisections import is_bisection
 from loopwright.codegen.bit_loops import most_iterations as most_by_bits
-from loopwright.codegen.counted_whiles import Count, count_of, is_bisection
 from loopwright.codegen.decisions import CodegenInput, LoopLowering
 from loopwright.codegen.function import Function, Writer
 from loopwright.codegen.most_work import MOST, Amount
@@ -263,10 +262,6 @@ def write_while(loop: While, w: Writer, write: Callable[[], None]) -> None:
     by one takes a fourth of the time of a short one."""
     condition = w.text(loop.condition)
     if contains(loop.body, For, While) or not (w.function.on_device and w.asks and w.function.asks):
-        count = None if w.function.on_device or not w.function.nested else count_of(loop)
-        if count is not None and w.asks and not contains(loop.body, Allocate):
-            _write_twice(loop, count, condition, w, write)
-            return
         with w.repeat(condition):
             write_iteration(loop, w, write)
         return
@@ -280,25 +275,6 @@ def write_while(loop: While, w: Writer, write: Callable[[], None]) -> None:
             w.function.nested -= 1
         w.only("lw_n", "break;")
         _ask(Question(), w)
-
-
-def _write_twice(loop: While, count: Count, condition: str, w: Writer, write: Callable[[], None]) -> None:
-    """A loop that counts to a limit: where that is near, what it does is counted behind it."""
-    operations, counter = max(1, operations_in(loop.body)), w.text(count.counter)
-    first, last = (counter, w.text(count.limit)) if count.is_up else (w.text(count.limit), counter)
-    with w.block():
-        w.line(f"const int64_t lw_counted = {counter};")
-        # A limit that is behind is far away here: nothing is done then.
-        is_far = f"(uint64_t)({last}) - (uint64_t)({first}) > (uint64_t)LW_STRIP({operations})"
-        with w.branch(is_far), w.repeat(condition):
-            write_iteration(loop, w, write)
-        with w.otherwise():
-            w.function.nested += 1
-            with w.repeat(condition):
-                write()
-            w.function.nested -= 1
-            trip = f"{counter} - lw_counted" if count.is_up else f"lw_counted - {counter}"
-            w.line(f"{_due(w)} -= ({trip}) * {operations};")
 
 
 @contextmanager

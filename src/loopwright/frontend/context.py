@@ -43,6 +43,10 @@ class NotYet(KernelError):
     """A variable is read whose type is not known in this round. In the last round it is an error as it stands."""
 
 
+class Certain(KernelError):
+    """An error whatever is known in a later round: it is told rather than that something is not known yet."""
+
+
 @dataclass(frozen=True, slots=True)
 class ReturnForm:
     """What one `return` gives, where others give something else. first: the number of its first value, with gaps

@@ -19,7 +19,7 @@ from loopwright.frontend.array_names import has_aliases
 from loopwright.frontend.array_parts import assign_part, part_of
 from loopwright.frontend.array_variables import independent
 from loopwright.frontend.closures import named_lambda, nested_function
-from loopwright.frontend.context import Context, web_key
+from loopwright.frontend.context import Certain, Context, NotYet, web_key
 from loopwright.frontend.convert import as_index, as_number
 from loopwright.frontend.elementwise import assign_elements, binary, materialised
 from loopwright.frontend.expressions import index_of, indexed, places_of
@@ -43,7 +43,7 @@ from loopwright.frontend.refusals import ELEMENTWISE, refuse_statement
 from loopwright.frontend.results import return_from_kernel
 from loopwright.frontend.rows import refuse_shared
 from loopwright.frontend.table_methods import update
-from loopwright.frontend.tables import delete_key, get_item, set_item
+from loopwright.frontend.tables import delete_key, get_item, refuse_list, set_item
 from loopwright.frontend.updates import updates_in_place, web_of_update
 from loopwright.frontend.values import (
     Array,
@@ -93,7 +93,9 @@ def execute(cx: Context, statements: list[ast.stmt]) -> None:
         except NeededError:  # the function is read again with what it needs, whatever else is found
             raise
         except KernelError as failure:
-            cx.session.failure = cx.session.failure or failure
+            before = cx.session.failure
+            if before is None or (isinstance(before, NotYet) and isinstance(failure, Certain)):
+                cx.session.failure = failure
         finally:
             cx.frame.tail = was_tail
 
@@ -311,6 +313,7 @@ def _store_item(cx: Context, target: ast.Subscript, value: Value, value_node: as
     start = len(cx.body)
     base, indices = indexed(cx, target)
     if isinstance(base, TableValue) and base.is_dict:
+        refuse_list(cx, value_node)
         set_item(cx, base, index_of(indices), kept(cx, value, start, value_node), target)
         return
     if isinstance(base, Keyed):

@@ -27,6 +27,7 @@ from loopwright.frontend.tables import (
     known,
     new_table,
     parts_of,
+    refuse_list,
     set_item,
     size_of_table,
     written,
@@ -252,6 +253,7 @@ def _pop_from_dict(cx: Context, table: TableValue, call: Arguments) -> Value:
 def _setdefault(cx: Context, table: TableValue, call: Arguments) -> Value:
     call.expect(cx, 2)
     key, value = call.values
+    refuse_list(cx, call.node.args[1])
     if table.key not in cx.hash_tables:
         set_item(cx, table, key, value, call.node)
     found = truth(cx, contains(cx, table, key, call.node), call.node)
@@ -321,6 +323,7 @@ def dict_literal(cx: Context, node: ast.Dict) -> TableValue:
     for key, value in zip(node.keys, node.values, strict=True):
         if key is None:
             raise cx.error(value, "'**' in a dict is outside the language", remedy="write a loop")
+        refuse_list(cx, value)
         first, second = operands(cx, [key, value])
         set_item(cx, result, first, second, key)
     return cx.hash_tables.get(result.key, result)
@@ -332,6 +335,7 @@ def table_comprehension(cx: Context, node: ast.SetComp | ast.DictComp) -> TableV
 
     def innermost() -> None:
         if isinstance(node, ast.DictComp):
+            refuse_list(cx, node.value)
             key, value = operands(cx, [node.key, node.value])
             set_item(cx, result, key, value, node.key)
         else:

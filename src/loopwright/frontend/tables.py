@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from loopwright.frontend import table_functions
-from loopwright.frontend.context import Context, NotYet
+from loopwright.frontend.context import Certain, Context, NotYet
 from loopwright.frontend.convert import as_number, count_of, in_type
 from loopwright.frontend.elementwise import nest
 from loopwright.frontend.inline import run_written
@@ -105,6 +105,13 @@ def _noted(cx: Context, key: tuple[object, ...], item: Value, what: str, node: a
         if cx.session.types.assign((*key, k), one.number_type) is None:
             raise cx.error(node, f"each {what} has a type of its own", "no type holds all of them")
     return numbers
+
+
+def refuse_list(cx: Context, value: ast.AST) -> None:
+    """A list that is written where a value is wanted would be a tuple: it could not grow, and comes back as one."""
+    if isinstance(value, ast.List):
+        raise Certain("a dict of lists is outside the language", cx.at(value), "a value is a number, or a tuple, here",
+                      "use a tuple; where lists grow, keep one list of (key, item), and sort it")  # fmt: skip
 
 
 def _stored(cx: Context, columns: Sequence[View], items: Numbers, node: ast.AST) -> tuple[Number, ...]:

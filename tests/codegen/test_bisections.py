@@ -1,4 +1,4 @@
-"""`while` loops that count to a limit, or keep one half each time: which ones are, and what they are counted by."""
+"""`while` loops that keep one half each time: which ones are, and what they give."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 import loopwright as lw
-from codegen.scheduled import host_text
 from frontend.judge import define
-from loopwright.codegen.counted_whiles import count_of, is_bisection
+from loopwright.codegen.bisections import is_bisection
 from loopwright.codegen.safepoints import most_iterations
 from loopwright.ir.nodes import While
 from loopwright.ir.text import parse_kernel
@@ -30,43 +29,6 @@ def loop_of(text: str) -> While:
     return next(statements(kernel.body, While))
 
 
-@pytest.mark.parametrize(
-    ("text", "counter", "is_up"),
-    [
-        ("while k > 0 and a[k - 1] > 2.0 named w:\n    a[k] = a[k - 1]\n    k = k - 1", "k", False),
-        ("while k < m named w:\n    k = k + 2\n    if a[k] > 1.0:\n        break w", "k", True),
-        (
-            "while size(a, 0) > k named w:\n    if a[k] > 1.0:\n        k = k + 1\n    else:\n        k = k + 3",
-            "k",
-            True,
-        ),
-        ("while j > k named w:\n    if a[j] > 1.0:\n        break w\n    j = j - 1", "j", False),
-    ],
-)
-def test_what_counts_to_a_limit(text: str, counter: str, is_up: bool) -> None:
-    found = count_of(loop_of(text))
-    assert found is not None and (found.counter.name, found.is_up) == (counter, is_up)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "while k > 0 or j > 0 named w:\n    k = k - 1",
-        "while k > 0 named w:\n    k = k + 1",
-        "while k > 0 named w:\n    k = k - n",
-        "while k > 0 named w:\n    if a[k] > 1.0:\n        k = k - 1",
-        "while k > 0 named w:\n    if a[k] > 1.0:\n        continue w\n    k = k - 1",
-        "while k < u named w:\n    k = k + 1\n    u = u + 1",
-        "while k > 0 named w:\n    k = k - 1\n    if a[0] > 1.0:\n        k = k + 1",
-        "while k != 0 named w:\n    k = k - 1",
-        "while k > 0 named w:\n    for i in 0 .. n:\n        k = k - 1",
-        "while float64(k) < a[0] named w:\n    k = k + 1",
-    ],
-)
-def test_what_does_not(text: str) -> None:
-    assert count_of(loop_of(text)) is None
-
-
 HALF = (
     "while k < u named w:\n    j = (k + u) // 2\n    if a[j] < 1.0:\n        k = {low}\n    else:\n        u = {high}"
 )
@@ -85,24 +47,6 @@ def test_what_keeps_one_half(low: str, high: str, halves: bool) -> None:
 def test_one_side_that_may_stay_is_no_half() -> None:
     assert not is_bisection(loop_of(HALF.format(low="j + 1", high="j").replace("else:", "elif a[0] > 1.0:")))
     assert not is_bisection(loop_of(HALF.format(low="j + 1", high="j") + "\n    u = u + 1"))
-
-
-SHIFTED = """
-kernel shifted(a: float64[1] C):
-    var k: int64
-    for i in 1 .. size(a, 0):
-        k = i
-        while k > 0 and a[k - 1] > 3.0 named w:
-            a[k] = a[k - 1]
-            k = k - 1
-"""
-
-
-def test_few_iterations_are_counted_behind_the_loop() -> None:
-    text = host_text(SHIFTED)
-    assert text.count("while (((k_ > 0L)") == 2 and "lw_due -= (lw_counted - k_) * " in text
-    far, near = text.split("while (((k_ > 0L)")[1:]
-    assert "LW_SPEND" in far.split("k_ = (k_ - 1L)")[0] and "LW_SPEND" not in near.split("k_ = (k_ - 1L)")[0]
 
 
 def test_results_are_those_of_python_for_near_limits_and_far_ones() -> None:
