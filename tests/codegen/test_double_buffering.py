@@ -114,7 +114,7 @@ def test_a_loop_that_runs_again_begins_when_all_have_left_its_tiles() -> None:
 
 
 def test_too_much_shared_memory() -> None:
-    steps = schedule(" double", " double").replace("tile i 16 j 16 k 8", "tile i 16 j 16 k 512")
+    steps = schedule(" double", " double").replace("tile i 16 j 16 k 8", "tile i 16 j 16 k 4096")
     refused(product, *operands(16, 16, 8), schedule=steps, why="'a.p' does not fit into the shared memory of a block")
 
 

@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
 import loopwright as lw
+from loopwright.recipe import grid_fronts
 from loopwright.recipe.grid_fronts import tiles_of_fronts
 from recipe.planning import plan_of
 
@@ -86,7 +88,15 @@ def test_fronts_run_in_tiles(function: Callable[..., object]) -> None:
     """Threads of a block go from front to front in a tile, whatever is left at the edges."""
     for n, m in SIZES:
         schedule = _on_gpu(function, n, m)
-        assert "tile 32 wavefront" in schedule and "; hold " in schedule
+        assert "tile 32 wavefront" in schedule and "; hold " not in schedule  # caches are faster, measured
+
+
+def test_tiles_may_be_in_shared_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(grid_fronts, "HELD", replace(grid_fronts.HELD, default=1))
+    partial = plan_of(_loops("a[i, j] = a[i, j - 1] + a[i - 1, j]"))
+    (bound,) = tiles_of_fronts(partial)
+    steps = [str(one.step) for one in partial.decisions]
+    assert any(step.startswith("hold a ") for step in steps) and len(bound) > 2
 
 
 def test_loops_that_count_down_are_right() -> None:

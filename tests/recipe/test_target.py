@@ -14,9 +14,9 @@ def test_a_usual_machine() -> None:
 
 
 def test_a_machine_is_a_value() -> None:
-    machine = CpuTarget(64, 32, 1 << 15, 1 << 20, 1 << 25)
-    assert astuple(machine) == (64, 32, 1 << 15, 1 << 20, 1 << 25)
-    assert machine == CpuTarget(64, 32, 1 << 15, 1 << 20, 1 << 25) != CpuTarget()
+    machine = CpuTarget(64, 32, 1 << 15, 1 << 20, 1 << 25, 8)
+    assert astuple(machine) == (64, 32, 1 << 15, 1 << 20, 1 << 25, 8)
+    assert machine == CpuTarget(64, 32, 1 << 15, 1 << 20, 1 << 25, 8) != CpuTarget()
     assert len({machine, CpuTarget(), CpuTarget()}) == 2
     with pytest.raises(FrozenInstanceError):
         machine.registers = 8  # type: ignore[misc]

@@ -20,8 +20,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
+from typing import Literal
 
-from loopwright.analysis.effort import FOR_NEST, TOTAL, anew, is_left
+from loopwright.analysis.effort import FOR_GPU, FOR_NEST, TOTAL, anew, is_left
 from loopwright.analysis.facts import Facts
 from loopwright.analysis.strides import AccessStrides
 from loopwright.ir.linear import apart
@@ -83,18 +84,28 @@ def gpu_recipe(
     kernel: Kernel, facts: Facts, strict: bool, choices: Choices | None = None, first: Schedule = ()
 ) -> Recipe:
     """What to do with a kernel on a GPU. Where the budget of the analysis ends before the recipe does, it begins again
-    with ways that ask little: half of a kernel in tiles and the other half in one thread would be slower than no tiles
-    at all. first: legal steps `redirect`, to begin with."""
-    found = _recipe(kernel, facts, strict, False, choices, first)
+    without versions for few sums, and then with ways that ask little: half of a kernel in tiles and the other half in
+    one thread would be slower than no tiles at all. first: legal steps `redirect`, to begin with."""
+    found, has_parts = _recipe(kernel, facts, strict, "all", choices, first)
     if choices is not None or is_left(1):
         return found
+    if has_parts:
+        with anew(FOR_GPU):
+            found, _ = _recipe(kernel, facts, strict, "without parts", None, first)
+            if is_left(1):
+                return found
     with anew(TOTAL):
-        return _recipe(kernel, facts, strict, True, None, first)
+        return _recipe(kernel, facts, strict, "simple", None, first)[0]
+
+
+Ways = Literal["all", "without parts", "simple"]
 
 
 def _recipe(
-    kernel: Kernel, facts: Facts, strict: bool, simple: bool, choices: Choices | None, first: Schedule
-) -> Recipe:
+    kernel: Kernel, facts: Facts, strict: bool, ways: Ways, choices: Choices | None, first: Schedule
+) -> tuple[Recipe, bool]:
+    """The recipe in these ways, and whether it has versions for few sums, whose partial results many threads find."""
+    simple, has_parts = ways == "simple", False
     partial = PartialSchedule(kernel, facts, strict, kernel, choices=choices)
     grids: list[Grid] = []
     done: set[str] = set()
@@ -112,7 +123,10 @@ def _recipe(
         carried(partial)
         scattered(partial)
         rows_apart(partial)
-        few_sums(partial)
+        if ways == "all":
+            whole = partial.kernel
+            few_sums(partial)
+            has_parts = partial.kernel is not whole
     if not kernel.overlap:
         for nest in partial.chains():
             parted_by_kind(partial, nest)
@@ -139,7 +153,7 @@ def _recipe(
         _bind(partial, grid, present)
     alone = dict(partial.refusals)
     other = better_off(partial.kernel, grids, alone) or each_a_launch(partial.kernel, present)
-    return Recipe(tuple(partial.decisions), partial.kernel, present, alone, other)
+    return Recipe(tuple(partial.decisions), partial.kernel, present, alone, other), has_parts
 
 
 def _in_new_order(partial: PartialSchedule) -> Iterator[list[Bound]]:
