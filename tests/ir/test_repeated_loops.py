@@ -86,6 +86,22 @@ def test_what_is_not_the_same_stays(body: str) -> None:
     assert print_kernel(without_repeated_loops(kernel)).count("for ") == 2
 
 
+AGAIN = "    {0} = {0} * 2.0\n    for {1} in 0 .. n:\n        {0} = {0} + a[{1}]\n"
+BOUNDED = "    {2} = 0.0\n    for {1} in 0 .. {0}:\n        {0} = 5\n        {2} = {2} + a[{1}] * float64({0})\n"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "    s = 1.0\n    t = 2.0\n    b[1] = s + t\n" + AGAIN.format("s", "i") + AGAIN.format("t", "j"),
+        "    p = 3\n    q = 1\n" + BOUNDED.format("p", "i", "s") + BOUNDED.format("q", "j", "t"),
+    ],
+)
+def test_what_begins_with_something_else_is_computed_again(body: str) -> None:
+    text = shortened("    var p: int64\n    var q: int64\n" + body + "    b[0] = s - t\n")
+    assert text.count("for ") == 2
+
+
 def standardised(x):
     return (x - x.mean()) / x.std()
 

@@ -74,8 +74,7 @@ class _Unit:
 @dataclass
 class _Pass:
     """reads: how often the kernel reads a scalar; stores, makes: how many statements of it write to an array, and make
-    it. arrays: those that are left out,
-    with those that have the same elements."""
+    it. arrays: those that are left out, with those that have the same elements."""
 
     reads: Counter[str]
     stores: Counter[str]
@@ -133,6 +132,8 @@ class _Pass:
         arrays = tuple(stmt.array for stmt in unit[:-1] if isinstance(stmt, Allocate))
         if not (scalars or arrays) or stored - {*arrays} or len({*arrays}) < len(arrays):
             return None
+        if _begins_with_more(unit, assigned):
+            return None
         if not all(_is_private(name, loop.body) for name in assigned - {*scalars}):
             return None
         inside = Counter(stmt.array for stmt in statements(unit, Store))
@@ -154,6 +155,18 @@ def _is_set(stmt: Stmt, scalars: set[str], arrays: set[str]) -> bool:
     return (isinstance(stmt, Assign) and stmt.name in scalars) or (
         isinstance(stmt, Allocate) and stmt.array in arrays and stmt.original is None and not stmt.double
     )
+
+
+def _begins_with_more(unit: Body, assigned: set[str]) -> bool:
+    """Whether what is set before a loop, or its bounds, depend on what scalars were that the unit itself changes."""
+    known: set[str] = set()
+    for stmt in unit:
+        read = {part.name for expr in own_expressions(stmt) for part in subexpressions(expr, Var)}
+        if read & assigned - known:
+            return True
+        if isinstance(stmt, Assign):
+            known.add(stmt.name)
+    return False
 
 
 def _is_private(name: str, body: Body) -> bool:
