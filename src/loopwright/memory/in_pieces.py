@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Sequence
 from threading import RLock
 from typing import Any
@@ -20,14 +21,14 @@ class InPieces(np.ndarray[Any, np.dtype[Any]]):
     owner: Any  # a DistributedArray
 
 
-class KeptInPieces:
+class KeptInPieces(ABC):
     """What `lw.distributed_array` makes, for whoever only has to know that it is one."""
 
     token: object
 
+    @abstractmethod
     def argument(self) -> InPieces:
         """What kernels are given."""
-        raise NotImplementedError
 
 
 def on_host(arguments: Sequence[object], written: Collection[int], run: Run) -> object:

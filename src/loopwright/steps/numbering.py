@@ -58,7 +58,7 @@ def elements_of(kernel: Kernel) -> dict[str, tuple[Scalar, int]]:
     return found | {name: (one.element, len(one.shape)) for name, one in allocations(kernel).items()}
 
 
-class Wanted(Protocol):
+class NumberingOptions(Protocol):
     """What is asked for: see `Renumber`. array: the table; packed, clusters: which order, that of a search where it is
     neither; beyond: only where the elements that tables lead to take more bytes than that, and are far apart; times:
     only where the loop runs so often."""
@@ -81,7 +81,7 @@ class Renumbered:
 
     kernel: Kernel
     loop: For | While
-    wanted: Wanted
+    wanted: NumberingOptions
     space: IndexSpace
     taken: set[str] = field(default_factory=set)
 
