@@ -43,8 +43,8 @@ def programs(seed: int) -> Iterator[str]:
     def total(blanks: str) -> Iterator[str]:
         x, i, array = random.choice("st"), f"i{random.randrange(10**9)}", random.choice("aaag")
         if random.random() < 0.85:
-            yield f"{blanks}{x} = {random.choice(['0.0', '0.0', x, 'w', 'a[0]', f'{x} * 2.0', 'o[0]'])}"
-        yield f"{blanks}for {i} in 0 .. {random.choice('nnnp')}:"
+            yield f"{blanks}{x} = {random.choice(['0.0', 'w', f'{x} * 2.0', f'{x} * 2.0'])}"
+        yield f"{blanks}for {i} in 0 .. {random.choice('nnnnnp')}:"
         yield from random.choice(
             [
                 [f"{blanks}    {x} = {x} + {array}[{i}]"],
