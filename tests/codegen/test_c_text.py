@@ -11,6 +11,7 @@ import pytest
 
 import loopwright as lw
 from codegen.execution import both
+from frontend.judge import define
 from loopwright.codegen.c_text import literal
 from loopwright.ir.nodes import (
     ArrayParam,
@@ -159,6 +160,32 @@ def test_powers_of_two_and_of_minus_one(scalar: Scalar, tmp_path: Path) -> None:
         [np.array([0, 1, 2, 3, 7, 8, 31, 63, 64, 65, 127], scalar.name)],
         tmp_path,
     )
+
+
+@pytest.mark.parametrize("scalar", [FLOAT32, FLOAT64, INT8, UINT64], ids=str)
+def test_powers_of_small_whole_numbers_are_products(scalar: Scalar) -> None:
+    """Up to half a unit in the last place for each factor; under `strict` the bits are those of pow()."""
+    dtype = np.dtype(scalar.name)
+    floats = [0.0, -0.0, 1.7, -3.1, 0.3, 1e-2, 1e2, np.inf, -np.inf, np.nan]
+    values = np.array([0, 1, 2, 3, 7, 101, 127] if scalar.is_integer else floats, dtype)
+    exponents = range(2, 18)
+
+    lines = "".join(f"        out[{n - 2}, i] = a[i] ** {n}\n" for n in exponents)
+    function = define(f"def f(a, out):\n    for i in range(len(a)):\n{lines}", f"powers of {scalar}.py")
+    with np.errstate(all="ignore"):
+        wanted = np.array([values**n for n in exponents])
+    for strict in (False, True):
+        found = np.zeros((len(exponents), len(values)), dtype)
+        lw.kernel(function, strict=strict)(values, found)
+        if scalar.is_integer:
+            assert np.array_equal(found, wanted)
+            continue
+        assert np.array_equal(np.isnan(found), np.isnan(wanted))
+        assert np.array_equal(np.isinf(found), np.isinf(wanted))
+        finite = np.isfinite(wanted)
+        most = np.array([1.0 if strict else max(1.0, n / 2) for n in exponents])[:, None] + np.zeros(len(values))
+        units = np.abs(found[finite] - wanted[finite]) / np.spacing(np.abs(wanted[finite]))
+        assert (units <= most[finite]).all()
 
 
 def test_minus_one_to_whole_numbers_as_floats(tmp_path: Path) -> None:

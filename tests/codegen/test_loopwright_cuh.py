@@ -66,6 +66,8 @@ def _integer_operators(name: str) -> list[Operator]:
         f"LW_MAX({c_type}, a, b)": max,
         f"LW_SQUARE({c_type}, a)": lambda a, b: a * a,
         f"LW_CUBE({c_type}, a)": lambda a, b: a * a * a,
+        f"LW_FIFTH({c_type}, a)": lambda a, b: (a * a) * (a * a) * a,
+        f"LW_SEVENTH({c_type}, a)": lambda a, b: (a * a * a) * (a * a * a) * a,
         f"(({c_type})lw_ipow((uint64_t)a, (uint64_t)b))": lambda a, b: pow(a, b % (1 << 64), 1 << 64),
     }
     if bits == 64:
@@ -98,6 +100,8 @@ def _float_operators(name: str) -> list[Operator]:
         f"LW_MAX({c_type}, a, b)": max,
         f"LW_SQUARE({c_type}, a)": lambda a, b: a * a,
         f"LW_CUBE({c_type}, a)": lambda a, b: a * a * a,
+        f"LW_FIFTH({c_type}, a)": lambda a, b: (a * a) * (a * a) * a,
+        f"LW_SEVENTH({c_type}, a)": lambda a, b: (a * a * a) * (a * a * a) * a,
     }
     found = [Operator(name, name, text, meaning) for text, meaning in meanings.items()]
     found.append(Operator(name, name, f"({c_type})lw_toint_{name}(a)", lambda a, b: np.dtype(name).type(_whole(a, b))))

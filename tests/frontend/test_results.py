@@ -153,6 +153,8 @@ PARTS = [
     "out[:k]", "out[:k], count[:k]", "out[:k], k", "out[:k], out", "out[:k], out[:k]", "out[:k], out[k:]", "out[k:]",
     "out[:k, 1]", "out[:k, ::-1]", "out[:, :k]", "[out[:k], (count[:k], k)]", "out[: k - 9]", "out[: k + 99]",
     "out[:k][:2]", "out[:k] * 2, out[:k]", "z[:k]", "z[:k], z.real[:k]", "out[1:-1]", "out[:k].T", "count[:0], out[:k]",
+    "out[:k].copy()", "out[:k].copy(), k, out[:k].copy()", "out.copy(), out", "a.copy(), count[:k].copy()",
+    "a[:k].copy()",
 ]  # fmt: skip
 
 
@@ -178,17 +180,21 @@ def test_parts_of_local_arrays_of_computed_sizes(written):
     same(function, np.zeros(0), 0.0)
 
 
-def test_the_first_part_of_a_local_array_is_that_array_made_shorter():
-    function = define("""
+@pytest.mark.parametrize(
+    ("shape", "place", "written"),
+    [("len(a)", "k", "out[:k], k"), ("(len(a), 2)", "k, 1", "out[:k]"), ("len(a)", "k", "k, out[:k].copy()")],
+)
+def test_the_first_part_of_a_local_array_is_that_array_made_shorter(shape, place, written):
+    function = define(f"""
         def f(a):
-            out = np.empty(len(a))
+            out = np.empty({shape})
             k = 0
             for x in a:
                 if x > 0.5:
-                    out[k] = x
+                    out[{place}] = x
                     k += 1
-            return out[:k], k
-        """)
+            return {written}
+        """, f"shorter {shape} {written}.py")  # fmt: skip
     kernel = kernel_of(function, np.zeros(3))
     assert [result.name for result in kernel.results] == ["out"]
     assert not any(statements(kernel.body, Allocate))

@@ -11,10 +11,10 @@ kernel sweep(p: float64[2] C, q: float64[2] C):
     for i in 0 .. size(p, 0):
         p[i, 0] = 1.0
         for j in 1 .. size(p, 1):
-            p[i, j] = 2.0 * p[i, j - 1] + 1.0
+            p[i, j] = 1.0 / (p[i, j - 1] + 1.0)
         q[i, 0] = p[i, 0]
         for k in 1 .. size(p, 1):
-            q[i, k] = p[i, k] - q[i, k - 1]
+            q[i, k] = p[i, k] / (q[i, k - 1] + 2.0)
 """
 FILTER = """
 kernel filter(p: float64[2] C):
@@ -22,8 +22,53 @@ kernel filter(p: float64[2] C):
     for i in 0 .. size(p, 0):
         s = 0.0
         for j in 0 .. size(p, 1):
+            s = p[i, j] / (s + 2.0)
+            p[i, j] = s
+"""
+SUMS = """
+kernel sums(p: float64[2] C):
+    var s: float64
+    for i in 0 .. size(p, 0):
+        s = 0.0
+        for j in 0 .. size(p, 1):
             s = p[i, j] - 2.0 * s
             p[i, j] = s
+"""
+TRAJECTORY = """
+kernel trajectory(p: float64[2] C, n: int64):
+    var a: float64
+    var b: float64
+    var c: float64
+    var d: float64
+    var e: float64
+    for i in 0 .. size(p, 0):
+        a = p[i, 0]
+        b = p[i, 1]
+        for s in 0 .. n:
+            c = 2.0 * (b - a)
+            d = a * (3.0 - b)
+            e = c + d
+            a = a + 0.5 * e
+            if a > 9.0:
+                a = a - 9.0
+            b = b + d
+        p[i, 0] = a
+        p[i, 1] = b
+"""
+PATHS = """
+kernel paths(p: float64[1] C, n: int64):
+    var a: float64
+    for i in 0 .. size(p, 0):
+        a = p[i]
+        for s in 0 .. n:
+            if a > 2.0:
+                if a > 3.0:
+                    a = a * 0.5
+                else:
+                    a = a * 0.25
+            else:
+                a = a * 3.0
+        p[i] = a
 """
 FREE = """
 kernel free(p: float64[2] C):
@@ -67,9 +112,18 @@ def test_a_recurrence_in_a_scalar(strict: bool) -> None:
     check_same(partial.written, partial.kernel, {"p": "nm"}, (*SIZES, (37, 5, 1)))
 
 
-@pytest.mark.parametrize("text", [FREE, TIED])
+@pytest.mark.parametrize("strict", [False, True])
+def test_what_a_step_sets_for_itself_stays_a_scalar(strict: bool) -> None:
+    partial = planned(side_by_side, TRAJECTORY, strict)
+    assert steps(partial).startswith("split i 16; expand a i; expand b i; fission ")
+    assert steps(partial).count("expand") == 2 and "reorder s i" in steps(partial)
+    check_same(partial.written, partial.kernel, {"p": "nl"}, ((0, 0, 2), (3, 4, 2), (17, 5, 3)))
+
+
+@pytest.mark.parametrize("text", [FREE, TIED, SUMS, PATHS])
 def test_what_stays(text: str) -> None:
-    """Loops without a recurrence, an outer loop that needs its order."""
+    """Loops without a recurrence, an outer loop that needs its order, steps that wait less than it costs to load along
+    them, and paths of which each lane would go through all."""
     assert steps(planned(side_by_side, text)) == ""
 
 

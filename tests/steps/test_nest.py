@@ -125,3 +125,61 @@ def test_what_was_proven_of_another_loop_of_its_name_is_not_believed() -> None:
     assert isinstance(other, For) and not nest.out_of_order(kernel, facts, (other,))
     assert not nest.out_of_order(marked, facts, (marked.body[0],))  # type: ignore[arg-type]
     assert not nest.out_of_order(replace(kernel, overlap=True), facts, (nest.the_loop(kernel, "i"),))  # type: ignore[arg-type]
+
+
+TIED = """
+kernel f(a: float64[2] C, b: float64[1] C, c: float64[2] C, n: int64, m: int64):
+    var s: float64
+    var t: float64
+    t = 0.0
+    for i in 0 .. n:
+        for j in 1 .. m:
+            s = a[i, j - 1]
+            a[i, j] = 2.0 * s
+    for k in 0 .. n:
+        for l in 1 .. k:
+            c[k, l] = c[k, l - 1]
+    for p in 0 .. n:
+        for q in 0 .. m:
+            b[p] = b[p] + a[p, q]
+    for u in 1 .. n:
+        for v in 1 .. m:
+            c[u, v] = c[u - 1, v] + c[u, v - 1]
+    for g in 1 .. n:
+        for h in 1 .. m - 1:
+            a[g, h] = a[g - 1, h + 1]
+    for x in 0 .. n:
+        t = 1.0
+        for y in 1 .. m:
+            t = t + a[x, y]
+        b[x] = t
+    for z in 0 .. n:
+        for w in 1 .. m:
+            t = c[z, w]
+            c[z, w] = t + 1.0
+    b[0] = t
+"""
+
+
+@pytest.mark.parametrize(
+    ("names", "order", "kept"),
+    [
+        ("ij", "ji", True),  # i needs no order, and j runs as before for each i
+        ("kl", "lk", False),  # the one's bound is the other's variable
+        ("pq", "qp", True),
+        ("uv", "vu", False),  # both need theirs
+        ("gh", "hg", False),  # h needs none for each g alone
+        ("uv", "uv", True),
+        ("zw", "wz", False),  # which iteration is the last one matters
+    ],
+)
+def test_loops_that_need_no_order_change_places(names: str, order: str, kept: bool) -> None:
+    kernel, facts = known(TIED)
+    band = nest.band_of(kernel, tuple(names))
+    assert not isinstance(band, Rejection) and nest.only_free_loops_move_in(kernel, facts, band, tuple(order)) is kept
+
+
+def test_a_scalar_that_a_loop_hands_on_ties_what_it_is_in() -> None:
+    kernel, facts = known(TIED.replace("            s = a[i, j - 1]\n", "            s = s + a[i, j]\n"))
+    band = nest.band_of(kernel, ("i", "j"))
+    assert not isinstance(band, Rejection) and not nest.only_free_loops_move_in(kernel, facts, band, ("j", "i"))

@@ -4,6 +4,7 @@ arrays lie and which checks an access needs is its caller's business (the `Acces
 from __future__ import annotations
 
 import math
+from functools import reduce
 from typing import Protocol, assert_never
 
 from loopwright.ir.nodes import (
@@ -254,11 +255,28 @@ def _division(expr: Binary, left: str, right: str, env: Environment) -> str:
     return f"lw_{'near_' if is_near else 'short_' if changes else ''}{expr.op}_{scalar.name}({left}, {right})"
 
 
+_POWERS = {2: "SQUARE", 3: "CUBE", 5: "FIFTH", 7: "SEVENTH"}
+_LARGEST_PRODUCT = 16
+"""The exponent up to which a power is a product: the rounding of each factor adds up."""
+
+
+def _factors(exponent: object) -> list[int]:
+    """Powers one after the other that make this one; none where there are no such, or it is no small whole number."""
+    if not isinstance(exponent, int | float) or not 2 <= exponent <= _LARGEST_PRODUCT or exponent % 1:
+        return []
+    left, factors = int(exponent), list[int]()
+    for factor in _POWERS:
+        while left % factor == 0:
+            left //= factor
+            factors.append(factor)
+    return factors if left == 1 else []
+
+
 def _power(expr: Binary, left: str, right: str, env: Environment) -> str:
     scalar, name = expr.type, VALUE_TYPE[expr.type.name]
     exponent = expr.right.value if isinstance(expr.right, Const) else None
-    if (scalar.is_integer or not env.strict) and exponent in (2, 3):
-        return f"LW_{'SQUARE' if exponent == 2 else 'CUBE'}({name}, {left})"
+    if (scalar.is_integer or not env.strict) and (factors := _factors(exponent)):
+        return reduce(lambda text, factor: f"LW_{_POWERS[factor]}({name}, {text})", factors, left)
     base, count = (expr.left.value if isinstance(expr.left, Const) else None), expr.right
     if base == -1 and scalar == FLOAT64 and isinstance(count, Cast) and count.operand.type.kind == "int":
         return f"(({name})lw_alternating({text_of(count.operand, env)}))"

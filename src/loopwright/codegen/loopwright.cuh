@@ -387,11 +387,21 @@ template <class T> LW_PURE T lw_cube(T a) {
   const typename lw_wraps<T>::type w = (typename lw_wraps<T>::type)a;
   return (T)(w * w * w);
 }
+template <class T> LW_PURE T lw_fifth(T a) {
+  const typename lw_wraps<T>::type w = (typename lw_wraps<T>::type)a, square = w * w;
+  return (T)(square * square * w);
+}
+template <class T> LW_PURE T lw_seventh(T a) {
+  const typename lw_wraps<T>::type w = (typename lw_wraps<T>::type)a, cube = w * w * w;
+  return (T)(cube * cube * w);
+}
 #define LW_MIN(type, a, b) lw_min<type>((a), (b))
 #define LW_MAX(type, a, b) lw_max<type>((a), (b))
 #define LW_ABS(type, a) lw_abs<type>((a))
 #define LW_SQUARE(type, a) lw_square<type>((a))
 #define LW_CUBE(type, a) lw_cube<type>((a))
+#define LW_FIFTH(type, a) lw_fifth<type>((a))
+#define LW_SEVENTH(type, a) lw_seventh<type>((a))
 
 /* Floats: NumPy's floor division, modulo, maximum, minimum (of equal zeros the second one, as on x86). */
 #define LW_FLOAT(type, suffix, f)                                                                  \

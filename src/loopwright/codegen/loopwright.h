@@ -511,6 +511,8 @@ LW_PURE int64_t lw_chosen(bool holds, int64_t then, int64_t otherwise) {
 #define LW_ABS(type, a) ({ const type lw_a = (a); lw_a < 0 ? (type)-lw_a : lw_a; })
 #define LW_SQUARE(type, a) ({ const type lw_a = (a); (type)(lw_a * lw_a); })
 #define LW_CUBE(type, a) ({ const type lw_a = (a); (type)(lw_a * lw_a * lw_a); })
+#define LW_FIFTH(type, a) ({ const type lw_a = (a), lw_b = (type)(lw_a * lw_a); (type)(lw_b * lw_b * lw_a); })
+#define LW_SEVENTH(type, a) ({ const type lw_a = (a), lw_b = (type)(lw_a * lw_a * lw_a); (type)(lw_b * lw_b * lw_a); })
 
 /* In an iteration of a loop: the compiler does them one by one. It would load several elements at once only to add them
    up in order, and where an iteration of a loop outside has just stored one of them, such a load waits for the store to

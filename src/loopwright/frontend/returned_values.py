@@ -36,7 +36,7 @@ def is_first_part(cx: Context, view: View) -> bool:
     for axis, (place, size) in enumerate(zip(view.places, view.array.sizes, strict=True)):
         if not isinstance(place, Along) or (place.axis, place.start, place.step) != (axis, ZERO, ONE):
             return False
-        if axis and size_of(view.shape[axis]) != size:
+        if axis and size_of(view.shape[axis]) != size_of(size):
             return False
     return len(view.shape) == len(view.places)
 
@@ -85,7 +85,21 @@ def returned(cx: Context, node: ast.expr) -> Value:
         return Keyed((), ())
     if _is_empty_set(cx, node):
         return Fixed(frozenset())
-    return cx.evaluate(node)
+    return cx.evaluate(_uncopied(cx, node))
+
+
+def _uncopied(cx: Context, node: ast.expr) -> ast.expr:
+    """What is returned without `.copy()` of local arrays and their parts: `own_values` sees to it that nobody else has
+    what is returned."""
+    match node:
+        case ast.Tuple(elts=items):
+            return ast.copy_location(ast.Tuple([_uncopied(cx, item) for item in items], node.ctx), node)
+        case ast.Call(func=ast.Attribute(value=copied, attr="copy"), args=[], keywords=[]):
+            base = copied.value if isinstance(copied, ast.Subscript) else copied
+            value = cx.evaluate(base) if isinstance(base, ast.Name) else None
+            return copied if isinstance(value, Array) and value.name in cx.allocations else node
+        case _:
+            return node
 
 
 def _is_empty_set(cx: Context, node: ast.expr) -> bool:

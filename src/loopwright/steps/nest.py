@@ -267,6 +267,28 @@ def out_of_order(kernel: Kernel, facts: Facts, band: Sequence[For]) -> bool:
     return True
 
 
+def only_free_loops_move_in(kernel: Kernel, facts: Facts, band: Sequence[For], order: Sequence[str]) -> bool:
+    """Whether each loop of a perfect nest that an interchange moves into another one needs no order, by what was proven
+    of these very loops. Two iterations with something in common then differ first in a loop that all those it was
+    around stay in: they keep their order (Allen and Kennedy 2001, 5.2)."""
+    inside = names_assigned(band[-1].body)
+    if kernel.overlap or arrays_made(band[-1].body):
+        return False
+    names = [loop.name for loop in band]
+    for place, loop in enumerate(band):
+        found = facts.loops.get(loop.name)
+        if found is None or found.node is not loop or found.last or found.alike or loop.asserted:
+            return False
+        if loop.run != "sequential" or not inside <= {*found.private, *names}:
+            return False
+        if any(names_in(bound) & set(names) for bound in own_expressions(loop)):
+            return False
+        moves_in = any(order.index(name) < order.index(loop.name) for name in names[place + 1 :])
+        if moves_in and found.verdict != "parallel":
+            return False
+    return True
+
+
 def too_large(kernel: Kernel, grown: int) -> Rejection | None:
     """Why a step that adds so many nodes is refused."""
     total = size_of(kernel.body) + grown

@@ -13,7 +13,17 @@ from loopwright.analysis.scanning import Stop
 from loopwright.ir.nodes import For, Kernel
 from loopwright.ir.walk import loops
 from loopwright.steps.draft import finished, with_statement
-from loopwright.steps.nest import band_of, changes_inside, in_order, missing, nested, out_of_order, reordering, unfit
+from loopwright.steps.nest import (
+    band_of,
+    changes_inside,
+    in_order,
+    missing,
+    nested,
+    only_free_loops_move_in,
+    out_of_order,
+    reordering,
+    unfit,
+)
 from loopwright.steps.step import Rejection, Step
 
 DEEPEST = 4  # loops of a nest whose orders are all tried by `instances`
@@ -50,7 +60,9 @@ class Reorder(Step):
         changed = self._loops(kernel, band)
         if isinstance(changed, Rejection):
             return changed
-        return None if free else reordering(kernel, self._draft(kernel), strict, facts)
+        if free or only_free_loops_move_in(kernel, facts, band, self.order):
+            return None
+        return reordering(kernel, self._draft(kernel), strict, facts)
 
     def apply(self, kernel: Kernel) -> Kernel:
         return finished(self._draft(kernel), kernel)

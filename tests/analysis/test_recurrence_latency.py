@@ -1,0 +1,46 @@
+from __future__ import annotations
+
+import pytest
+
+from loopwright.analysis.recurrence_latency import (
+    ADD,
+    DIVIDE,
+    FUNCTION,
+    INTEGER_MULTIPLY,
+    LOAD,
+    MULTIPLY,
+    SELECT,
+    recurrence_latency,
+)
+from loopwright.ir.nodes import For
+from loopwright.ir.parse import parse_kernel
+
+HEAD = """
+kernel f(a: float64[1] C, k: int64[1] C, n: int64):
+    var s: float64
+    var t: float64
+    var v: int64
+    for i in 1 .. n:
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "carried", "cycles"),
+    [
+        (["s = s + a[i]"], "s", ADD),
+        (["s = 2.0 * s + a[i]"], "s", ADD),  # fused
+        (["s = (s + a[i]) * 2.0"], "s", ADD + MULTIPLY),
+        (["t = a[i] / 3.0", "s = s + t"], "s", ADD),  # the division does not wait
+        (["t = a[i] / s", "s = t + 1.0"], "s", DIVIDE + ADD),
+        (["s = sin(s)"], "s", FUNCTION),
+        (["a[i] = a[i - 1] + 1.0"], "", ADD),
+        (["v = k[v]"], "v", LOAD),
+        (["v = v * 5"], "v", INTEGER_MULTIPLY),
+        (["if a[i] > 0.0:", "    s = s + 1.0"], "s", ADD),  # it is known early which way
+        (["if s > 0.0:", "    s = s + 1.0"], "s", ADD + SELECT),
+        (["t = a[i]"], "", 0.0),
+    ],
+)
+def test_the_longest_path_to_the_next_iteration(body: list[str], carried: str, cycles: float) -> None:
+    (loop,) = parse_kernel(HEAD + "".join(f"        {line}\n" for line in body)).body
+    assert isinstance(loop, For) and recurrence_latency(loop.body, carried) == cycles
