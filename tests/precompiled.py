@@ -30,6 +30,7 @@ def _links(flag: str) -> bool:
             return False
 
 
+UNKNOWN_TO_GOLD = cc.FEW_SEGMENTS[1]
 LINKER = ("-fuse-ld=gold",) if shutil.which("ld.gold") and _links("-fuse-ld=gold") else ()
 Run = Callable[[Sequence[str], Path, float], tuple[int | None, str]]
 
@@ -65,7 +66,8 @@ class Precompiled:
         path = folder / source
         if "-shared" not in command or not source or not path.is_file():
             return self._run(command, folder, timeout_s)
-        command = (*command, *LINKER)
+        if LINKER:
+            command = (*(word for word in command if word != UNKNOWN_TO_GOLD), *LINKER)
         text, (beginning, _, _, ending) = path.read_text(), BEGINNINGS[source]
         header = self._header(source, tuple(command), timeout_s) if text.startswith(beginning) else None
         if header is None or not header.is_file():

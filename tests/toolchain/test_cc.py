@@ -269,6 +269,25 @@ def test_a_compiler_that_does_not_know_a_parameter_goes_without(tmp_path, config
     assert found is not None and found.tuning[0] == "-march=native" and cc.LOOPS not in found.tuning
 
 
+def test_a_library_is_few_mappings(config):
+    found = cc.find_compiler(config)
+    assert found is not None
+    if not set(cc.FEW_SEGMENTS) <= set(found.tuning):
+        pytest.skip("another linker")
+    path = cc.build("int some = 1; const int other = 2; int run(void) { return some + other; }\n", (), config).path
+    loaded = ctypes.CDLL(str(path))
+    assert loaded.run() == 3
+    mappings = [line for line in Path("/proc/self/maps").read_text().splitlines() if line.endswith(str(path))]
+    assert len(mappings) == 2, mappings
+
+
+def test_a_linker_that_does_not_know_a_word_goes_without(tmp_path, config):
+    real = shutil.which("cc")
+    text = f'for word; do case "$word" in -Wl,*) echo "error: what"; exit 1;; esac; done\nexec {real} "$@"\n'
+    found = cc.find_compiler(replace(config, compiler=script(tmp_path / "old", text)))
+    assert found is not None and found.tuning == ("-march=native", cc.LOOPS, cc.ONE_COPY)
+
+
 SHARED = """
 #include <stdint.h>
 static __attribute__((noinline)) int64_t part(int64_t first, int64_t bound, int64_t step, double *out) {
