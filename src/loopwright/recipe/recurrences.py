@@ -36,6 +36,9 @@ LOAD, STORE, RANDOM = 3.0, 4.0, 1.0
 """Cycles, for each iteration, of an access that goes from lane to lane in other steps than one, and of a load from
 where data say, which costs the same one by one: rows of 1000 to 4000 numbers, out of the second cache, on Zen cores."""
 
+WORK = 2.0
+"""Cycles of an iteration that nothing has to wait for: what waits no longer is as fast one by one."""
+
 
 def side_by_side(partial: PartialSchedule) -> None:
     """Interchange a stretch of a parallel loop with the recurrences inside it."""
@@ -52,9 +55,8 @@ def _recurrences(partial: PartialSchedule, loop: For) -> list[str]:
     inside = list(statements(loop.body, For))
     if any(stmt not in loop.body or partial.verdict(stmt) != "sequential" for stmt in inside):
         return []
-    if contains(loop.body, While) or any(
-        contains((*stmt.then, *stmt.otherwise), If) for stmt in statements(loop.body, If)
-    ):
+    conditions = [one for stmt in inside for one in statements(stmt.body, If)]
+    if contains(loop.body, While) or any(contains((*one.then, *one.otherwise), If) for one in conditions):
         return []  # lanes would go through the paths of all
     return [stmt.name for stmt in inside]
 
@@ -66,7 +68,7 @@ def _wait_longer(partial: PartialSchedule, loop: For) -> bool:
     walks = [walk for walk in partial.walks() if id(walk.stmt) in inside]
     once = {(walk.array, walk.node.index, walk.is_write): walk for walk in walks}
     waiting = sum(recurrence_latency(one.body, tying(partial, one)) for one in recurrences)
-    return waiting > sum(_apart(walk, loop.name) for walk in once.values())
+    return waiting > WORK + sum(_apart(walk, loop.name) for walk in once.values())
 
 
 def _apart(walk: AccessStrides, loop: str) -> float:
