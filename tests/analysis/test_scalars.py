@@ -71,6 +71,16 @@ CASES = {
         "        t = 2.0\n    b[i] = t",
         Scalars(("t",), (), (), (), ()),
     ),
+    "a block left from a loop in it": (
+        "for i in range(n):\n    with done:\n        for j in range(n):\n            if flag:\n"
+        "                t = 1.0\n                leave(done)\n        t = 2.0\n    b[i] = t",
+        Scalars(("t",), (), (), (), ()),
+    ),
+    "a block left from a loop in it, too early": (
+        "t = 0.0\nfor i in range(n):\n    with done:\n        while flag:\n            if flag:\n"
+        "                leave(done)\n            t = 1.0\n        t = 2.0\n    b[i] = t",
+        Scalars((), (), (), ("t",), ()),
+    ),
     "a block left too early": (
         "t = 0.0\nfor i in range(n):\n    with done:\n        if flag:\n            leave(done)\n        t = 2.0"
         "\n    b[i] = t",

@@ -108,17 +108,17 @@ def _flow(stmt: Stmt) -> Flow:
             return Flow(inner.exposed, _join(inner.written, jumps.pop(stmt.name, None)), jumps)
         case For():
             inner = flow(stmt.body)
-            kept = {t: frozenset[str]() for t in inner.jumps if t not in _own_jumps(stmt.name)}
-            return Flow(reads | (inner.exposed - {stmt.name}), frozenset(), kept)
+            return Flow(reads | (inner.exposed - {stmt.name}), frozenset(), _jumps_out(stmt.name, inner))
         case While():
             inner = flow(stmt.body)
-            kept = {t: frozenset[str]() for t in inner.jumps if t not in _own_jumps(stmt.name)}
-            return Flow(reads | inner.exposed, frozenset(), kept)
+            return Flow(reads | inner.exposed, frozenset(), _jumps_out(stmt.name, inner))
     assert_never(stmt)
 
 
-def _own_jumps(loop: str) -> tuple[str, str]:
-    return (loop + "Break", loop + "Continue")
+def _jumps_out(loop: str, inner: Flow) -> dict[str, Names]:
+    """Those that leave more than the loop: the iteration that jumps has written what it writes before."""
+    own = (loop + "Break", loop + "Continue")
+    return {target: names for target, names in inner.jumps.items() if target not in own}
 
 
 def written_each_time(loop: For | While) -> Names:
