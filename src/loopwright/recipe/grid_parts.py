@@ -24,7 +24,7 @@ from loopwright.steps.expand import Expand
 from loopwright.steps.extent import trip_of
 from loopwright.steps.reduce import Reduce
 from loopwright.steps.reorder import Reorder
-from loopwright.steps.scan import Scan
+from loopwright.steps.scan import Scan, is_plain
 from loopwright.steps.specialize import LARGE, TIMES, Specialize
 
 FEW, LANES = 256, 8192
@@ -139,7 +139,8 @@ def _sums(partial: PartialSchedule, chain: Chain) -> tuple[list[For], For]:
     *around, entry = chain
     length = trip_of(entry)
     outer = [loop for loop in around if _is_free(partial, loop)]
-    is_sum = partial.verdict(entry) == "reduction" or partial.allows(Scan(entry.name, CHUNKS))
+    is_scan = partial.allows(Scan(entry.name, CHUNKS)) and is_plain(partial.kernel, entry)
+    is_sum = partial.verdict(entry) == "reduction" or is_scan
     if not is_sum or (length is not None and length < LEAST) or not outer:
         raise NotTaken
     if around[-len(outer) :] != outer or any(len(loop.body) != 1 for loop in outer[:-1]):
