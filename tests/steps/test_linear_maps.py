@@ -60,6 +60,10 @@ EXACT: list[tuple[float, Numbers, Numbers]] = [
     (0.0, [1.0] * 5 + [INF] + [1.0] * 10, [0.0] * 16),
     (INF, [0.5] * 16, [1.0] * 16),
     (INF, [0.5] * 8 + [0.0] + [0.5] * 7, [1.0] * 16),
+    (-INF, [0.5, -2.0] * 8, [-1.0] * 16),
+    (INF, [-1.0] + [1e200] * 15, [0.0] * 9 + [INF] + [0.0] * 6),
+    (INF, [1.0] * 16, [0.0] * 7 + [-INF] + [0.0] * 8),
+    (INF, [1e-200] * 16, [0.0] * 16),  # factors vanish, and 0 * inf is no number
     (NAN, [0.0] * 16, [1.0] * 16),
     (1.0, [4.0] * 600, [0.0] * 600),  # to infinity
     (3.0, [0.5] * 1200, [0.0] * 1200),  # to 0
@@ -69,8 +73,8 @@ EXACT: list[tuple[float, Numbers, Numbers]] = [
 
 @pytest.mark.parametrize(("start", "a", "b"), EXACT)
 def test_what_is_not_to_be_trusted_is_computed_again(start: float, a: Numbers, b: Numbers) -> None:
-    for chunks in (2, 4, 7):
-        wanted, found, has_check = results("float64", UPDATE, start, a, b, chunks)
+    for chunks, update in ((2, UPDATE), (4, UPDATE), (7, UPDATE), (4, "s * a[i]")):
+        wanted, found, has_check = results("float64", update, start, a, b, chunks)
         assert has_check
         np.testing.assert_allclose(found, wanted, rtol=1e-13, atol=1e-300)
         assert np.signbit(found).tolist() == np.signbit(wanted).tolist() or np.isnan(wanted).any()

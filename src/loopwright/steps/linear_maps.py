@@ -9,7 +9,7 @@ product of factors is too small for the type, it is rounded to a multiple of som
 that: `growth` is the greatest product of consecutive factors up to the end, or 1.
 
 So a result is trusted if it is finite, not the small difference of large terms, and no underflow can have changed it.
-A NaN stays one. What is not trusted is computed as it was written.
+A NaN stays one, and so, mostly, does what is infinite. What is not trusted is computed as it was written.
 """
 
 from __future__ import annotations
@@ -89,7 +89,13 @@ def trusted(value: LinearValue, found: LinearMap, before: Expr, after: Expr) -> 
         size = size if found.growth is None else Binary("mul", size, found.growth)
         size = Binary("mul", size, Const(error, type_))
         holds = Logical("and", holds, _at_most(size, Binary("add", Unary("abs", after), Const(least, type_))))
-    return holds if value.forgets else Logical("or", Call("isnan", (before,), BOOL), holds)
+    if value.forgets:
+        return holds
+    # What is infinite stays so, unless something infinite is added or a factor is 0: the rest, or the sum, then is not.
+    stays: Expr = Logical("and", Call("isinf", (before,), BOOL), Call("isinf", (after,), BOOL))
+    if found.rest is not None:
+        stays = Logical("and", stays, Call("isfinite", (found.rest,), BOOL))
+    return Logical("or", Logical("or", Call("isnan", (before,), BOOL), stays), holds)
 
 
 def _at_most(left: Expr, right: Expr) -> Expr:
