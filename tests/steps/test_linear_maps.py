@@ -5,10 +5,12 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from codegen.execution import compiled
 from loopwright.ir.interp import interpret
 from loopwright.ir.nodes import If
 from loopwright.steps.schedule import apply_schedule, parse_schedule
@@ -17,20 +19,22 @@ from steps.kernels import known
 Numbers = list[float]
 
 
-def results(
-    type_: str, update: str, start: float, a: Numbers, b: Numbers, chunks: int
-) -> tuple[Numbers, Numbers, bool]:
-    """The scalar after each iteration, as written and in chunks, and whether one of these was computed again."""
-    text = f"""
-kernel one(a: {type_}[1] C, b: {type_}[1] C, y: {type_}[1] C, d: {type_}) -> {type_}:
-    var s: {type_}
+TEXT = """
+kernel one(a: {type}[1] C, b: {type}[1] C, y: {type}[1] C, d: {type}) -> {type}:
+    var s: {type}
     s = d
     for i in 0 .. size(a, 0):
         s = {update}
         y[i] = s
     return s
 """
-    kernel, facts = known(text)
+
+
+def results(
+    type_: str, update: str, start: float, a: Numbers, b: Numbers, chunks: int
+) -> tuple[Numbers, Numbers, bool]:
+    """The scalar after each iteration, as written and in chunks, and whether one of these was computed again."""
+    kernel, facts = known(TEXT.format(type=type_, update=update))
     changed, _ = apply_schedule(kernel, facts, parse_schedule(f"scan i {chunks}"), strict=False)
     found: list[Numbers] = []
     dtype = np.dtype(type_)
@@ -78,6 +82,19 @@ def test_what_is_not_to_be_trusted_is_computed_again(start: float, a: Numbers, b
         assert has_check
         np.testing.assert_allclose(found, wanted, rtol=1e-13, atol=1e-300)
         assert np.signbit(found).tolist() == np.signbit(wanted).tolist() or np.isnan(wanted).any()
+
+
+def test_compiled_code_sees_what_is_not_to_be_trusted(tmp_path: Path) -> None:
+    kernel, facts = known(TEXT.format(type="float64", update=UPDATE))
+    schedule = parse_schedule("scan i 4; parallelize i.a; parallelize i.v; parallelize i.c")
+    changed, facts = apply_schedule(kernel, facts, schedule, False)
+    entry = compiled(changed, tmp_path, facts, check_all=False, strict=False, threads=2)
+    for start, a, b in EXACT:
+        both = [np.zeros(len(a)) for _ in range(2)]
+        with np.errstate(all="ignore"):
+            interpret(kernel, [np.array(a), np.array(b), both[0], start])
+        entry.run((np.array(a), np.array(b), both[1], start))
+        np.testing.assert_allclose(both[1], both[0], rtol=1e-13, atol=1e-300)
 
 
 FORGETTING = [
