@@ -51,6 +51,8 @@ NAN = float("nan")
 
 EXACT: list[tuple[float, Numbers, Numbers]] = [
     (1.0, [2.0] * 400, [-1.0] * 400),  # it stays at 1, and chunks have 2 ** 100
+    (1.0, [1.7] * 114, [-0.7] * 114),  # likewise, and 57 of them lose all digits but two
+    (1e11, [1.234567e-160, 1e-158, 1e200, 1e110] * 4, [0.0] * 16),  # products lose digits, and are enlarged then
     (0.0, [1e200] * 12, [0.0] * 12),  # it stays at 0, and a product of factors is infinite: 0 * inf
     (0.0, [1e300] * 8 + [0.0] * 4, [0.0] * 11 + [5.0]),
     (1.0, [1e200, 1e-200] * 20, [0.0] * 40),

@@ -91,10 +91,8 @@ def trusted(value: LinearValue, found: LinearMap, before: Expr, after: Expr) -> 
         holds = Logical("and", holds, _at_most(size, Binary("add", Unary("abs", after), Const(least, type_))))
     if value.forgets:
         return holds
-    # What is infinite stays so, unless something infinite is added or a factor is 0: the rest, or the sum, then is not.
-    stays: Expr = Logical("and", Call("isinf", (before,), BOOL), Call("isinf", (after,), BOOL))
-    if found.rest is not None:
-        stays = Logical("and", stays, Call("isfinite", (found.rest,), BOOL))
+    # What is infinite stays so, unless a factor is 0 or the other infinity is added: that makes a NaN here, too.
+    stays = Logical("and", Call("isinf", (before,), BOOL), Call("isinf", (after,), BOOL))
     return Logical("or", Logical("or", Call("isnan", (before,), BOOL), stays), holds)
 
 
