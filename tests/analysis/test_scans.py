@@ -3,8 +3,9 @@ from __future__ import annotations
 import pytest
 
 from loopwright.analysis.analyse import analyse, apart_from
+from loopwright.analysis.linear_recurrences import LinearValue
 from loopwright.analysis.reductions import NotAReduction
-from loopwright.analysis.scans import RunningValue, advance_of, packed_arrays, running_value
+from loopwright.analysis.scans import CarriedValue, RunningValue, advance_of, carried_value, levels_of, packed_arrays
 from loopwright.ir.nodes import For, Kernel
 from loopwright.ir.queries import types_assigned
 from loopwright.ir.text import parse_kernel, print_kernel
@@ -30,15 +31,17 @@ def kernel_of(*lines: str) -> tuple[Kernel, For]:
     return kernel, loop
 
 
-def values_of(loop: For, *names: str) -> list[RunningValue]:
+def values_of(loop: For, *names: str) -> list[CarriedValue]:
     types = types_assigned(loop.body)
-    return [running_value(loop, name, types[name]) for name in names]
+    return [carried_value(loop, name, types[name]) for name in names]
 
 
 def advance(names: str, *lines: str) -> list[str]:
     """The lines of what the updates of these scalars need."""
     kernel, loop = kernel_of(*lines)
-    new = Kernel("k", kernel.params, advance_of(loop, values_of(loop, *names)))
+    values = values_of(loop, *names)
+    levels_of(loop, values)
+    new = Kernel("k", kernel.params, advance_of(loop, values))
     return [line.strip() for line in print_kernel(new).splitlines() if ":" not in line or "var" not in line][1:]
 
 
@@ -76,6 +79,31 @@ def test_what_decides_about_an_update_is_kept() -> None:
 def test_what_is_not_known_before_the_loop_is_no_update(lines: tuple[str, ...], word: str) -> None:
     with pytest.raises(NotAReduction, match=word):
         advance("s", *lines)
+
+
+@pytest.mark.parametrize(
+    ("lines", "levels"),
+    [
+        (("s = 0.5 * s + a[i]", "k = k + 1"), ["s k"]),
+        (("s = s * float64(k)", "k = k + 1"), ["k", "s"]),
+        (("if k > 3:", "    s = 0.0", "s = s + a[i]", "v = maximum(v, s)", "k = k + 1"), ["k", "s", "v"]),
+    ],
+)
+def test_what_depends_on_others_comes_after_them(lines: tuple[str, ...], levels: list[str]) -> None:
+    _, loop = kernel_of(*lines)
+    values = values_of(loop, *("s v k" if len(levels) == 3 else "s k").split())
+    assert [" ".join(value.name for value in level) for level in levels_of(loop, values)] == levels
+
+
+def test_values_that_depend_on_one_another_have_no_levels() -> None:
+    _, loop = kernel_of("s = 0.5 * s + v", "v = 0.5 * v - s")
+    with pytest.raises(NotAReduction, match="depends on 's'"):
+        levels_of(loop, values_of(loop, "s", "v"))
+
+
+def test_products_of_floats_are_maps_and_those_of_whole_numbers_are_totals() -> None:
+    _, loop = kernel_of("s = s * a[i]", "k = k * p[i]")
+    assert [type(value) for value in values_of(loop, "s", "k")] == [LinearValue, RunningValue]
 
 
 def test_a_store_belongs_to_the_iteration_that_passes_its_element() -> None:

@@ -10,6 +10,9 @@ from typing import Any, get_args
 import numpy as np
 import pytest
 from benchmarks.cases import Case, all_cases
+from benchmarks.gpu.shapes import recurrences
+from benchmarks.gpu.shapes.case import Case as Shape
+from benchmarks.gpu.shapes.case import Draw
 
 import loopwright as lw
 from codegen.on_gpu import even_in_one_thread
@@ -65,6 +68,12 @@ def test_benchmarks(case: Case) -> None:
     kernels = compiled(made.device)
     spilled = any(needs.spill_store_bytes for name, needs in kernels.items() if "_asks" not in name)
     assert spilled == (case.name in SPILLING)
+
+
+@pytest.mark.parametrize("case", [recurrences.CASES[at] for at in (0, 3)], ids=lambda case: case.name)
+def test_linear_recurrences(case: Shape) -> None:
+    found = compiled(program(case.function, tuple(case.arrays(Draw(), *case.tiny))).device)
+    assert len(found) > 3 and not any(needs.spill_store_bytes for needs in found.values())
 
 
 TWO = ("arctan2", "hypot", "copysign", "fmod", "maximum", "minimum", "fmax", "fmin")

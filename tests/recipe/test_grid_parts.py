@@ -223,3 +223,41 @@ def test_what_follows_a_product_is_a_grid_too() -> None:
     with lw.options(device="emulated"):
         text = kernel.specialise(whole(40, 3), whole(30, 3), np.zeros((40, 30))).c_text
     assert text is not None and "lw_single" not in text
+
+
+def gates(f, a, b):
+    for c in range(a.shape[1]):
+        s = 0.0
+        for t in range(a.shape[0]):
+            s = f[t, c] * s + a[t, c]
+            b[t, c] = s
+
+
+def drawdowns(f, a, b):
+    for c in range(a.shape[1]):
+        value, most = 1.0, 1.0
+        for t in range(a.shape[0]):
+            value *= 0.9 + 0.2 * f[t, c]
+            most = max(most, value)
+            b[t, c] = value / most - 1.0
+
+
+@pytest.mark.parametrize("function", [gates, drawdowns])
+def test_few_long_recurrences_are_made_in_chunks(function: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(grid_parts, "LONG", 64)
+    monkeypatch.setattr(grid_parts, "CHUNKS", 16)
+    kernel = lw.kernel(function)
+    for shape in ((50, 3), (300, 3), (300, 2)):
+        f, a, b = RANDOM.random(shape), RANDOM.random(shape), np.zeros(shape)
+        if shape == (300, 2):
+            f[150, 1] = np.nan
+            f[100:110, 0] = 1e80  # the maps of a chunk are infinite
+            a[90:110, 0] = 0.0
+            f[95, 0] = 0.0
+        wanted = np.zeros(shape)
+        with np.errstate(all="ignore"), lw.options(device="emulated", compiler_flags=("-O0",)):
+            kernel(f, a, b)
+            function(f, a, wanted)
+        np.testing.assert_allclose(b, wanted, rtol=1e-9, atol=1e-12)
+    steps = [str(one.step) for one in kernel._dispatch.compiled()[0].analysed.recipe.decisions]
+    assert "scan t.1 16" in steps and not kernel._dispatch.compiled()[0].why_not_gpu

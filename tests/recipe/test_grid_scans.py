@@ -126,6 +126,69 @@ def a_few(a, b):
         b[i] = s
 
 
+def corrected_average(x, y):
+    m, p = 0.0, 1.0
+    for i in range(x.shape[0]):
+        m = 0.9 * m + 0.1 * x[i]
+        p *= 0.9
+        y[i] = m / (1.0 - p)
+    return m
+
+
+def two_sections(x, y):
+    u, v = 0.0, 0.0
+    for i in range(x.shape[0]):
+        u = 0.9 * u + 0.1 * x[i]
+        v = -0.5 * v + 1.5 * u
+        y[i] = v
+
+
+def back_substitution(x, y):
+    for i in range(y.shape[0] - 2, -1, -1):
+        y[i] = x[i] - 0.3 * x[i + 1] * y[i + 1]
+
+
+def drawdown(x, y):
+    value, most = 1.0, 1.0
+    for i in range(x.shape[0]):
+        value *= 1.0 + 0.01 * x[i]
+        most = max(most, value)
+        y[i] = value / most - 1.0
+    return most
+
+
+def discounted(x, y):
+    s = 0.0
+    for i in range(x.shape[0] - 1, -1, -1):
+        if x[i] > 0.9:
+            s = 0.0
+        s = x[i] + 0.97 * s
+        y[i] = s
+
+
+def grows(x, y):
+    s = 1.0
+    for i in range(x.shape[0]):
+        s = 2.0 * s - 1.0
+        y[i] = s + x[i]
+    return s
+
+
+def streaks(x, y):
+    n = 0
+    for i in range(x.shape[0]):
+        n = n + 1 if x[i] > 0.3 else 0
+        y[i] = n
+
+
+def hashes(x, y):
+    h = 5381
+    for i in range(x.shape[0]):
+        h = 33 * h + x[i]
+        y[i] = h
+    return h
+
+
 def scans(found: Any) -> bool:
     """Whether the schedule of a Specialisation has a scan."""
     return any(str(decision.step).startswith("scan ") for decision in found.analysed.recipe.decisions)
@@ -223,6 +286,39 @@ def test_loops_inside_that_make_grids_themselves_are_not_given_to_one_thread_of_
 def test_what_one_thread_has_done_at_once_is_left_to_it() -> None:
     assert WORTH_IT > 100
     assert not scans(agree(a_few, whole(100), np.zeros(100, int)))
+
+
+@pytest.fixture
+def few_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(grid_scans, "CHUNKS", replace(CHUNKS, default=128))
+
+
+@pytest.mark.usefixtures("few_chunks")
+@pytest.mark.parametrize(
+    "function", [corrected_average, two_sections, back_substitution, drawdown, discounted, grows, streaks]
+)
+def test_linear_recurrences_in_chunks(function: Any) -> None:
+    """Each beside CPython, for few elements and many; with a NaN in the middle, from which on all are NaN or none."""
+    kernel = lw.kernel(function)
+    for size, hole in ((0, -1), (1, -1), (100, -1), (5000, -1), (5000, 3000)):
+        x, y = np.random.default_rng(size).random(size), np.ones(size)
+        if hole >= 0:
+            x[hole] = np.nan
+        wanted = y.copy()
+        with lw.options(device="emulated", compiler_flags=("-O0",)):
+            last, right = kernel(x, y), function(x, wanted)
+        np.testing.assert_allclose(y, wanted, rtol=1e-9)
+        assert last is right or last == pytest.approx(right, rel=1e-9, nan_ok=True)
+    found = kernel._dispatch.compiled()[0]
+    assert not found.why_not_gpu and scans(found)
+
+
+@pytest.mark.usefixtures("few_chunks")
+def test_linear_recurrences_of_floats_keep_their_order_where_that_is_asked_for() -> None:
+    x = np.ones(50)
+    why = "one thread would run 'i', whose iterations need their order"
+    assert not scans(agree(corrected_average, x, x, why_not=why))
+    assert scans(agree(hashes, whole(3000), whole(3000)))
 
 
 @pytest.mark.parametrize("chunks", CHUNKS.among)

@@ -70,7 +70,7 @@ def begins(counts, ptr):
 
 def growth(x, y):
     for i in range(1, len(x)):
-        y[i] = y[i - 1] * 0.5 + x[i]
+        y[i] = y[i - 1] * y[i - 1] + x[i]
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 5000])
@@ -87,7 +87,38 @@ def test_running_sums_in_arrays_are_shared_on_a_gpu(function: Any, n: int) -> No
     assert schedule.startswith("carry") and "scan i 1024" in schedule
 
 
-def test_what_is_no_sum_stays_as_it_is() -> None:
+BACK = """
+kernel back(o: float64[2] C, a: float64[1] C, r: int64):
+    for i in {counts}:
+        {body}
+"""
+
+
+@pytest.mark.parametrize(
+    ("counts", "body"),
+    [
+        ("size(o, 1) - 2 .. -1 step -1", "o[0, i] = a[0] - 0.5 * o[0, i + 1]"),
+        ("2 .. size(o, 1) step 2", "o[0, i] = o[0, i - 2] + float64(i)"),
+        ("1 .. size(o, 1)", "o[0, size(o, 1) - i - 1] = a[0] * o[0, size(o, 1) - i] + 1.0"),
+        ("size(o, 1) - 4 .. -1 step -3", "o[0, i] = o[0, i + 3] * a[0]"),
+    ],
+)
+def test_loops_backwards_and_in_steps(counts: str, body: str, tmp_path: Path) -> None:
+    calls: list[list[object]] = [[np.arange(n)[None, :] + 1.0, np.array([2.0]), 0] for n in (0, 1, 2, 3, 4, 5, 9)]
+    text = print_kernel(check_same(BACK.format(counts=counts, body=body), "carry o i", calls, tmp_path))
+    assert text.count("o.c = ") == 2 and f"o[0, {body[5:].partition(']')[0]}] = o.c" in text
+
+
+def test_steps_that_do_not_meet_what_was_written_are_no_recurrence() -> None:
+    for counts, body in (
+        ("2 .. size(o, 1) step 2", "o[0, i] = o[0, i - 1]"),
+        ("0 .. size(o, 1) - 1", "o[0, i] = o[0, i + 1]"),
+    ):
+        rejection = Carry("o", "i").illegal(*known(BACK.format(counts=counts, body=body)), strict=False)
+        assert rejection is not None and "iteration before" in rejection.reason
+
+
+def test_what_is_no_recurrence_stays_as_it_is() -> None:
     kernel, x, y = lw.kernel(growth), np.arange(9.0), np.ones(9)
     with lw.options(device="emulated"):
         kernel(x, y)

@@ -13,14 +13,15 @@ import numpy as np
 import loopwright as lw
 from benchmarks.gpu.bench import Bench, NoBench, Run
 from benchmarks.gpu.rows import OURS, Row
-from benchmarks.gpu.shapes import grids, products, rounds, rows, scattered
+from benchmarks.gpu.shapes import grids, products, recurrences, rounds, rows, scattered
 from benchmarks.gpu.shapes.case import Case, Draw
 from benchmarks.gpu.trial import Part, Trial
 from benchmarks.gpu.worker import Device, facts
 
 PART = "shapes"
 CASES: dict[str, Case] = {
-    case.name: case for case in products.CASES + rows.CASES + scattered.CASES + grids.CASES + rounds.CASES
+    case.name: case
+    for case in products.CASES + rows.CASES + scattered.CASES + grids.CASES + rounds.CASES + recurrences.CASES
 }  # fmt: skip
 ROUNDS, ROUND_S = 5, 2e-3
 OPS_PER_S = {"float64": 33e12, "float32": 66e12}

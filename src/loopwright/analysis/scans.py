@@ -2,8 +2,9 @@
 compactions.
 
 Updates are associative, so that what a scalar is worth at the beginning of a stretch of iterations follows from partial
-results of the stretches before it. These are computed by the `advance`, the part of the body that updates need. Whether
-the iterations need an order for any other reason is asked of `analyse.apart_from`.
+results of the stretches before it. These are computed by the `advance`, the part of the body that updates need. What is
+updated by an amount that depends on other such scalars comes after them: it has a later level. Whether the iterations
+need an order for any other reason is asked of `analyse.apart_from`.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from loopwright.analysis.facts import ReductionOp
+from loopwright.analysis.linear_recurrences import LinearValue, linear_value
 from loopwright.analysis.reductions import NotAReduction, Update, is_exact, one_op, updates_of
 from loopwright.analysis.trace import escapes
 from loopwright.ir.linear import parted
@@ -71,32 +73,65 @@ class RunningValue:
         return is_exact(self.op, self.type)
 
 
-def running_value(loop: For, name: str, type_: Scalar) -> RunningValue:
-    """How a loop updates a scalar. Raises NotAReduction."""
-    updates = tuple(updates_of(loop.body, name, type_))
-    op = one_op(updates)
-    if any(_is_checked(update, name) for update in updates):
+CarriedValue = RunningValue | LinearValue
+
+
+def carried_value(loop: For, name: str, type_: Scalar) -> CarriedValue:
+    """How a loop updates a scalar: by one operation, or by affine maps, as are products of floats, whose partial
+    results may overflow where they do not. Raises NotAReduction."""
+    try:
+        found: CarriedValue = _running_value(loop, name, type_)
+        if isinstance(found, RunningValue) and found.op == "mul" and type_.is_float:
+            found = linear_value(loop, name, type_)
+    except NotAReduction as why:
+        try:
+            found = linear_value(loop, name, type_)
+        except NotAReduction:
+            raise why from None
+    if any(_is_checked(update.stmt, name) for update in found.updates):
         raise NotAReduction("may not have a value yet where it is updated")
-    return RunningValue(name, op, type_, updates)
+    return found
 
 
-def _is_checked(update: Update, name: str) -> bool:
-    return any(name in names_in(part) for part in subexpressions(update.stmt.value, Checked))
+def _running_value(loop: For, name: str, type_: Scalar) -> RunningValue:
+    updates = tuple(updates_of(loop.body, name, type_))
+    return RunningValue(name, one_op(updates), type_, updates)
+
+
+def _is_checked(stmt: Assign | Store, name: str) -> bool:
+    return any(name in names_in(part) for part in subexpressions(stmt.value, Checked))
 
 
 # ---- what updates need ------------------------------------------------------------------------------------------
 
 
-def advance_of(loop: For, values: Sequence[RunningValue]) -> Body:
-    """The part of a loop's body that brings its running values forward: no stores. Raises NotAReduction, whose words
-    end the sentence `'value' ...`, where it needs one of these values itself, or what the loop may have written."""
+def levels_of(loop: For, values: Sequence[CarriedValue]) -> tuple[tuple[CarriedValue, ...], ...]:
+    """The values by levels: those that are updated by amounts, or under conditions, that depend on none of the others,
+    those that depend on these only, and so on. Raises NotAReduction, whose words end the sentence `'value' ...`."""
+    names = {value.name for value in values}
+    needs = {value.name: _needed(loop.body, {value.name}) & names - {value.name} for value in values}
+    for value in values:
+        part = _kept(loop.body, _needed(loop.body, {value.name}))
+        own = {id(read) for update in value.updates for read in update.reads}
+        reads = (p for s in statements(part) for e in own_expressions(s) for p in subexpressions(e, Var))
+        if any(read.name == value.name and id(read) not in own for read in reads):
+            raise NotAReduction(
+                f"is updated by an amount, or under a condition, that depends on '{user_name(value.name)}'"
+            )
+    levels: list[tuple[CarriedValue, ...]] = []
+    before: set[str] = set()
+    while len(before) < len(names):
+        level = tuple(value for value in values if value.name not in before and needs[value.name] <= before)
+        levels.append(level)
+        before |= {value.name for value in level}
+    return tuple(levels)
+
+
+def advance_of(loop: For, values: Sequence[CarriedValue]) -> Body:
+    """The part of a loop's body that brings its carried values forward: no stores. Raises NotAReduction, whose words
+    end the sentence `'value' ...`, where it needs what the loop may have written."""
     needed = _needed(loop.body, {value.name for value in values})
     part = _kept(loop.body, needed)
-    own = {id(read) for value in values for update in value.updates for read in update.reads}
-    for name in (value.name for value in values):
-        reads = (p for s in statements(part) for e in own_expressions(s) for p in subexpressions(e, Var))
-        if any(read.name == name and id(read) not in own for read in reads):
-            raise NotAReduction(f"is updated by an amount, or under a condition, that depends on '{user_name(name)}'")
     made = arrays_made(loop.body) & (arrays_loaded(part) | arrays_measured(part))
     late = made or _written_first(loop.body, needed)
     if late:
@@ -156,11 +191,11 @@ def _written_first(body: Body, needed: Collection[str]) -> set[str]:
 # ---- compaction -------------------------------------------------------------------------------------------------
 
 
-def packed_arrays(kernel: Kernel, loop: For, values: Sequence[RunningValue]) -> set[str]:
+def packed_arrays(kernel: Kernel, loop: For, values: Sequence[CarriedValue]) -> set[str]:
     """The arrays that a loop writes in the order of a running value, so that no two iterations write the same element:
     each store stands at its value (plus a constant) along one axis, and goes along with an update that passes the
     element; and the loop reads nothing of the array."""
-    counters = [value for value in values if _only_grows(kernel, value)]
+    counters = [value for value in values if isinstance(value, RunningValue) and _only_grows(kernel, value)]
     arrays = arrays_stored(loop.body) - arrays_loaded(loop.body) - arrays_made(loop.body)
     return {array for array in arrays if any(_is_packed(loop, array, value) for value in counters)}
 

@@ -16,6 +16,7 @@ from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import loops, statements
 from loopwright.recipe.distribution import isolate
 from loopwright.recipe.grid_rows import is_told, length_of, size_text
+from loopwright.recipe.grid_scans import level_of
 from loopwright.recipe.grid_sums import turned
 from loopwright.recipe.grid_tiles import OF_MANY, SHORT
 from loopwright.recipe.partial_schedule import Chain, NotTaken, PartialSchedule, whole
@@ -24,7 +25,7 @@ from loopwright.steps.expand import Expand
 from loopwright.steps.extent import trip_of
 from loopwright.steps.reduce import Reduce
 from loopwright.steps.reorder import Reorder
-from loopwright.steps.scan import Scan
+from loopwright.steps.scan import Scan, is_plain
 from loopwright.steps.specialize import LARGE, TIMES, Specialize
 
 FEW, LANES = 256, 8192
@@ -187,14 +188,16 @@ def _shared_out(partial: PartialSchedule, outer: list[str], entry: str, lanes: i
 def _in_chunks(partial: PartialSchedule, outer: list[str], entry: str, lanes: int) -> None:
     """The chunks of a loop that only needs its order for what it adds up, in nests of their own. Raises NotTaken."""
     why = f"where there are few '{user_name(outer[-1])}', {CHUNKS} chunks of each keep more of a GPU busy"
-    before, made = set(loops(partial.kernel)), set(_local(partial))
-    partial.take(Scan(entry, CHUNKS), why, anew=True)
-    new = [name for name in loops(partial.kernel) if name not in before]
+    has_totals, made = is_plain(partial.kernel, partial.around(entry)[-1]), set(_local(partial))
+    level = level_of(partial, entry, CHUNKS, why)
+    partial.rare |= {phase.again for phase in level.phases}
     body = partial.around(outer[-1])[-1].body
     crossing = [stmt.name for stmt in body if isinstance(stmt, Assign)]
     for name in dict.fromkeys([name for name in _local(partial) if name not in made] + crossing):
         partial.take(Expand(name, tuple(outer)), f"{why}, for each '{user_name(outer[-1])}'", anew=True)
-    for loop in (new[0], new[-2]):
+    # Totals are put together by a block; maps by a thread of each row, which also sees whether they are to be trusted.
+    apart = [phase.ahead for phase in level.phases]
+    for loop in (*apart, level.phases[-1].merge if has_totals else level.chunk):
         isolate(partial, loop, partial.around(loop)[-1 - len(outer)].name, why)
     partial.begin_again()
 

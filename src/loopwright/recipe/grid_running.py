@@ -20,7 +20,7 @@ from loopwright.recipe.tunable import Tunable
 from loopwright.steps.bind import Bind
 from loopwright.steps.extent import trip_of
 from loopwright.steps.promote import Promote
-from loopwright.steps.scan import Scan
+from loopwright.steps.scan import Scan, is_plain
 from loopwright.steps.split import Split
 
 THREADS = Tunable("threads of a running sum", 256, (64, 128, 256, 512), "more of them meet less often for each element")
@@ -45,14 +45,15 @@ def in_chunks_of_blocks(partial: PartialSchedule, chain: Chain, free: list[For])
     if not is_worth_it(partial, loop) or contains(loop.body, For, While):
         return []
     threads = min(CHUNKS, partial.facts.gpu.threads)
-    if not partial.allows(Scan(loop.name, threads)):
+    if not partial.allows(Scan(loop.name, threads)) or not is_plain(partial.kernel, loop):
         return []
     why = (
         f"'{user_name(loop.name)}' must run in order only for what it adds up: {threads} chunks, a block for each, do "
         "the work once it is known where these begin"
     )
     level = level_of(partial, loop.name, threads, why)
-    steps = [Bind(level.ahead, "block.x"), Bind(level.along, "thread.x", SUMMING), Bind(level.merge, "thread.x")]
+    (phase,) = level.phases
+    steps = [Bind(phase.ahead, "block.x"), Bind(phase.along, "thread.x", SUMMING), Bind(phase.merge, "thread.x")]
     steps += [Bind(level.chunk, "block.x"), *_in_rounds(partial, loop.name, why)]
     return [(step, why) for step in steps]
 
@@ -71,7 +72,7 @@ def running_rows(partial: PartialSchedule, chain: Chain, free: list[For]) -> lis
         return bound
     if (trip is not None and trip < ROW) or not _goes_along(partial, outer[-1], entry):
         return []
-    if not partial.allows(Scan(entry.name, THREADS.default)):
+    if not partial.allows(Scan(entry.name, THREADS.default)) or not is_plain(partial.kernel, entry):
         return []
     why = f"a block has each '{user_name(names[-1])}', whose elements lie side by side"
     shorter = None if trip is not None else version(partial, names[0], length_of([entry]), ROW)
@@ -112,7 +113,8 @@ def _in_rounds(partial: PartialSchedule, name: str, why: str) -> list[Bind]:
     threads, each = partial.number(THREADS), partial.number(EACH)
     partial.take(Split(name, threads * each), why, anew=True)
     level = level_of(partial, name, threads, why)
-    return [Bind(one, "thread.x") for one in (level.ahead, level.merge, level.chunk)]
+    (phase,) = level.phases
+    return [Bind(one, "thread.x") for one in (phase.ahead, phase.merge, level.chunk)]
 
 
 def _goes_along(partial: PartialSchedule, row: For, entry: For) -> bool:

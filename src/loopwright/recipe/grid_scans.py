@@ -7,7 +7,8 @@ goes through its chunk in order, and finds most of what it reads in the cache, f
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from loopwright.ir.nodes import For, While
 from loopwright.ir.queries import arrays_stored, contains
@@ -19,7 +20,8 @@ from loopwright.recipe.tunable import Tunable
 from loopwright.steps.bind import Bind
 from loopwright.steps.carry import Carry
 from loopwright.steps.extent import around, trip_of
-from loopwright.steps.scan import Scan
+from loopwright.steps.reduce import Reduce
+from loopwright.steps.scan import Scan, is_plain
 from loopwright.steps.split import Split
 
 CHUNKS = Tunable(
@@ -37,6 +39,8 @@ TOGETHER = 32
 """Chunks whose sums one thread puts together."""
 ALONE = 64
 """So many sums are put together by one thread in the end."""
+SEEING = 64
+"""Blocks that see whether what many chunks add is to be trusted."""
 WORTH_IT = 4096
 """Iterations below which one thread has done them before all these grids have started."""
 
@@ -69,23 +73,52 @@ def _in_chunks(partial: PartialSchedule, loop: For, shared: bool) -> list[Bound]
     inside = [one for one in statements(loop.body, For) if trip_of(one) is None]
     if not is_worth_it(partial, loop) or any(partial.verdict(one) != "sequential" for one in inside):
         return []
-    if not partial.allows(Scan(loop.name, CHUNKS.default)):
+    if not partial.allows(Scan(loop.name, CHUNKS.default)) or (shared and not is_plain(partial.kernel, loop)):
         return []
     chunks, threads = partial.number(CHUNKS), partial.threads(THREADS)
     why = (
-        f"'{user_name(loop.name)}' must run in order only for what it adds up: {chunks} chunks, a thread for each, do "
-        "the work once it is known where these begin"
+        f"'{user_name(loop.name)}' must run in order only for what it carries on: {chunks} chunks, a thread for each, "
+        "do the work once it is known where these begin"
     )
     level = level_of(partial, loop.name, chunks, why)
-    bound = _shared(partial, level, threads, why) if shared else _alone(partial, level.ahead, threads, why)
+    bound: list[Bound] = []
+    for phase in level.phases:
+        bound += _shared(partial, phase, threads, why) if shared else _alone(partial, phase.ahead, threads, why)
+        bound += _seen(partial, phase, chunks)
     bound += _alone(partial, level.chunk, threads, why)
-    while chunks > ALONE:
-        chunks //= TOGETHER
-        why = f"{chunks} threads combine the sums of chunks"
-        level = level_of(partial, level.merge, chunks, why)
-        for name in (level.ahead, level.chunk):
-            bound += _alone(partial, name, min(TOGETHER, chunks), why)
+    for phase in level.phases:
+        bound += _together(partial, phase.merge, chunks)
     return bound
+
+
+def _together(partial: PartialSchedule, merge: str, chunks: int) -> list[Bound]:
+    """Put together what chunks add: chunks of these, until so few are left that one thread does the rest."""
+    if chunks <= ALONE:
+        return []
+    chunks //= TOGETHER
+    why = f"{chunks} threads combine the sums of chunks"
+    level = level_of(partial, merge, chunks, why)
+    bound: list[Bound] = []
+    for name in (*(phase.ahead for phase in level.phases), level.chunk):
+        bound += _alone(partial, name, min(TOGETHER, chunks), why)
+    for phase in level.phases:
+        bound += [*_seen(partial, phase, chunks), *_together(partial, phase.merge, chunks)]
+    return bound
+
+
+def _seen(partial: PartialSchedule, phase: Phase, chunks: int) -> list[Bound]:
+    """Have threads see whether what was put together is to be trusted. What one thread does where it is not is rare."""
+    if not phase.seen:
+        return []
+    partial.rare.add(phase.again)
+    most = partial.facts.gpu.threads
+    why = f"threads see for each of {chunks} chunks whether what was found of it is exact enough"
+    if chunks <= most:
+        return [(Bind(phase.seen, "thread.x", chunks), why)]
+    lane, merge = made(partial, Reduce(phase.seen, SEEING), why, anew=True)
+    lanes = min(most, chunks // SEEING)
+    steps = (Bind(lane, "block.x"), Bind(phase.seen, "thread.x", lanes), Bind(merge, "thread.x", SEEING))
+    return [(step, why) for step in steps]
 
 
 def is_worth_it(partial: PartialSchedule, loop: For) -> bool:
@@ -97,22 +130,39 @@ def is_worth_it(partial: PartialSchedule, loop: For) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Level:
-    """The loops that a scan has made: over the chunks that find what they add, over the iterations of one of these,
-    over the sums of all, and over the chunks that do the work."""
+class Phase:
+    """The loops by which a scan finds what some scalars are worth where chunks begin: over the chunks that find what
+    they add, over the iterations of one of these, and over what all add; over the chunks to see whether that is to be
+    trusted, and over all in order where it is not ('' where it always is)."""
 
     ahead: str
     along: str
     merge: str
+    seen: str = ""
+    again: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """The loops that a scan has made: its phases, and the loop over the chunks that do the work."""
+
+    phases: tuple[Phase, ...]
     chunk: str
 
 
 def level_of(partial: PartialSchedule, name: str, chunks: int, why: str) -> Level:
     """Take `scan`; the loops it makes."""
-    before = set(loops(partial.kernel))
-    partial.take(Scan(name, chunks), why, anew=True)
-    new = [one for one in loops(partial.kernel) if one not in before]
-    return Level(new[0], new[1], new[-2], new[-1])
+    new = made(partial, Scan(name, chunks), why, anew=True)
+    phases: list[Phase] = []
+    for one, following in pairwise(new):
+        match one[len(name) + 1 :][:1] if one.startswith(f"{name}.") else "":
+            case "a":
+                phases.append(Phase(one, following, ""))
+            case "m":
+                phases[-1] = replace(phases[-1], merge=one)
+            case "v":
+                phases[-1] = replace(phases[-1], seen=one, again=following)
+    return Level(tuple(phases), new[-1])
 
 
 def _alone(partial: PartialSchedule, name: str, threads: int, why: str) -> list[Bound]:
@@ -121,11 +171,11 @@ def _alone(partial: PartialSchedule, name: str, threads: int, why: str) -> list[
     return [(Bind(block, "block.x"), why), (Bind(name, "thread.x"), why)]
 
 
-def _shared(partial: PartialSchedule, level: Level, threads: int, why: str) -> list[Bound]:
+def _shared(partial: PartialSchedule, phase: Phase, threads: int, why: str) -> list[Bound]:
     """Threads that share each chunk. Raises NotTaken."""
-    along = loops(partial.kernel)[level.along]
-    lanes = Bind(level.along, "thread.x", LANES)
+    along = loops(partial.kernel)[phase.along]
+    lanes = Bind(phase.along, "thread.x", LANES)
     if contains(along.body, For, While) or not partial.allows(lanes):
         raise NotTaken
-    (block,) = made(partial, Split(level.ahead, max(2, threads // LANES)), why)
-    return [(Bind(block, "block.x"), why), (Bind(level.ahead, "thread.y"), why), (lanes, why)]
+    (block,) = made(partial, Split(phase.ahead, max(2, threads // LANES)), why)
+    return [(Bind(block, "block.x"), why), (Bind(phase.ahead, "thread.y"), why), (lanes, why)]

@@ -61,7 +61,7 @@ class PartialSchedule:
     have few iterations wherever they run; sides: the loops of versions for calls in which one of them is shorter than
     this; merges: loops that put partial results together; turns: loops
     whose iterations use the same memory, one after the other; few: the loops of versions of nests for calls with few of
-    something, where all numbers have their defaults."""
+    something, where all numbers have their defaults; rare: loops that hardly ever run."""
 
     written: Kernel
     facts: Facts
@@ -75,6 +75,7 @@ class PartialSchedule:
     merges: set[str] = field(default_factory=set)
     turns: set[str] = field(default_factory=set)
     few: frozenset[str] = frozenset()
+    rare: set[str] = field(default_factory=set)
     _facts: tuple[Kernel, Facts] | None = None
     _walks: tuple[Kernel, tuple[AccessStrides, ...]] | None = None
     _part: tuple[Kernel, frozenset[int], Kernel] | None = None

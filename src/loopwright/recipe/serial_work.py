@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from loopwright.analysis.facts import Facts
@@ -25,17 +25,18 @@ class Grid:
     bound: list[Bound]
 
 
-def better_off(kernel: Kernel, grids: Sequence[Grid], alone: Mapping[str, str]) -> str:
+def better_off(kernel: Kernel, grids: Sequence[Grid], alone: Mapping[str, str], rare: Collection[str] = ()) -> str:
     """Why the whole kernel is better off on the CPU: of the loops of one thread, some run as often as those of all
     grids, and, where their order is needed, as often as an array has elements, which may have to be copied. One thread
     is a hundred times slower. '' where that is not so. No call has told any sizes yet, and cost/ counts with sizes:
-    loops whose bounds follow from these, and axes, are the degree in which iterations and elements grow with them."""
+    loops whose bounds follow from these, and axes, are the degree in which iterations and elements grow with them.
+    rare: loops that do not count, as they hardly ever run."""
     grid = max((grid.depth for grid in grids if grid.bound and grid.inner not in alone), default=0)
     if told := next((alone[one.inner] for one in grids if one.inner in alone and one.depth >= grid), ""):
         return told
     names = arrays_stored(kernel.body) | arrays_loaded(kernel.body)
     axes = max((param.rank for param in kernel.arrays if param.name in names), default=0)
-    serial, loop = _in_one_thread(kernel.body, 0)
+    serial, loop = _in_one_thread(kernel.body, 0, rare)
     if loop is None or kernel.overlap or serial < max(1, grid, axes):
         return ""
     return f"one thread would run '{user_name(loop.name)}', whose iterations need their order"
@@ -51,12 +52,12 @@ def each_a_launch(kernel: Kernel, facts: Facts) -> str:
     return ""
 
 
-def _in_one_thread(body: Body, depth: int) -> tuple[int, For | While | None]:
+def _in_one_thread(body: Body, depth: int, rare: Collection[str]) -> tuple[int, For | While | None]:
     """How many loops around one another that run as often as sizes or data say one thread has at most, those of the
     host around it included; the innermost of them. A `while` around others counts for nothing: it may end soon."""
     found: tuple[int, For | While | None] = (0, None)
     for stmt in body:
-        if is_bound(stmt) or is_host(stmt):
+        if is_bound(stmt) or is_host(stmt) or (isinstance(stmt, For) and stmt.name in rare):
             continue
         is_long = isinstance(stmt, For) and trip_of(stmt) is None
         is_long |= isinstance(stmt, While) and not contains(stmt.body, For, While)
@@ -65,6 +66,6 @@ def _in_one_thread(body: Body, depth: int) -> tuple[int, For | While | None]:
             assert isinstance(stmt, For | While)
             found = inner, stmt
         for part in bodies(stmt):
-            below = _in_one_thread(part, inner)
+            below = _in_one_thread(part, inner, rare)
             found = below if below[0] > found[0] else found
     return found

@@ -8,7 +8,22 @@ from typing import ClassVar, Self
 
 from loopwright.analysis.facts import Facts
 from loopwright.ir.linear import apart, coefficient, minus
-from loopwright.ir.nodes import Assign, Body, Compare, Expr, For, If, Kernel, Load, Logical, Select, Stmt, Store, Var
+from loopwright.ir.nodes import (
+    Assign,
+    Body,
+    Compare,
+    CompareOp,
+    Expr,
+    For,
+    If,
+    Kernel,
+    Load,
+    Logical,
+    Select,
+    Stmt,
+    Store,
+    Var,
+)
 from loopwright.ir.queries import arrays_stored, has, names_assigned, names_in
 from loopwright.ir.walk import expressions, loops, own_expressions, rewrite_body, statements
 from loopwright.steps.draft import finished, fresh, names_of, substituted_in, with_statement
@@ -45,10 +60,10 @@ class Carry(Step):
         if (rejection := left_early(loop) or marked((loop,))) is not None:
             return rejection
         store = _store(loop, self.array)
-        if store is None or step_of(loop) != 1 or not _moves(loop, store):
+        if store is None or not (distance := _moves(loop, store)):
             return Rejection(f"iterations of '{self.loop}' do not each write the next element of '{self.array}'")
         loads = [one for one in expressions(loop.body, Load) if one.array == self.array]
-        if not loads or not all(_is_before(store, one) for one in loads):
+        if not loads or not all(_is_before(store, one, distance) for one in loads):
             return Rejection(f"'{self.loop}' does not read of '{self.array}' what the iteration before has written")
         exprs = (expr for stmt in _until(loop, store) for expr in own_expressions(stmt))
         plain = [one for expr in exprs if not has(expr, Select, Logical) for one in _loads(expr)]
@@ -67,7 +82,7 @@ class Carry(Step):
         scalar = Var(fresh(f"{self.array}.c", names_of(kernel)), type_)
         first = next(one for one in expressions(loop.body, Load) if one.array == self.array)
         at = {loop.name: loop.lower}
-        places = (substituted_in(axis, at) if mine == axis else minus(substituted_in(mine, at), 1)
+        places = (substituted_in(axis, at) if mine == axis else minus(substituted_in(mine, at), _moves(loop, store))
                   for mine, axis in zip(store.index, first.index, strict=True))  # fmt: skip
         before = replace(first, index=tuple(places))
 
@@ -80,7 +95,8 @@ class Carry(Step):
             return (stmt,)
 
         changed = replace(loop, body=rewrite_body(loop.body, write, load))
-        runs = If(Compare("lt", loop.lower, loop.upper), (Assign(scalar.name, before, at=loop.at), changed))
+        compare: CompareOp = "lt" if step_of(loop) > 0 else "gt"
+        runs = If(Compare(compare, loop.lower, loop.upper), (Assign(scalar.name, before, at=loop.at), changed))
         return finished(with_statement(kernel, loop, (runs,)), kernel)
 
     @classmethod
@@ -103,16 +119,19 @@ def _loads(expr: Expr) -> Iterable[Load]:
     return expressions((Assign("", expr),), Load)
 
 
-def _moves(loop: For, store: Store) -> bool:
-    """Whether the element that is written is the next one along one axis in each iteration, and the same along all
-    others."""
+def _moves(loop: For, store: Store) -> int:
+    """How far the element that is written moves along one axis in each iteration, one for each step of the loop or one
+    back, where it is the same along all others; 0 where that is not so."""
     changing = names_assigned(loop.body) | {stmt.name for stmt in statements(loop.body, For)}
     counts = [coefficient(axis, loop.name) for axis in store.index]
     fixed = all(not names_in(axis) & changing and not has(axis, Load) for axis in store.index)
-    return fixed and sorted(count if count is not None else -1 for count in counts) == [0] * (len(counts) - 1) + [1]
+    match [count for count in counts if count != 0]:
+        case [1 | -1 as one] if fixed:
+            return one * step_of(loop)
+    return 0
 
 
-def _is_before(store: Store, load: Load) -> bool:
-    """Whether the element is the one that the iteration before has written: one back along the axis that moves."""
-    distances = [apart(mine, theirs) for mine, theirs in zip(store.index, load.index, strict=True)]
-    return None not in distances and sorted(distances, key=abs) == [0] * (len(distances) - 1) + [1]  # type: ignore[arg-type]
+def _is_before(store: Store, load: Load, distance: int) -> bool:
+    """Whether the element is the one that the iteration before has written, so far back along the axis that moves."""
+    found = [apart(mine, theirs) for mine, theirs in zip(store.index, load.index, strict=True)]
+    return [one for one in found if one != 0] == [distance]
