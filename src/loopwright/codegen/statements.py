@@ -154,7 +154,7 @@ def _selected(stmt: If, w: Writer) -> None:
 
 def _set_flag(name: str, value: bool, condition: str, w: Writer) -> None:
     target = w.function.renamed.get(name) or w.use(w.names.of(name))
-    w.line(f"{target} = {target} {'|' if value else '& !'}({condition});")
+    w.line(f"{target} = {target} | ({condition});" if value else f"{target} = {target} & !({condition});")
 
 
 def _update(stmt: If, name: str, op: str, value: Expr, w: Writer) -> None:
