@@ -55,6 +55,16 @@ kernel layers(a: float64[3] C, b: float64[3] C):
             for j in 0 .. size(a, 2):
                 b[c, i, j] = a[c, i, j] + 1.0
 """
+SWAPS = """
+kernel swaps(b: float64[1] C):
+    var t: float64
+    for k in 0 .. 3:
+        for j in 0 .. size(b, 0) - 1:
+            if b[j] > b[j + 1]:
+                t = b[j]
+                b[j] = b[j + 1]
+                b[j + 1] = t
+"""
 SUMS = """
 kernel sums(b: float64[1] C, a: float64[1] C):
     var s: float64
@@ -142,6 +152,7 @@ class Case:
             SPMV: [start, RANDOM.integers(0, N, start[-1]), small(N), np.zeros(N)],
             TABLE: [RANDOM.integers(0, 99, N), np.zeros(99, "int64")],
             TOTAL: [small(N)],
+            SWAPS: [small(N)],
             ADD: [small(N, 7), np.zeros((N, 7))],
             LAYERS: [small(3, N, 7), np.zeros((3, N, 7))],
             FITS: [small(N), np.zeros(N, "int64")],
@@ -171,6 +182,7 @@ CASES = {
     "if-conversion": Case(SUMS, "", "= s_ - lw_selected_float64("),
     "contraction": Case(TURNS, "", "lw_apart_float64("),
     "late remainders": Case(DRAWN, "", "lw_late_mod_int64((16807L"),
+    "store forwarding": Case(SWAPS, "", "LW_SEPARATE(b_[j_]);"),
     "compaction": Case(CHOSEN, "", "lw_often"),
     "strips": Case(ADD, "parallelize i; vectorize j", "LW_STRIP("),
     "short loops": Case(ADD, "parallelize i; vectorize j", "lw_from_here"),

@@ -10,7 +10,7 @@ import pytest
 
 import loopwright as lw
 from codegen.scheduled import host_text
-from loopwright.codegen.if_conversion import choices_of, count_of, update_of
+from loopwright.codegen.if_conversion import choices_of, count_of, flag_of, recurrence_of, update_of
 from loopwright.ir.nodes import If
 from loopwright.ir.text import parse_kernel
 from loopwright.ir.walk import statements
@@ -139,7 +139,8 @@ def chosen(condition: str, then: list[str], otherwise: list[str]) -> bool:
         ("a[mid] < 1.0", ["low = low + 1"], ["low = 7"], True),
         ("mid < k", ["low = mid + 1"], ["high = mid"], False),  # no matter of data: the processor may guess it
         ("a[mid] < 1.0", ["low = mid + 1"], [], False),
-        ("a[mid] < 1.0", ["low = high"], ["high = low"], False),  # the second would read what the first has chosen
+        ("a[mid] < 1.0", ["low = high"], ["high = low"], True),
+        ("a[mid] < 1.0", ["low = mid", "left = low"], ["high = mid"], False),  # which reads what the branch has changed
         ("a[mid] < 1.0", ["low = mid", "low = low + 1"], ["high = mid"], False),
         ("a[mid] < 1.0", ["low = mid // k"], ["high = mid"], False),
         ("a[mid] < 1.0", ["s = 1.0"], ["high = mid"], False),
@@ -175,6 +176,45 @@ def test_a_search_by_halves_without_a_jump(count: int) -> None:
     np.testing.assert_array_equal(mine, pythons)
 
 
+def halves(up: Any, down: Any, x: Any) -> tuple[int, int, int, int]:
+    a = c = e = g = 0
+    b = d = f = h = len(up)
+    while a < b:
+        m = (a + b) // 2
+        if up[m] < x:
+            a = m + 1
+        else:
+            b = m
+    while c < d:
+        m = (c + d) // 2
+        if up[m] <= x:
+            c = m + 1
+        else:
+            d = m
+    while e < f:
+        m = (e + f) // 2
+        if down[m] > x:
+            e = m + 1
+        else:
+            f = m
+    while g < h:
+        m = (g + h) // 2
+        if down[m] >= x:
+            g = m + 1
+        else:
+            h = m
+    return a, c, e, g
+
+
+@pytest.mark.parametrize("kind", [np.float64, np.float32, np.int64])
+def test_each_comparison_chooses_as_python(kind: type) -> None:
+    up = np.sort(np.random.default_rng(7).integers(-9, 9, 50)).astype(kind)
+    special = [math.inf, -math.inf, math.nan] if kind is not np.int64 else []
+    kernel = lw.kernel(halves)
+    for x in (*range(-10, 11), *special):
+        assert kernel(up, up[::-1].copy(), kind(x)) == halves(up, up[::-1], kind(x))
+
+
 STEPS = ("(int64(a[i]) * 3 + k) ^ 77", "(x * 5 + n) & 255", "(x * x + 9) % 101")
 WORK = "".join(f"            x = {step}\n" for step in STEPS)
 
@@ -200,7 +240,7 @@ def test_which_choices(lines: list[str], work: str, taken: bool) -> None:
         f"        for i in 0 .. size(a, 0):\n{work}{inside}            b[i] = n + j + int64(s)\n",
         "",
     )
-    assert ("= lw_chosen(lw_holds," in text) == taken
+    assert ("= lw_chosen_lt_int64(lw_one, lw_other," in text) == taken
 
 
 def best_offset(a: Any, b: Any, most: int, out: Any) -> int:
@@ -243,3 +283,104 @@ def test_choices_as_python() -> None:
     assert lw.kernel(best_offset)(a, b, 12, mine) == best_offset(a, b, 12, pythons)
     np.testing.assert_array_equal(mine, pythons)
     assert lw.kernel(births)(3000, 7, 0.7) == pytest.approx(births(3000, 7, 0.7), rel=1e-13)
+
+
+def in_a_loop(condition: str, then: list[str], otherwise: list[str]) -> If:
+    lines = [f"if {condition}:", *("    " + one for one in then)]
+    lines += ["else:", *("    " + one for one in otherwise)] if otherwise else []
+    kernel = parse_kernel(
+        "kernel f(a: int64[1] C, k: int64):\n    var x: int64\n    var y: int64\n    var q: bool\n    x = 3\n"
+        "    y = 5\n    q = False\n    for i in 0 .. size(a, 0):\n"
+        + "".join(f"        {line}\n" for line in lines)
+        + "        a[i] = x + y + int64(q)\n"
+    )
+    return next(statements(kernel.body, If))
+
+
+@pytest.mark.parametrize(
+    ("condition", "then", "otherwise", "taken"),
+    [
+        ("x & 1 == 0", ["x = x >> 1"], ["x = 3 * x + 1"], True),
+        ("x > y", ["x = x - y"], ["y = y - x"], True),
+        ("x > y", ["x = x - y"], [], False),
+        ("x > k", ["y = y + 1"], ["y = y - 1"], False),  # nothing to wait for
+        ("x > a[i]", ["x = x - y"], ["y = y - x"], False),  # no matter of the numbers alone
+        ("x > y", ["x = x - y", "y = x"], ["y = y - x"], False),  # which reads what the branch has changed
+        ("x > y", ["x = x // y"], ["y = y - x"], False),
+        ("x > y", ["x = x << k"], ["y = y - x"], False),
+        ("x > y", ["x = (x - y) * (x + y)"], ["y = y - x"], False),  # takes long
+    ],
+)
+def test_which_recurrences(condition: str, then: list[str], otherwise: list[str], taken: bool) -> None:
+    assert (recurrence_of(in_a_loop(condition, then, otherwise)) is not None) == taken
+
+
+@pytest.mark.parametrize(
+    ("condition", "then", "otherwise", "taken"),
+    [
+        ("a[i] > 3", ["q = True"], [], True),
+        ("i > 3 and a[i] > 3", ["q = False"], [], True),
+        ("a[i] > 3", ["q = True"], ["q = False"], False),
+        ("a[i] > 3", ["q = True", "x = 2"], [], False),
+        ("a[i] > 3 and not q", ["q = True"], [], False),
+        ("a[i] > 3", ["x = 1"], [], False),
+    ],
+)
+def test_which_flags(condition: str, then: list[str], otherwise: list[str], taken: bool) -> None:
+    assert (flag_of(in_a_loop(condition, then, otherwise)) is not None) == taken
+
+
+def walks(numbers: Any, out: Any) -> None:
+    for i in range(len(numbers)):
+        x = numbers[i]
+        y = 1 + i % 7
+        steps = 0
+        while x > 1 and steps < 200:
+            if x % 2 == 0:
+                x = x // 2
+            else:
+                x = 3 * x + 1
+            steps += 1
+        z = numbers[i]
+        while z != y and z > 0 and y > 0:
+            if z > y:
+                z = z - y
+            else:
+                y = y - z
+            steps += 1000
+        crc = numbers[i]
+        for _ in range(8):
+            if crc & 1:
+                crc = (crc >> 1) ^ 0xEDB88320
+            else:
+                crc >>= 1
+        out[i] = steps * 100 + z + (crc << 20)
+
+
+def peaks(image: Any, limit: Any, out: Any) -> int:
+    found = 0
+    for i in range(1, image.shape[0] - 1):
+        for j in range(1, image.shape[1] - 1):
+            is_peak, is_near = True, False
+            for di in range(-1, 2):
+                for dj in range(-1, 2):
+                    if (di != 0 or dj != 0) and image[i + di, j + dj] >= image[i, j]:
+                        is_peak = False
+                    if image[i + di, j + dj] == limit:
+                        is_near = True
+            out[i, j] = is_near
+            found += is_peak
+    return found
+
+
+def test_recurrences_and_flags_as_python() -> None:
+    numbers = np.random.default_rng(3).integers(-5, 900, 200)
+    mine, pythons = np.zeros((2, 200), np.int64)
+    lw.kernel(walks)(numbers, mine)
+    walks(numbers, pythons)
+    np.testing.assert_array_equal(mine, pythons)
+    image = np.random.default_rng(4).integers(0, 9, (30, 20)).astype(float)
+    image[::5, ::4] = np.nan
+    ours, his = np.zeros((2, 30, 20), bool)
+    assert lw.kernel(peaks)(image, 3.0, ours) == peaks(image, 3.0, his)
+    np.testing.assert_array_equal(ours, his)

@@ -28,6 +28,7 @@ from loopwright.codegen.parallel_regions import (
 from loopwright.codegen.rare_updates import skip_blocks
 from loopwright.codegen.safepoints import count_ahead, cut_strips, stand_alone, write_twice
 from loopwright.codegen.shared_divisions import share_divisions
+from loopwright.codegen.store_forwarding import separate_stores
 from loopwright.codegen.tail_masking import mask_tails
 from loopwright.codegen.unrolling import unroll_loops
 from loopwright.codegen.vector_code import write_in_vectors
@@ -59,6 +60,7 @@ PASSES = (
     CpuPass("if-conversion", select_updates, "behind the lanes, in which the C compiler does the same"),
     CpuPass("contraction", keep_products_apart, "behind the lanes, in which no iteration waits for the one before"),
     CpuPass("late remainders", hurry_remainders, "behind the lanes, likewise"),
+    CpuPass("store forwarding", separate_stores, "behind the lanes, likewise"),
     CpuPass("compaction", compact_streams, "behind the lanes and the versions, to which it adds tests"),
     CpuPass("strips", cut_strips, "around whatever the passes before have made of a loop"),
     CpuPass("short loops", write_twice, "of loops in strips, those that also stand without"),

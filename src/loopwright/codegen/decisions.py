@@ -255,7 +255,8 @@ class LoopLowering:
     iterations in which nothing happens. looked_up: loops that are kept out of lanes, as they only look things up.
     apart: products (by their identity) that no multiply-add takes in. masked: loops in lanes that end in a masked
     register where they are short. divisions: those that are done once before a statement (by its identity), for it and
-    those after it. late: remainders (by their identity) that the next iteration waits for."""
+    those after it. late: remainders (by their identity) that the next iteration waits for. separated: stores (by their
+    identity) that no wide one takes in."""
 
     regions: Mapping[str, ParallelRegion] = field(default_factory=dict)
     versions: Mapping[str, EntryTest] = field(default_factory=dict)
@@ -277,6 +278,7 @@ class LoopLowering:
     masked: frozenset[str] = frozenset()
     divisions: Mapping[int, tuple[Binary, ...]] = field(default_factory=dict)
     late: frozenset[int] = frozenset()
+    separated: frozenset[int] = frozenset()
 
     def lanes_of(self, loop: str) -> tuple[Way, ...]:
         """Whether lanes do the iterations of a loop."""

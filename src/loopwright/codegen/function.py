@@ -127,6 +127,7 @@ class Writer:
         self.decided = LoopLowering()
         self.reserved: set[str] = set()  # local arrays of which only part is mostly used
         self.rooms = False  # whether there are others on the heap
+        self.chooses = False  # whether numbers are chosen without a jump
         self.vector_functions = False  # whether what is written may run in lanes, and its last digits may differ
         self.in_lanes = False  # whether what is written may run in lanes
         self.changing: frozenset[str] | None = None  # the names that a loop for lanes changes; None outside of one

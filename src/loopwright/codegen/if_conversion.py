@@ -5,7 +5,11 @@ What is added where the condition is false is nothing at all: s - 0.0 is s, what
 
 The same of both halves of a search, `if a[m] < x: lo = m + 1` and `else: hi = m`: whole numbers that a `while` goes on
 with, of which data decide; and of several whole numbers in a `for` loop, the place of the least and its value, where an
-iteration does so much that nobody waits for the choice. One number alone the C compiler chooses without a jump.
+iteration does so much that nobody waits for the choice. One number alone the C compiler chooses without a jump in a
+`for` loop, unless what it chooses decides the next time: `if x % 2 == 0: x //= 2` and `else: x = 3 * x + 1`.
+
+And of flags, `if c: found = True`: the C compiler follows each of the two values of a flag through all that comes
+after, and of a loop that it writes out nothing is left but jumps.
 """
 
 from __future__ import annotations
@@ -23,11 +27,17 @@ from loopwright.ir.walk import children, rewrite_expr, statements, subexpression
 SIMPLE = 6  # parts of what is added
 LEAST_AROUND = 16  # operations of an iteration in which a choice takes no longer than a jump that is guessed right
 MOST_CHOSEN = 3  # numbers that are chosen in place of a jump: each takes an operation, whatever the condition says
+SIMPLE_STEP = 5  # parts of a number that is chosen where the next choice waits for it
+CHEAP = ("add", "sub", "mul", "and", "or", "xor")
 
 
 def select_updates(given: CodegenInput, lowering: LoopLowering) -> LoopLowering:
     """Those of innermost loops without lanes."""
     found: set[int] = set()
+    for loop in statements(given.kernel.body, For, While):
+        if loop.name not in lowering.lanes and not contains(loop.body, For, While):
+            found |= {id(stmt) for stmt in statements(loop.body, If) if flag_of(stmt) is not None}
+            found |= {id(stmt) for stmt in loop.body if isinstance(stmt, If) and recurrence_of(stmt) is not None}
     for search in statements(given.kernel.body, While):
         if not contains(search.body, For, While):
             found |= {id(stmt) for stmt in search.body if isinstance(stmt, If) and choices_of(stmt) is not None}
@@ -59,6 +69,16 @@ def update_of(stmt: If) -> tuple[str, str, Expr] | None:
             return None
 
 
+def flag_of(stmt: If) -> tuple[str, bool] | None:
+    """The flag that a condition sets, and to what; None for anything else, and where the condition asks for the flag:
+    it is set once then."""
+    match stmt:
+        case If(then=(Assign(name=name, value=Const(value=bool() as value)),), otherwise=()):
+            return None if name in names_in(stmt.condition) else (name, value)
+        case _:
+            return None
+
+
 def choices_of(stmt: If) -> dict[str, tuple[Expr, Expr]] | None:
     """The choices of a search, both halves of which say how it goes on; None where that is not all that they do, or the
     condition is no matter of data."""
@@ -66,32 +86,61 @@ def choices_of(stmt: If) -> dict[str, tuple[Expr, Expr]] | None:
     return chosen_in(stmt) if stmt.then and stmt.otherwise and is_of_data else None
 
 
-def chosen_in(stmt: If) -> dict[str, tuple[Expr, Expr]] | None:
+def recurrence_of(stmt: If) -> dict[str, tuple[Expr, Expr]] | None:
+    """The choices between two ways to go on from a number, by that number; None where that is not all that they do."""
+    reads = any(True for _ in subexpressions(stmt.condition, Load))
+    if reads or not stmt.then or not stmt.otherwise or not names_in(stmt.condition) & names_assigned((stmt,)):
+        return None
+    return chosen_in(stmt, SIMPLE_STEP)
+
+
+def chosen_in(stmt: If, most_parts: int = 0) -> dict[str, tuple[Expr, Expr]] | None:
     """For each scalar that a branch assigns, its values where the condition holds and where it does not; None where
-    that is not all that they do, or costs more than a jump."""
-    then, otherwise = _assigned(stmt.then), _assigned(stmt.otherwise)
+    that is not all that they do, or costs more than a jump. most_parts: of a value that is no simple step."""
+    then, otherwise = _assigned(stmt.then, most_parts), _assigned(stmt.otherwise, most_parts)
     if then is None or otherwise is None:
         return None
     types = {name: value.type for name, value in (*then.items(), *otherwise.items())}
     same = {name: Var(name, type_) for name, type_ in types.items()}
     chosen = {name: (then.get(name, same[name]), otherwise.get(name, same[name])) for name in types}
-    for name, values in chosen.items():
-        read = {part.name for value in values for part in subexpressions(value, Var)}
-        if read & (chosen.keys() - {name}):
-            return None
     return chosen if len(chosen) <= MOST_CHOSEN else None
 
 
-def _assigned(body: Body) -> dict[str, Expr] | None:
-    """What a branch assigns, where it does nothing but give simple whole numbers to different scalars."""
-    found = {one.name: one.value for one in body if isinstance(one, Assign) and _is_step(one.value)}
-    return found if len(found) == len(body) else None
+def _assigned(body: Body, most_parts: int) -> dict[str, Expr] | None:
+    """What a branch assigns, where it does nothing but give simple whole numbers to different scalars, none of which
+    it reads afterwards."""
+    found: dict[str, Expr] = {}
+    for one in body:
+        if not isinstance(one, Assign) or one.name in found or names_in(one.value) & found.keys():
+            return None
+        if not _is_step(one.value) and not _is_cheap(one.value, most_parts):
+            return None
+        found[one.name] = one.value
+    return found
 
 
 def _is_step(value: Expr) -> bool:
     match value:
         case Binary(op="add" | "sub", left=Var(), right=Const()) | Var() | Const():
             return value.type == INT64
+        case _:
+            return False
+
+
+def _is_cheap(value: Expr, most_parts: int) -> bool:
+    """Whether an integer is computed in a few cycles, and nothing can fail."""
+    parts = list(subexpressions(value))
+    return len(parts) <= most_parts and all(_is_cheap_part(part) for part in parts)
+
+
+def _is_cheap_part(part: Expr) -> bool:
+    match part:
+        case Const() | Var():
+            return part.type == INT64
+        case Binary(op=op) if op in CHEAP:
+            return part.type == INT64
+        case Binary(op="shl" | "shr", right=Const(value=by)) | Binary(op="floordiv", right=Const(value=2 as by)):
+            return part.type == INT64 and 0 <= by < 64
         case _:
             return False
 

@@ -253,6 +253,9 @@ LW_PURE int64_t lw_in_rounds(int64_t most, int64_t trip, int64_t at_once) {
   return most < trip && most > at_once ? most - most % at_once : most;
 }
 
+/* An element that was stored: it is no part of a wide store. */
+#define LW_SEPARATE(element) __asm__("" : "+m"(element))
+
 /* Elements that may stand at any address (fields of packed records, unaligned buffers). */
 #define LW_UNALIGNED(type, name) typedef type name __attribute__((aligned(1), may_alias))
 LW_UNALIGNED(int16_t, lw_u_int16_t);
@@ -494,16 +497,6 @@ LW_PURE int64_t lw_owner(int64_t block, int64_t threads) {
   LW_PURE type lw_selected_##suffix(int condition, type x) { return lw_either_##suffix(condition != 0, x, 0); }
 LW_EITHER(double, uint64_t, float64)
 LW_EITHER(float, uint32_t, float32)
-
-/* One of two whole numbers, without a jump: gcc makes one of `?` and of masks where both are at hand. */
-LW_PURE int64_t lw_chosen(bool holds, int64_t then, int64_t otherwise) {
-#if defined(__x86_64__)
-  __asm__("testb %1, %1\n\tcmovneq %2, %0" : "+r"(otherwise) : "q"(holds), "rm"(then) : "cc");
-  return otherwise;
-#else
-  return otherwise ^ ((then ^ otherwise) & -(int64_t)holds);
-#endif
-}
 
 /* Python's min and max, of any type: the first operand stays unless the second is truly less or greater. */
 #define LW_MIN(type, a, b) ({ const type lw_a = (a), lw_b = (b); lw_b < lw_a ? lw_b : lw_a; })

@@ -23,7 +23,7 @@ from loopwright.ir.walk import bodies
 
 CALL = (("call", "const lw_call *"),)
 HEADER = "".join((resources.files("loopwright.codegen") / name).read_text() for name in ("loopwright.h", "integers.h"))
-MORE_HEADERS = ("room.h", "reserved.h", "row_extremes.h")
+MORE_HEADERS = ("choices.h", "room.h", "reserved.h", "row_extremes.h")
 """What follows it in programs that need it."""
 
 
@@ -75,7 +75,10 @@ def _ways(body: Body, w: Writer, is_inside: bool = False) -> Iterator[tuple[str,
 
 def _header(w: Writer) -> str:
     """What the text begins with."""
-    used = {"room.h": w.rooms, "reserved.h": bool(w.reserved), "row_extremes.h": bool(w.decided.masked)}
+    used = {
+        "choices.h": w.chooses, "room.h": w.rooms, "reserved.h": bool(w.reserved),
+        "row_extremes.h": bool(w.decided.masked),
+    }  # fmt: skip
     return HEADER + "".join(more_header(name) for name in MORE_HEADERS if used[name])
 
 

@@ -10,7 +10,7 @@ from loopwright.codegen.bit_loops import counted_bits
 from loopwright.codegen.c_text import VALUE_TYPE, literal
 from loopwright.codegen.compaction import write_compaction
 from loopwright.codegen.function import Writer
-from loopwright.codegen.if_conversion import chosen_in, count_of, update_of
+from loopwright.codegen.if_conversion import SIMPLE_STEP, chosen_in, count_of, flag_of, update_of
 from loopwright.codegen.safepoints import write_while
 from loopwright.ir.code import AlignedArray
 from loopwright.ir.nodes import (
@@ -37,6 +37,7 @@ from loopwright.ir.nodes import (
     While,
 )
 from loopwright.ir.queries import settled_by, unsettled_in
+from loopwright.ir.types import INT64
 from loopwright.ir.walk import statements
 
 _IN_PLACE = {"and": "&=", "or": "|=", "xor": "^="}
@@ -138,14 +139,25 @@ def write_store(stmt: Store, w: Writer) -> None:
             w.line(f"{w.element(stmt)} = lw_value;")
         return
     w.line(f"{w.element(stmt)} = {value};")
+    if id(stmt) in w.decided.separated and not w.may_fail(stmt):
+        w.line(f"LW_SEPARATE({w.element(stmt)});")
 
 
 def _selected(stmt: If, w: Writer) -> None:
-    update = update_of(stmt)
-    if update is None:
+    if (flag := flag_of(stmt)) is not None:
+        _set_flag(*flag, w.text(stmt.condition), w)
+    elif (update := update_of(stmt)) is not None:
+        _update(stmt, *update, w)
+    else:
         _chosen(stmt, w)
-        return
-    name, op, value = update
+
+
+def _set_flag(name: str, value: bool, condition: str, w: Writer) -> None:
+    target = w.function.renamed.get(name) or w.use(w.names.of(name))
+    w.line(f"{target} = {target} | ({condition});" if value else f"{target} = {target} & !({condition});")
+
+
+def _update(stmt: If, name: str, op: str, value: Expr, w: Writer) -> None:
     target = w.function.renamed.get(name) or w.use(w.names.of(name))
     less = w.text(value if op == "sub" else Unary("neg", value))
     with w.block():
@@ -155,13 +167,31 @@ def _selected(stmt: If, w: Writer) -> None:
 
 
 def _chosen(stmt: If, w: Writer) -> None:
-    choices = chosen_in(stmt)
+    choices = chosen_in(stmt, SIMPLE_STEP)
     assert choices is not None
+    w.chooses = True
     with w.block():
-        w.line(f"const bool lw_holds = {w.text(stmt.condition)};")
-        for name, (then, otherwise) in choices.items():
-            target = w.function.renamed.get(name) or w.use(w.names.of(name))
-            w.line(f"{target} = lw_chosen(lw_holds, {w.text(then)}, {w.text(otherwise)});")
+        chosen = _condition_of_choices(stmt.condition, w)
+        for number, (then, otherwise) in enumerate(choices.values()):
+            w.line(f"const int64_t lw_next{number} = {chosen}, {w.text(then)}, {w.text(otherwise)});")
+        for number, name in enumerate(choices):  # once all are there: one may read what another changes
+            w.line(f"{w.function.renamed.get(name) or w.use(w.names.of(name))} = lw_next{number};")
+
+
+def _condition_of_choices(condition: Expr, w: Writer) -> str:
+    """What a call of lw_chosen begins with, behind lines that compute the condition or its sides."""
+    match condition:
+        case Compare(op=op, left=left, right=right) if left.type == INT64 or (
+            left.type.is_float and op not in ("eq", "ne")
+        ):
+            kind = left.type.name
+            # In this order, so that what fails first fails first.
+            w.line(f"const {VALUE_TYPE[kind]} lw_one = {w.text(left)};")
+            w.line(f"const {VALUE_TYPE[kind]} lw_other = {w.text(right)};")
+            return f"lw_chosen_{op}_{kind}(lw_one, lw_other"
+        case _:
+            w.line(f"const bool lw_holds = {w.text(condition)};")
+            return "lw_chosen(lw_holds"
 
 
 def _count_bits(loop: While, w: Writer) -> None:
