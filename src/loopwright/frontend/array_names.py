@@ -196,11 +196,24 @@ class _Flow:
     escapes: bool = False
     shows: bool = False
     left: list[_State] = field(default_factory=list)  # at the `break` and `continue` of the loop at hand
+    trying: list[_State] = field(default_factory=list)  # for each `try` around: what reaches its handlers
 
     def body(self, statements: list[ast.stmt], state: _State) -> _State:
         for one in statements:
             state = self.statement(one, state)
+            for number, caught in enumerate(self.trying):
+                self.trying[number] = _either(caught, state)
         return state
+
+    def try_block(self, node: ast.Try, state: _State) -> _State:
+        """A handler may be reached from between any two statements of the body."""
+        self.trying.append(state)
+        end = self.body(node.body, state)
+        caught = self.trying.pop()
+        end = self.body(node.orelse, end)
+        for handler in node.handlers:
+            end = _either(end, self.body(handler.body, caught))
+        return self.body(node.finalbody, end)
 
     def statement(self, node: ast.stmt, state: _State) -> _State:
         match node:
@@ -209,6 +222,8 @@ class _Flow:
                 return _either(self.body(first, state), self.body(second, state))
             case ast.For(iter=head) | ast.While(test=head):
                 return self.loop(node, head, state)
+            case ast.Try():
+                return self.try_block(node, state)
             case ast.Break() | ast.Continue():
                 self.left.append(state)
                 return None

@@ -71,7 +71,12 @@ def view(cx: Context, base: Array, indices: Sequence[Value], nodes: Sequence[ast
     added = tuple(as_index(cx, value, node) for value, node in zip(indices, nodes, strict=True))
     if len(added) > len(base.shape):
         raise cx.error(at, f"too many indices: {len(added)} for {_axes(len(base.shape))}")
-    return replace(base, index=base.index + added)
+    result = replace(base, index=base.index + added)
+    if cx.session.handles and added and result.shape:
+        added = tuple(cx.once(one, cx.at(at)) for one in added)
+        result = replace(base, index=base.index + added)
+        check_range(cx, result, cx.at(at))
+    return result
 
 
 def check_range(cx: Context, view: Array | Records, at: Location) -> None:

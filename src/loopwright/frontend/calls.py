@@ -24,6 +24,7 @@ from loopwright.frontend.context import Context, Restart
 from loopwright.frontend.creation import as_array
 from loopwright.frontend.draws import draws
 from loopwright.frontend.elementwise import any_array, kept_array, map_elements
+from loopwright.frontend.exception_handlers import catches
 from loopwright.frontend.generator_state import STATE
 from loopwright.frontend.inline import Each, gives_values, inline_closure, inline_function
 from loopwright.frontend.iteration import function_of, is_prange, range_value
@@ -306,6 +307,9 @@ def _in_order(function: object, call: Arguments) -> Arguments:
 
 def _call_fixed(cx: Context, function: object, call: Arguments) -> Value:
     call = _in_order(function, call)
+    if getattr(function, "__module__", "") == "cmath" and catches(cx, ValueError, OverflowError, ZeroDivisionError):
+        raise cx.error(call.node, f"'cmath.{call.name}' in this 'try' is outside the language",
+                       remedy="test its argument with 'if' before")  # fmt: skip
     handler = _handler(function)
     if handler is not None:
         return handler(cx, call)

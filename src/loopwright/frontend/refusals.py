@@ -10,11 +10,7 @@ from loopwright.frontend.context import Context
 ELEMENTWISE = "write a loop over range(...) and use one element at a time"
 
 STATEMENTS: dict[type[ast.stmt], tuple[str, str, str]] = {
-    ast.Try: (
-        "'try' is outside the language",
-        "an exception ends the whole call",
-        "test the condition with 'if' before the operation",
-    ),
+    ast.TryStar: ("'except*' is outside the language", "there are no groups of exceptions", "write 'except'"),
     ast.With: ("'with' is outside the language", "", "enter the context where the function is called"),
     ast.Import: ("'import' inside a function is outside the language", "", "import at the top of the file"),
     ast.ImportFrom: ("'import' inside a function is outside the language", "", "import at the top of the file"),

@@ -22,6 +22,7 @@ from loopwright.frontend.closures import named_lambda, nested_function
 from loopwright.frontend.context import Certain, Context, NotYet, web_key
 from loopwright.frontend.convert import as_index, as_number
 from loopwright.frontend.elementwise import assign_elements, binary, materialised
+from loopwright.frontend.exception_handlers import refuse_partial, try_statement
 from loopwright.frontend.expressions import index_of, indexed, places_of
 from loopwright.frontend.hidden import NeededError
 from loopwright.frontend.infer import Key
@@ -80,6 +81,7 @@ def execute(cx: Context, statements: list[ast.stmt]) -> None:
     for number, node in enumerate(statements):
         rest = statements[number + 1 :]
         cx.frame.tail = was_tail and not rest
+        start = len(cx.body)
         try:
             if was_tail and isinstance(node, ast.If) and rest and _takes_the_rest(cx, node):
                 cx.frame.tail = True
@@ -90,6 +92,7 @@ def execute(cx: Context, statements: list[ast.stmt]) -> None:
                     return
             else:
                 _statement(cx, node)
+            refuse_partial(cx, cx.body[start:], node)
         except NeededError:  # the function is read again with what it needs, whatever else is found
             raise
         except KernelError as failure:
@@ -141,6 +144,8 @@ def _statement(cx: Context, node: ast.stmt) -> None:
             raise_statement(cx, node)
         case ast.Assert():
             assert_statement(cx, node)
+        case ast.Try():
+            try_statement(cx, node)
         case ast.Pass():
             pass
         case ast.Delete(targets=targets) if all(isinstance(target, ast.Name) for target in targets):
