@@ -189,6 +189,12 @@ def is_complete(cx: Context, records: Records) -> bool:
     return isinstance(argument, ArrayArgument) and not argument.partial
 
 
+def dtype_of(cx: Context, records: Records) -> np.dtype[np.void] | None:
+    """That of an array of records; None where it is not known."""
+    argument = cx.session.signature.arguments[records.position] if records.position >= 0 else None
+    return argument.dtype if isinstance(argument, ArrayArgument) and records.dtype is None else records.dtype
+
+
 def records_of(planes: Sequence[Value], names: Sequence[str], kind: type) -> Records:
     """An array of records of which each field is an argument of its own. kind: the class of the argument."""
     found = [plane for plane in planes if isinstance(plane, Array)]
@@ -370,6 +376,7 @@ _INSTEAD = {
     "flat": "write one loop for each axis",
     "ravel": "write one loop for each axis",
     "flatten": "write one loop for each axis",
+    "strides": "sizes and a.itemsize tell where elements of an array in C order lie; test the layout before the call",
     "append": "make an array that is large enough, and count how much of it is used",
 }
 
@@ -386,8 +393,8 @@ def array_attribute(cx: Context, base: ArrayLike | Records, name: str, node: ast
         case _:
             pass
     if isinstance(base, Records):
-        if name == "dtype" and base.dtype is not None:
-            return Fixed(base.dtype)
+        if name == "dtype" and (dtype := dtype_of(cx, base)) is not None:
+            return Fixed(dtype)
         if name in {field.name for field in base.fields}:
             found = field_array(cx, base, name, node)
             return element(cx, found, cx.at(node)) if isinstance(found, Array) else found

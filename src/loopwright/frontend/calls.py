@@ -34,7 +34,7 @@ from loopwright.frontend.list_methods import made_list, mapped, method_of_list, 
 from loopwright.frontend.lists import new_list
 from loopwright.frontend.markers import ASKED, ELEMENTWISE, MAKES, NAMES_THREADS, NO_EFFECT
 from loopwright.frontend.math_functions import MATH
-from loopwright.frontend.named_tuples import is_named_tuple, named_tuple
+from loopwright.frontend.named_tuples import is_named_tuple, is_tuple_class, named_tuple, replaced
 from loopwright.frontend.numpy_functions import NUMPY, number_method, type_call
 from loopwright.frontend.operands import kept, operands
 from loopwright.frontend.printing import print_call
@@ -113,6 +113,8 @@ def call(cx: Context, node: ast.Call) -> Value:
             return method_of_table(cx, owner, _arguments(cx, node, name))
         if isinstance(owner, Items) and owner.names == STATE:
             return generators.draw(cx, owner, _arguments(cx, node, name))
+        if isinstance(owner, Items) and name == "_replace" and is_tuple_class(owner.kind):
+            return replaced(cx, owner, _arguments(cx, node, name))
         if isinstance(owner, Records) and name == "copy" and owner.shape and not node.args and not node.keywords:
             return copied(cx, owner, node)
         if isinstance(owner, Records) and name in _NUMBER_METHODS:
@@ -467,7 +469,8 @@ def _refuse_by_name(cx: Context, function: object, node: ast.Call) -> None:
         why, remedy = FUNCTIONS[name]
         raise cx.error(node, f"'{name}' is outside the language", why, remedy)
     if _is_of(function, "numpy") and name in NUMPY_INSTEAD and not _is_written_out(function):
-        raise cx.error(node, f"'np.{name}' is outside the language", remedy=NUMPY_INSTEAD[name])
+        module = "np.linalg" if function is getattr(np.linalg, name, None) else "np"
+        raise cx.error(node, f"'{module}.{name}' is outside the language", remedy=NUMPY_INSTEAD[name])
 
 
 def _is_written_out(function: object) -> bool:

@@ -75,6 +75,7 @@ FUNCTIONS: dict[str, tuple[str, str]] = {
 
 NUMPY: dict[str, str] = {
     "tensordot": "write the loops out, or use np.einsum",
+    "nditer": "write: for x in a.flat, or for index, x in np.ndenumerate(a)",
     **dict.fromkeys(
         ("eig", "eigh", "eigvals"),
         "call it before, and pass its result: it takes LAPACK's algorithm to give the same; there is eigvalsh",
