@@ -23,6 +23,7 @@ from loopwright.frontend.numpy_functions import number_method, scalar_of_dtype
 from loopwright.frontend.products import PRODUCTS, dot
 from loopwright.frontend.reductions import METHODS as REDUCTION_METHODS
 from loopwright.frontend.reductions import axes_of, from_the_front
+from loopwright.frontend.reinterpreted import viewed
 from loopwright.frontend.selection import SELECTION, nonzero
 from loopwright.frontend.ufuncs import BY_ELEMENT, clip, round_elements
 from loopwright.frontend.values import ArrayLike, Elementwise, Fixed, Items, Literal, Number, Value, is_none
@@ -53,6 +54,9 @@ def method_of_array(cx: Context, base: ArrayLike, call: Arguments) -> Value:
             if to == base.element:
                 return _same_type(cx, base, call)
             return map_elements(cx, lambda cx, x: number_method(cx, "astype", _strong(x), call), [base], node)
+        case "view":
+            call.expect(cx, 1)
+            return viewed(cx, base, scalar_of_dtype(cx, call.values[0], call.place(0)), node)
         case "fill":
             call.expect(cx, 1)
             assign_elements(cx, view_of(cx, base, node, "fill()"), call.values[0], node, call.place(0))
