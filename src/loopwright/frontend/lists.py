@@ -142,9 +142,9 @@ def new_list(cx: Context, items: Sequence[Value], node: ast.expr, times: Expr | 
         raise cx.error(node, "only a list with one element can be repeated", remedy="write a loop that appends")
     room = Compare("le", times, Const(ROOM, INT64))
     check(cx, room, "memory", node)
-    result = _grown(cx, result, items[0], node)
+    result = grown(cx, result, items[0], node)
     if result.rows is not None:  # one list, so many times over
-        number = Number(_number_of(cx, result, items[0], node), weak=True)
+        number = Number(number_of(cx, result, items[0], node), weak=True)
         numbers = replace(result, rows=None)
         nest(cx, (as_size(times),), lambda index: put(cx, numbers, index[0], number, node), node)
     elif result.parts:
@@ -178,9 +178,11 @@ def _of_kind(cx: Context, value: ListValue, node: ast.AST) -> ListValue:
     return cx.lists[value.key]
 
 
-def _grown(cx: Context, value: ListValue, item: Value, node: ast.AST) -> ListValue:
+def grown(cx: Context, value: ListValue, item: Value, node: ast.AST) -> ListValue:
     """Note the type of an element; the list as far as its arrays are known."""
     items = item.items if isinstance(item, Items) else (item,)
+    if value.home is not None and isinstance(item, Items) and item.is_list:
+        raise cx.error(node, "a list of lists of lists is outside the language", remedy="use a list of tuples")
     kind = rows.kind_of(cx, value.key, item)
     if kind is not None:
         return _with_row(cx, value, item, kind, node)
@@ -209,7 +211,8 @@ def _grown(cx: Context, value: ListValue, item: Value, node: ast.AST) -> ListVal
 
 def _with_row(cx: Context, value: ListValue, item: Value, kind: int, node: ast.AST) -> ListValue:
     """Note that a list has such a list or array among its elements; the list as far as its arrays are known."""
-    if value.home is not None:
+    has_lists = isinstance(item, Items) and any(isinstance(one, Items) and one.is_list for one in item.items)
+    if value.home is not None or has_lists or (isinstance(item, ListValue) and item.holds_lists):
         raise cx.error(node, "a list of lists of lists is outside the language", remedy="use a list of tuples")
     if cx.session.types.assign(value.key, kind) != kind:
         known = cx.session.types.of(value.key)
@@ -222,7 +225,7 @@ def _with_row(cx: Context, value: ListValue, item: Value, kind: int, node: ast.A
     rows.note(cx, inner, item, node)
     if isinstance(item, Items):
         for one in item.items:
-            _grown(cx, ListValue((), ZERO, inner), one, node)
+            grown(cx, ListValue((), ZERO, inner), one, node)
     elif isinstance(item, ListValue) and item.key != inner:
         for note in (None, *range(len(item.parts))):
             kind_of_part = cx.session.types.of(item.key if note is None else (*item.key, note))
@@ -233,7 +236,7 @@ def _with_row(cx: Context, value: ListValue, item: Value, kind: int, node: ast.A
     return cx.lists.get(value.key, value)
 
 
-def _number_of(cx: Context, value: ListValue, item: Value, node: ast.AST) -> Expr:
+def number_of(cx: Context, value: ListValue, item: Value, node: ast.AST) -> Expr:
     """The number of a list or an array among the rows of a list, which gets a copy of it unless it has it."""
     table = value.rows
     assert table is not None
@@ -264,7 +267,7 @@ def _number_of(cx: Context, value: ListValue, item: Value, node: ast.AST) -> Exp
 
 def append(cx: Context, value: ListValue, item: Value, node: ast.AST) -> ListValue:
     """`list.append(item)`."""
-    value = opened(cx, _grown(cx, value, item, node), node)
+    value = opened(cx, grown(cx, value, item, node), node)
     if not value.parts:
         return value  # in the next round
     if value.home is not None:
@@ -300,7 +303,7 @@ def opened(cx: Context, value: ListValue, node: ast.AST) -> ListValue:
 def put(cx: Context, value: ListValue, place: Expr, item: Value, node: ast.AST) -> None:
     """Write an element at a place that is known to be in range."""
     if value.rows is not None:
-        item = Number(_number_of(cx, value, item, node), weak=True)
+        item = Number(number_of(cx, value, item, node), weak=True)
     items = item.items if isinstance(item, Items) else (item,)
     for part, one in zip(value.parts, items, strict=True):
         assert isinstance(one, Literal | Number)
@@ -371,7 +374,7 @@ def index_list(cx: Context, value: ListValue, index: Value, node: ast.expr) -> V
 
 def assign_item(cx: Context, value: ListValue, index: Value, item: Value, node: ast.expr) -> None:
     """`list[index] = item`."""
-    value = _grown(cx, value, item, node)
+    value = grown(cx, value, item, node)
     if not value.parts:
         return
     place = in_range(cx, as_index(cx, index, node), as_size(length_now(cx, value, node)), node)

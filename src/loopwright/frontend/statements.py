@@ -44,7 +44,8 @@ from loopwright.frontend.refusals import ELEMENTWISE, refuse_statement
 from loopwright.frontend.results import return_from_kernel
 from loopwright.frontend.rows import refuse_shared
 from loopwright.frontend.table_methods import update
-from loopwright.frontend.tables import delete_key, get_item, refuse_list, set_item
+from loopwright.frontend.tables import delete_key, get_item, set_item
+from loopwright.frontend.tables import refuse_shared as refuse_table_shared
 from loopwright.frontend.updates import updates_in_place, web_of_update
 from loopwright.frontend.values import (
     Array,
@@ -318,7 +319,8 @@ def _store_item(cx: Context, target: ast.Subscript, value: Value, value_node: as
     start = len(cx.body)
     base, indices = indexed(cx, target)
     if isinstance(base, TableValue) and base.is_dict:
-        refuse_list(cx, value_node)
+        owner = target.value.id if isinstance(target.value, ast.Name) else ""
+        refuse_table_shared(cx, owner, base, value, value_node, target)
         set_item(cx, base, index_of(indices), kept(cx, value, start, value_node), target)
         return
     if isinstance(base, Keyed):
@@ -544,7 +546,12 @@ def _augmented_item(
     index = freeze(cx, index, cx.at(target))
     if isinstance(base, TableValue):
         before = freeze(cx, get_item(cx, base, index, target), cx.at(target))
-        set_item(cx, base, index, binary(cx, op, before, cx.evaluate(node.value), node), target)
+        if isinstance(before, ListValue):
+            _grow(cx, before, op, cx.evaluate(node.value), node)
+        elif isinstance(before, View):
+            _augmented_part(cx, before, op, node)
+        else:
+            set_item(cx, base, index, binary(cx, op, before, cx.evaluate(node.value), node), target)
         return
     before = freeze(cx, index_list(cx, base, index, target), cx.at(target))
     if isinstance(before, ListValue):
