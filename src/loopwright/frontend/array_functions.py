@@ -39,6 +39,9 @@ else:
 Handler = Callable[[Context, Arguments], Value]
 
 
+_AS_FUNCTIONS: dict[str, Handler] = {"swapaxes": MANIPULATION[np.swapaxes], "dot": dot, "round": round_elements}
+
+
 def method_of_array(cx: Context, base: ArrayLike, call: Arguments) -> Value:
     """`a.sum(axis=0)`, `a.copy()`, `a.fill(0)`. Raises KernelError for a method that is outside the language."""
     name, node = call.name, call.node
@@ -73,8 +76,6 @@ def method_of_array(cx: Context, base: ArrayLike, call: Arguments) -> Value:
         case "transpose":
             order = None if not call.values else call.values[0] if len(call.values) == 1 else Items(call.values)
             return transpose(cx, base, order, node)
-        case "dot":
-            return dot(cx, with_self)
         case "conj" | "conjugate":
             return map_elements(cx, lambda cx, x: number_method(cx, name, x, call), [base], node)
         case "clip":
@@ -91,12 +92,10 @@ def method_of_array(cx: Context, base: ArrayLike, call: Arguments) -> Value:
                      for one, size in zip(call.values, base.shape, strict=True)]  # fmt: skip
             found = element_at(cx, base, place, node)
             return number_method(cx, "item", found, replace(call, values=()))
-        case "swapaxes":
-            return MANIPULATION[np.swapaxes](cx, with_self)
+        case "swapaxes" | "dot" | "round":
+            return _AS_FUNCTIONS[name](cx, with_self)
         case "diagonal" | "squeeze":
             return more.HANDLERS[getattr(np, name)](cx, with_self)
-        case "round":
-            return round_elements(cx, with_self)
         case _:
             function = library.METHODS.get(name) or more.METHODS.get(name)
             if function is None:
