@@ -159,7 +159,7 @@ def test_two_errors_of_the_same_text_are_two() -> None:
         ("negative_power", ValueError, "integers to negative integer powers are not allowed"),
         ("zero_step", ValueError, "range() arg 3 must not be zero"),
         ("not_finite", ValueError, "cannot convert a NaN or an infinite or too large float to an int"),
-        ("index", IndexError, "an index of a part of an array, or of a text, is out of bounds"),
+        ("index", IndexError, "an index is out of bounds, or a mask has another size than what it chooses from"),
         ("reshaped", ValueError, "an array cannot get this shape, which has another number of elements"),
         ("negative_size", NegativeSizeError, "negative dimensions are not allowed"),
         ("memory", MemoryError, "no memory for a local array"),

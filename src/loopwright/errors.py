@@ -259,7 +259,7 @@ _CHECKS: dict[str, tuple[type[Exception], str]] = {
     "negative_power": (ValueError, "integers to negative integer powers are not allowed"),
     "zero_step": (ValueError, "range() arg 3 must not be zero"),
     "not_finite": (ValueError, "cannot convert a NaN or an infinite or too large float to an int"),
-    "index": (IndexError, "an index of a part of an array, or of a text, is out of bounds"),
+    "index": (IndexError, "an index is out of bounds, or a mask has another size than what it chooses from"),
     "shape": (
         ValueError,
         "arrays of these sizes do not go together: operands could not be broadcast (an axis of one element "

@@ -67,7 +67,6 @@ def test_what_no_types_make_legal_is_told_with_its_line() -> None:
         "f": [
             "5: '*args' is outside the language",
             "5: '**kwargs' is outside the language",
-            "6: 'try' is outside the language",
             "7: 'gdb' means nothing here",
             "9: 'yield' is outside the language",
         ],
@@ -128,7 +127,8 @@ def test_notes_tell_what_stays_and_what_is_used() -> None:
 
 
 EXAMPLES = {
-    "Try": "try:\n        x = 1\n    finally:\n        pass", "With": "with a:\n        pass", "Import": "import math",
+    "TryStar": "try:\n        x = 1\n    except* ValueError:\n        pass", "With": "with a:\n        pass",
+    "Import": "import math",
     "ImportFrom": "from math import sin", "Global": "global q", "Nonlocal": "",
     "ClassDef": "class C: pass", "AsyncFunctionDef": "async def g(): pass", "AsyncFor": "", "AsyncWith": "",
     "Await": "", "Match": "match 1:\n        case 1:\n            pass",

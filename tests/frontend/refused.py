@@ -12,11 +12,26 @@ raise no class        def f(a):
 raise two messages    def f(a):
                           if a[0] < 0:
                               raise ValueError("negative:", a[0])
-try                   def f(a):
+finally               def f(a):
                           try:
                               a[0] = 1
+                          finally:
+                              a[1] = 1
+exception as a value  def f(a):
+                          try:
+                              a[0] = 1
+                          except IndexError as error:
+                              raise ValueError(error)
+no exception class    def f(a):
+                          try:
+                              a[0] = 1
+                          except a:
+                              a[1] = 1
+written in parts      def f(a):
+                          try:
+                              a[np.array([0, 9])] = 1
                           except IndexError:
-                              pass
+                              a[1] = 1
 with                  def f(a):
                           with open("x") as file:
                               a[0] = 1

@@ -108,3 +108,26 @@ def test_refused():
     assert "'reverse' is True or False here" in told
     told = refusal(define("def f(n):\n    x = [1]\n    y = x\n    for v in y:\n        x.append(v)\n    return x\n"), 3)
     assert "'x' changes its length while a loop goes over it" in told
+
+
+COPIES = {
+    "l = [m[0] * 1, m[1] * 1]\n    l[1] = l[0]\n    l[1][0] = 5\n    return l[0][0]": "'l' holds a copy of 'l[0]'",
+    "l = [m[0] * 1]\n    x = l[0]\n    l.append(x)\n    x[0] = 5\n    return l[1][0]": "'l' holds a copy of 'x'",
+    "x = m[0] * 1\n    l = [x for _ in range(3)]\n    l[0][0] = 5\n    return l[1][0]": "'l' holds a copy of 'x'",
+    "l = [m[i] for i in range(2)]\n    l[0][0] = 5\n    return m.sum()": "'l' holds a copy of 'm[i]'",
+    "q = [[0] for _ in range(2)]\n    l = [v for v in q]\n    l[0].append(4)\n    return len(q[0])": "'l' holds a copy",
+    "x = m[0] * 1\n    l = [x]\n    l.append(l[0])\n    return l[0][0] + l[1][1]": "",
+    "b = m * 2\n    b[0] = 1\n    l = [b[i] for i in range(2)]\n    k = [v for v in l]\n    return k[0].sum()": "",
+    "l = [np.zeros(2) for _ in m]\n    l[0][1] = 3\n    k = [v.copy() for v in l]\n    k[0][0] = 7\n    return l": "",
+    "l = [[[1], [2]]]\n    l[0].append([3])\n    return l": "a list of lists of lists",
+    "l = [[]]\n    l[0].append([3])\n    return l": "a list of lists of lists",
+}
+
+
+@pytest.mark.parametrize("body", COPIES)
+def test_arrays_that_two_places_of_a_list_have(body):
+    function, m = define(f"def f(m):\n    {body}\n", "shared.py"), np.arange(6.0).reshape(2, 3)
+    if COPIES[body]:
+        assert COPIES[body] in refusal(function, m)
+    else:
+        same(function, m)

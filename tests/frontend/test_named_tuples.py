@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import loopwright as lw
-from frontend.judge import refusal, same
+from frontend.judge import define, refusal, same
 
 
 class Particle(NamedTuple):
@@ -52,6 +52,37 @@ def test_dataclasses_are_made_and_returned():
         assert (found.slope, found.ok, type(found)) == (wanted.slope, wanted.ok, Line)
         assert np.array_equal(found.rest, wanted.rest)
     assert "'Checked' is outside the language" in refusal(checked, -1.0)
+
+
+@dataclass
+class Lot:
+    amount: float
+    side: int
+
+
+def in_lists(x):
+    book = [Particle(0.5, 0.5)]
+    lots = []
+    for v in x:
+        book.append(Particle(v, speed=v * 2.0))
+        lots.append(Lot(v, int(v) % 2))
+    total = np.float64(0)
+    for p in book:
+        total += p.place * p.speed
+    book[0] = book[-1]._replace(speed=np.float64(9))
+    book.sort(key=lambda p: -p.speed)
+    last = book.pop()
+    return total, book, book[1:], [p for p in book if p.place > 1], lots, last
+
+
+def test_in_lists():
+    for n in range(3, 0, -1):
+        found, wanted = lw.kernel(in_lists)(np.arange(1.0, n)), in_lists(np.arange(1.0, n))
+        assert found == wanted and [type(one) for one in found] == [type(one) for one in wanted]
+        for ours, theirs in zip(found[1:5], wanted[1:5], strict=True):
+            assert [type(one) for one in ours] == [type(one) for one in theirs]
+    mixed = define("def f(x):\n    l = [P(x, x)]\n    l.append((x, x))\n    return len(l)\n", P=Particle)
+    assert "of one class" in refusal(mixed, 1.0)
 
 
 Span = namedtuple("Span", "low high")

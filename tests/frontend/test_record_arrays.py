@@ -121,3 +121,19 @@ def test_a_new_process_makes_the_same_of_the_results(tmp_path):
 def test_refused(text, message):
     function = define(f"def f(r, o):\n    {text}\n    return 0\n", TEXT=np.dtype([("x", "f8"), ("name", "U3")]))
     assert message in refusal(function, hits(3), np.zeros(3, PADDED))
+
+
+def test_records_of_the_type_of_an_argument():
+    function = define("""
+        def f(p, chosen):
+            made = np.zeros(len(chosen), dtype=p.dtype)
+            for k in range(len(chosen)):
+                made[k] = p[chosen[k]]
+            copy = p.copy()
+            copy[0]["a"] = 9
+            return made, copy, p[chosen], p.dtype == made.dtype
+    """)
+    same(function, np.array([(1, 0.5), (2, 1.5), (3, 2.5)], PADDED), np.array([2, 0, 2, 1]))
+    text = "def f(p):\n    return np.zeros(2, p.dtype)\n"
+    unknown = np.zeros(2, [("a", "i4"), ("name", "U3")])
+    assert "'.dtype' of an array is outside" in refusal(define(text), unknown)

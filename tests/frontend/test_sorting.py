@@ -102,7 +102,7 @@ def test_views_of_numbers_have_as_many_bits(to: Any) -> None:
     def viewed(x: Any) -> Any:
         return x[0].view(to)
 
-    with pytest.raises(lw.KernelError, match="it gives integers of as many bits"):
+    with pytest.raises(lw.KernelError, match="it gives numbers of as many bits"):
         lw.kernel(viewed)(np.ones(2))
 
 

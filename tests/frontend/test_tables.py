@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from textwrap import dedent
 
 import numpy as np
 import pytest
@@ -73,14 +74,71 @@ def test_a_list_is_no_key():
     assert "outside the language" in refusal(define("def f(n):\n    s = {(n, (n, 2))}\n    return len(s)\n", "k.py"), 3)
 
 
-@pytest.mark.parametrize("text", [
-    "d = {}\n    for v in x:\n        d[v] = [v, v + 1]\n    return d",
-    "d = {0: [1, 2]}\n    return d[0]",
-    "d = {v: [v] for v in x}\n    return len(d)",
-    "d = {}\n    for v in x:\n        if v in d:\n            d[v].append(v)\n        else:\n            d[v] = [v]\n"
-    "    return len(d)",
-    "d = {1: (2, 3)}\n    return d.setdefault(x[0], [1, 2])",
-])  # fmt: skip
-def test_lists_in_a_dict_are_refused_and_do_not_become_tuples(text):
-    said = refusal(define(f"def f(x):\n    {text}\n", "lists.py"), np.arange(4))
-    assert "a dict of lists is outside the language" in said and "use a tuple" in said
+LISTS = {
+    "filled": """
+        for v in x:
+            if v % 3 in d:
+                d[v % 3].append(v)
+            else:
+                d[v % 3] = [v]
+        for k in d:
+            n += k * len(d[k]) + sum(d[k])
+            for v in d[k]:
+                n += v
+        return d, n, 2 in d""",
+    "by setdefault": """
+        for v in x:
+            d.setdefault(int(v) // 2, []).append((int(v), 0.5))
+        for k, l in d.items():
+            l += [(k, 1.5)]
+        return len(d), [len(l) for l in d.values()], d[0][0], d""",
+    "made at once": """
+        e = {k: [k] for k in range(3)}
+        e[1] += [7, 8]
+        l = e[2]
+        l.append(9)
+        e[0] = l
+        l[0] = 5
+        e[2] = [1]
+        return e, e.pop(1), {4: [x[0]]}[4], len(e)""",
+    "of helpers": """
+        l = [0]
+        for v in x:
+            l = [int(v)]
+            l.append(2)
+            d[int(v), 1] = l
+        return d""",
+    "arrays": """
+        for k in range(3):
+            d[k] = x[k:] * 2
+        d[0] += 1
+        d[1][0] = 50
+        d[2] = np.append(d[1], 4)
+        for v in d.values():
+            n += v.sum()
+        return d, n""",
+}
+
+
+@pytest.mark.parametrize("name", LISTS)
+def test_lists_and_arrays_in_a_dict(name):
+    body = f"d, n = {{}}, np.int64(0)\n{dedent(LISTS[name])}".replace("\n", "\n    ")
+    function = define(f"def f(x):\n    {body}\n", "lists.py")
+    same(function, np.arange(5))
+
+
+SHARED = {
+    "l = [1]\n    d[0] = l\n    l.append(2)\n    return len(d[0])": "holds a copy of 'l'",
+    "d[0] = x\n    d[0][1] = 7\n    return 1": "holds a copy of 'x'",
+    "d[0] = x * 1\n    d[1] = d[0]\n    d[1][0] = 5\n    return d[0][0]": "holds a copy of 'd[0]'",
+    "l = [x[0]]\n    e = {1: l}\n    return e": "would be a copy",
+    "d[0] = [1]\n    return d.get(3, [])": "write: if k in d",
+    "d[0] = [[1], [2]]\n    return len(d)": "outside the language",
+    "d[0] = 1\n    d[1] = [2]\n    return len(d)": "of one kind here",
+}
+
+
+@pytest.mark.parametrize("text", SHARED)
+def test_lists_in_a_dict_that_are_refused(text):
+    said = refusal(define(f"def f(x):\n    d = {{}}\n    {text}\n", "lists.py"), np.arange(4))
+    assert SHARED[text] in said

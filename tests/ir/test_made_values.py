@@ -27,3 +27,8 @@ def test_dicts_and_texts():
     assert made(made_values.name_of_text("a: 'text' of ü")) == "a: 'text' of ü"
     with pytest.raises(AttributeError, match="no attribute 'other'"):
         _ = made_values.other
+
+
+def test_lists_of_named_tuples():
+    found = made(made_values.name_of_list("inspect:ArgInfo"), (1, 2, 3, 4), (5, 6, 7, 8))
+    assert [one.locals for one in found] == [4, 8]  # type: ignore[attr-defined]

@@ -64,9 +64,14 @@ def test_arrays():
 def test_records():
     dtype = np.dtype([("x", "f8"), ("k", "i4")])
     fields = (Field("x", types.FLOAT64, 0), Field("k", types.INT32, 8))
-    assert one(np.zeros(3, dtype)) == ArrayArgument(None, 1, "strided", False, fields)  # 12 bytes each
+    assert one(np.zeros(3, dtype)) == ArrayArgument(None, 1, "strided", False, fields, record_size=12)
     padded = np.dtype([("x", "f8"), ("k", "i4")], align=True)
-    assert one(np.zeros(3, padded)) == ArrayArgument(None, 1, "strided", True, fields)
+    assert one(np.zeros(3, padded)) == ArrayArgument(None, 1, "strided", True, fields, record_size=16)
+    for kind in (dtype, padded, np.dtype([("x", "f4", (2, 3)), ("k", "i1")])):
+        assert one(np.zeros(3, kind)).dtype == kind
+    for kind in (np.dtype([("x", dtype)]), np.dtype([("x", "f8"), ("name", "U4")])):
+        assert one(np.zeros(3, kind)).dtype is None
+    assert one(np.zeros(3)).dtype is None
     assert one(np.zeros(1, dtype)).aligned
 
 

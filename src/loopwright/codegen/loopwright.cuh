@@ -259,6 +259,14 @@ LW_PURE int32_t lw_bits_float32(float number) {
   union { float number; int32_t bits; } same = {number};
   return same.bits;
 }
+LW_PURE double lw_bits_int64(int64_t bits) {
+  union { int64_t bits; double number; } same = {bits};
+  return same.number;
+}
+LW_PURE float lw_bits_int32(int32_t bits) {
+  union { int32_t bits; float number; } same = {bits};
+  return same.number;
+}
 
 /* Whether an index that climbs one by one from `first` to `last` stays inside: 0 <= first <= last < size. */
 LW_PURE int lw_climbs(int64_t first, int64_t last, int64_t size) {

@@ -319,6 +319,8 @@ LW_PURE int32_t lw_bits_float32(float number) {
   memcpy(&bits, &number, sizeof bits);
   return bits;
 }
+LW_PURE double lw_bits_int64(int64_t bits) { return ((union { int64_t bits; double number; }){bits}).number; }
+LW_PURE float lw_bits_int32(int32_t bits) { return ((union { int32_t bits; float number; }){bits}).number; }
 
 /* Conversions in lanes, between numbers of 64 bits: before AVX-512 x86 has none for whole registers, and a loop with one
    would stay out of them. A whole number has its bits at the end of a double's that is large enough, which arithmetic puts

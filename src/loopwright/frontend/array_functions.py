@@ -23,6 +23,7 @@ from loopwright.frontend.numpy_functions import number_method, scalar_of_dtype
 from loopwright.frontend.products import PRODUCTS, dot
 from loopwright.frontend.reductions import METHODS as REDUCTION_METHODS
 from loopwright.frontend.reductions import axes_of, from_the_front
+from loopwright.frontend.reinterpreted import viewed
 from loopwright.frontend.selection import SELECTION, nonzero
 from loopwright.frontend.ufuncs import BY_ELEMENT, clip, round_elements
 from loopwright.frontend.values import ArrayLike, Elementwise, Fixed, Items, Literal, Number, Value, is_none
@@ -36,6 +37,9 @@ else:
     more = deferred("loopwright.frontend.more")
 
 Handler = Callable[[Context, Arguments], Value]
+
+
+_AS_FUNCTIONS: dict[str, Handler] = {"swapaxes": MANIPULATION[np.swapaxes], "dot": dot, "round": round_elements}
 
 
 def method_of_array(cx: Context, base: ArrayLike, call: Arguments) -> Value:
@@ -53,6 +57,9 @@ def method_of_array(cx: Context, base: ArrayLike, call: Arguments) -> Value:
             if to == base.element:
                 return _same_type(cx, base, call)
             return map_elements(cx, lambda cx, x: number_method(cx, "astype", _strong(x), call), [base], node)
+        case "view":
+            call.expect(cx, 1)
+            return viewed(cx, base, scalar_of_dtype(cx, call.values[0], call.place(0)), node)
         case "fill":
             call.expect(cx, 1)
             assign_elements(cx, view_of(cx, base, node, "fill()"), call.values[0], node, call.place(0))
@@ -69,8 +76,6 @@ def method_of_array(cx: Context, base: ArrayLike, call: Arguments) -> Value:
         case "transpose":
             order = None if not call.values else call.values[0] if len(call.values) == 1 else Items(call.values)
             return transpose(cx, base, order, node)
-        case "dot":
-            return dot(cx, with_self)
         case "conj" | "conjugate":
             return map_elements(cx, lambda cx, x: number_method(cx, name, x, call), [base], node)
         case "clip":
@@ -87,12 +92,10 @@ def method_of_array(cx: Context, base: ArrayLike, call: Arguments) -> Value:
                      for one, size in zip(call.values, base.shape, strict=True)]  # fmt: skip
             found = element_at(cx, base, place, node)
             return number_method(cx, "item", found, replace(call, values=()))
-        case "swapaxes":
-            return MANIPULATION[np.swapaxes](cx, with_self)
+        case "swapaxes" | "dot" | "round":
+            return _AS_FUNCTIONS[name](cx, with_self)
         case "diagonal" | "squeeze":
             return more.HANDLERS[getattr(np, name)](cx, with_self)
-        case "round":
-            return round_elements(cx, with_self)
         case _:
             function = library.METHODS.get(name) or more.METHODS.get(name)
             if function is None:

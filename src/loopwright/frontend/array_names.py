@@ -114,15 +114,44 @@ def _may_show_without_name(caller: Frame, call: object, to_python: bool) -> bool
 
 def sharing_shows(frame: Frame, owner: str, item: ast.expr) -> bool:
     """Whether it would show that a list of this name is given a copy of the list or array that an expression gives."""
+    reader = _list_reader(frame, owner)
+    return _copies_show(frame, reader, item, reader.roots(item), is_one=False)
+
+
+def comprehension_shows(frame: Frame, owner: str, made: ast.ListComp | ast.GeneratorExp) -> bool:
+    """The same of a list of this name, and what a comprehension puts into it."""
+    reader = _list_reader(frame, owner)
+    roots, is_one = reader.roots(made.elt), True
+    for part in reversed(made.generators):
+        names = {one.id for one in ast.walk(part.target) if isinstance(one, ast.Name)}
+        is_one &= not any(isinstance(one, ast.Name) and one.id in names for one in ast.walk(made.elt))
+        if roots & names:
+            roots = roots - names | reader.items(part.iter)
+    return _copies_show(frame, reader, made.elt, roots, is_one)
+
+
+def _list_reader(frame: Frame, owner: str) -> _ListReader:
     reader = _ListReader(frame.source.function, frame.tree, frozenset({frame.source.function.__code__}))
     reader.owner = owner
-    group = reader.roots(item) - {owner}
+    return reader
+
+
+def _copies_show(frame: Frame, reader: _ListReader, item: ast.expr, roots: set[str], is_one: bool) -> bool:
+    """roots: the names whose array or list, or part of it, is put in. is_one: the same one several times."""
+    owner = reader.owner
+    pairs = [pair for part in ast.walk(frame.tree) for pair in reader.aliases(part)]
+    same = set(roots)
+    while grown := {one for pair in pairs if same & {*pair} for one in pair} - same:
+        same |= grown
+    is_doubtful = same and (is_one or owner in same)  # which of its elements are one array is not told from names
+    if is_doubtful and reader.names_written() & {owner, *same}:
+        return True
+    group = roots - {owner}
     if not group:
         return False
     inside = (part for statement in frame.tree.body for part in ast.walk(statement))
     if any(isinstance(part, ast.FunctionDef | ast.Lambda) for part in inside):
         return bool(reader.names_written() & {owner, *group})
-    pairs = [pair for part in ast.walk(frame.tree) for pair in reader.aliases(part)]
     while grown := {one for pair in pairs if group & {*pair} for one in pair} - group - {owner}:
         group |= grown
     if group & {parameter.arg for parameter in parameters_of(frame.tree)}:
@@ -196,11 +225,24 @@ class _Flow:
     escapes: bool = False
     shows: bool = False
     left: list[_State] = field(default_factory=list)  # at the `break` and `continue` of the loop at hand
+    trying: list[_State] = field(default_factory=list)  # for each `try` around: what reaches its handlers
 
     def body(self, statements: list[ast.stmt], state: _State) -> _State:
         for one in statements:
             state = self.statement(one, state)
+            for number, caught in enumerate(self.trying):
+                self.trying[number] = _either(caught, state)
         return state
+
+    def try_block(self, node: ast.Try, state: _State) -> _State:
+        """A handler may be reached from between any two statements of the body."""
+        self.trying.append(state)
+        end = self.body(node.body, state)
+        caught = self.trying.pop()
+        end = self.body(node.orelse, end)
+        for handler in node.handlers:
+            end = _either(end, self.body(handler.body, caught))
+        return self.body(node.finalbody, end)
 
     def statement(self, node: ast.stmt, state: _State) -> _State:
         match node:
@@ -209,6 +251,8 @@ class _Flow:
                 return _either(self.body(first, state), self.body(second, state))
             case ast.For(iter=head) | ast.While(test=head):
                 return self.loop(node, head, state)
+            case ast.Try():
+                return self.try_block(node, state)
             case ast.Break() | ast.Continue():
                 self.left.append(state)
                 return None

@@ -101,7 +101,7 @@ def _split(
             if len(index.shape) > 1:
                 raise cx.error(node, "a mask of several axes beside other indices is outside the language",
                                remedy="write the indices that np.nonzero(mask) gives in its place")  # fmt: skip
-            require_same(cx, whole.shape[axis], index.shape[0], node)
+            require_same(cx, whole.shape[axis], index.shape[0], node, is_mask=True)
             index = nonzero(cx, index, node).items[0]
         axis += not (isinstance(index, Fixed) and index.value is None)
         if isinstance(index, SliceIndex) or (isinstance(index, Fixed) and index.value is None):

@@ -71,7 +71,12 @@ def view(cx: Context, base: Array, indices: Sequence[Value], nodes: Sequence[ast
     added = tuple(as_index(cx, value, node) for value, node in zip(indices, nodes, strict=True))
     if len(added) > len(base.shape):
         raise cx.error(at, f"too many indices: {len(added)} for {_axes(len(base.shape))}")
-    return replace(base, index=base.index + added)
+    result = replace(base, index=base.index + added)
+    if cx.session.handles and added and result.shape:
+        added = tuple(cx.once(one, cx.at(at)) for one in added)
+        result = replace(base, index=base.index + added)
+        check_range(cx, result, cx.at(at))
+    return result
 
 
 def check_range(cx: Context, view: Array | Records, at: Location) -> None:
@@ -182,6 +187,12 @@ def is_complete(cx: Context, records: Records) -> bool:
         return True
     argument = cx.session.signature.arguments[records.position] if records.position >= 0 else None
     return isinstance(argument, ArrayArgument) and not argument.partial
+
+
+def dtype_of(cx: Context, records: Records) -> np.dtype[np.void] | None:
+    """That of an array of records; None where it is not known."""
+    argument = cx.session.signature.arguments[records.position] if records.position >= 0 else None
+    return argument.dtype if isinstance(argument, ArrayArgument) and records.dtype is None else records.dtype
 
 
 def records_of(planes: Sequence[Value], names: Sequence[str], kind: type) -> Records:
@@ -365,6 +376,7 @@ _INSTEAD = {
     "flat": "write one loop for each axis",
     "ravel": "write one loop for each axis",
     "flatten": "write one loop for each axis",
+    "strides": "sizes and a.itemsize tell where elements of an array in C order lie; test the layout before the call",
     "append": "make an array that is large enough, and count how much of it is used",
 }
 
@@ -381,8 +393,8 @@ def array_attribute(cx: Context, base: ArrayLike | Records, name: str, node: ast
         case _:
             pass
     if isinstance(base, Records):
-        if name == "dtype" and base.dtype is not None:
-            return Fixed(base.dtype)
+        if name == "dtype" and (dtype := dtype_of(cx, base)) is not None:
+            return Fixed(dtype)
         if name in {field.name for field in base.fields}:
             found = field_array(cx, base, name, node)
             return element(cx, found, cx.at(node)) if isinstance(found, Array) else found

@@ -24,6 +24,7 @@ from loopwright.frontend.context import Context, Restart
 from loopwright.frontend.creation import as_array
 from loopwright.frontend.draws import draws
 from loopwright.frontend.elementwise import any_array, kept_array, map_elements
+from loopwright.frontend.exception_handlers import catches
 from loopwright.frontend.generator_state import STATE
 from loopwright.frontend.inline import Each, gives_values, inline_closure, inline_function
 from loopwright.frontend.iteration import function_of, is_prange, range_value
@@ -33,7 +34,7 @@ from loopwright.frontend.list_methods import made_list, mapped, method_of_list, 
 from loopwright.frontend.lists import new_list
 from loopwright.frontend.markers import ASKED, ELEMENTWISE, MAKES, NAMES_THREADS, NO_EFFECT
 from loopwright.frontend.math_functions import MATH
-from loopwright.frontend.named_tuples import is_named_tuple, named_tuple
+from loopwright.frontend.named_tuples import is_named_tuple, is_tuple_class, named_tuple, replaced
 from loopwright.frontend.numpy_functions import NUMPY, number_method, type_call
 from loopwright.frontend.operands import kept, operands
 from loopwright.frontend.printing import print_call
@@ -112,6 +113,8 @@ def call(cx: Context, node: ast.Call) -> Value:
             return method_of_table(cx, owner, _arguments(cx, node, name))
         if isinstance(owner, Items) and owner.names == STATE:
             return generators.draw(cx, owner, _arguments(cx, node, name))
+        if isinstance(owner, Items) and name == "_replace" and is_tuple_class(owner.kind):
+            return replaced(cx, owner, _arguments(cx, node, name))
         if isinstance(owner, Records) and name == "copy" and owner.shape and not node.args and not node.keywords:
             return copied(cx, owner, node)
         if isinstance(owner, Records) and name in _NUMBER_METHODS:
@@ -306,6 +309,9 @@ def _in_order(function: object, call: Arguments) -> Arguments:
 
 def _call_fixed(cx: Context, function: object, call: Arguments) -> Value:
     call = _in_order(function, call)
+    if getattr(function, "__module__", "") == "cmath" and catches(cx, ValueError, OverflowError, ZeroDivisionError):
+        raise cx.error(call.node, f"'cmath.{call.name}' in this 'try' is outside the language",
+                       remedy="test its argument with 'if' before")  # fmt: skip
     handler = _handler(function)
     if handler is not None:
         return handler(cx, call)
@@ -463,7 +469,8 @@ def _refuse_by_name(cx: Context, function: object, node: ast.Call) -> None:
         why, remedy = FUNCTIONS[name]
         raise cx.error(node, f"'{name}' is outside the language", why, remedy)
     if _is_of(function, "numpy") and name in NUMPY_INSTEAD and not _is_written_out(function):
-        raise cx.error(node, f"'np.{name}' is outside the language", remedy=NUMPY_INSTEAD[name])
+        module = "np.linalg" if function is getattr(np.linalg, name, None) else "np"
+        raise cx.error(node, f"'{module}.{name}' is outside the language", remedy=NUMPY_INSTEAD[name])
 
 
 def _is_written_out(function: object) -> bool:

@@ -88,6 +88,7 @@ class Session:
     nodes: dict[int, ast.AST] = field(default_factory=dict)  # what is read instead of a node, by its id
     recursive: dict[ast.FunctionDef, set[str]] = field(default_factory=dict)  # what calls itself: parts that it passes
     rooms: dict[Key, list[tuple[Expr, ...]] | None] = field(default_factory=dict)  # names of several sizes: the largest
+    handles: bool = False  # there is a `try`: what may fail is tested where Python tests it
     names_threads: bool = False  # it asks which thread runs an iteration: `prange` is `range`
     several_arrays: set[Key] = field(default_factory=set)  # calls whose returns give several of the caller
     trees: dict[ast.FunctionDef, ast.FunctionDef] = field(default_factory=dict)  # what is read instead of a function
@@ -189,6 +190,8 @@ class Context:
     reached: dict[int, ReturnForm] = field(default_factory=dict)  # the forms of the returns of this round
     return_keys: tuple[int, ...] = ()  # the number by which the type of each returned value is kept, where not its own
     result_names: dict[int, Array] = field(default_factory=dict)  # results whose sizes the code computes, by place
+    own_loops: dict[int, Stmt] = field(default_factory=dict)  # loops in a `try` that the user wrote, by id
+    catching: list[tuple[type[BaseException], ...]] = field(default_factory=list)  # by each `try` around, outer first
     returns: list[tuple[tuple[str | None, ...] | None, bool]] = field(default_factory=list)  # arrays' names, is a tuple
 
     @property

@@ -187,15 +187,21 @@ def _require_stretched(cx: Context, few: Size, size: Size, node: ast.AST) -> Non
     check(cx, Binary("or", Compare("eq", a, ONE), Compare("eq", a, b)), "shape", node)
 
 
-def require_same(cx: Context, left: Size, right: Size, node: ast.AST) -> None:
-    """Test that two sizes agree: now where they are known, else when the code runs."""
+def require_same(cx: Context, left: Size, right: Size, node: ast.AST, is_mask: bool = False) -> None:
+    """Test that two sizes agree: now where they are known, else when the code runs. is_mask: `right` is a mask's."""
     a, b = (size_of(clipped(cx, size)) for size in (left, right))
     if a == b:
         return
     if isinstance(a, Const) and isinstance(b, Const):
+        problem = "IndexError: boolean index did not match"
+        if not is_mask:
+            problem = "ValueError: operands could not be broadcast together"
         raise cx.error(node, f"operands of sizes {a.value} and {b.value} do not go together",
-                       "NumPy raises ValueError: operands could not be broadcast together")  # fmt: skip
-    check(cx, Compare("eq", a, b), "shape", node)
+                       f"NumPy raises {problem}")  # fmt: skip
+    same: Expr = Compare("eq", a, b)
+    if is_mask and cx.catching:  # NumPy takes one without elements for any axis
+        same = Binary("or", Compare("eq", b, ZERO), same)
+    check(cx, same, "index" if is_mask else "shape", node)
 
 
 def check(cx: Context, condition: Expr, kind: str, node: ast.AST) -> None:

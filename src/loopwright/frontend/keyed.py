@@ -56,8 +56,8 @@ def note_keyed(cx: Context, web: Web, value: Keyed, node: ast.expr) -> None:
 
 def _changed_inside(tree: ast.FunctionDef, name: str) -> set[str]:
     """The keys that loops and branches assign."""
-    inside = (part for node in own_nodes(tree) if isinstance(node, ast.If | ast.For | ast.While)
-              for one in (*node.body, *node.orelse) for part in ast.walk(one))  # fmt: skip
+    inside = (part for node in own_nodes(tree) if isinstance(node, ast.If | ast.For | ast.While | ast.Try)
+              for one in ast.iter_child_nodes(node) for part in ast.walk(one))  # fmt: skip
     return {
         str(part.slice.value) for part in inside
         if isinstance(part, ast.Subscript) and isinstance(part.ctx, ast.Store) and _is_name(part.value, name)

@@ -26,10 +26,10 @@ from loopwright.frontend.lists import (
     opened,
     set_length,
 )
-from loopwright.frontend.rows import refuse_shared
+from loopwright.frontend.rows import refuse_copies, refuse_shared
 from loopwright.frontend.values import Fixed, Items, ListValue, Literal, Number, SliceIndex, Value, View
 from loopwright.frontend.variables import freeze
-from loopwright.frontend.views import ONE, ZERO, as_size, in_range
+from loopwright.frontend.views import ONE, ZERO, as_size, in_range, is_array
 from loopwright.ir.nodes import Binary, Compare, Expr
 
 Apply = Callable[[Context, Value, Arguments], Value]
@@ -306,8 +306,16 @@ def mapped(cx: Context, node: ast.Call) -> Value:
 def comprehension_list(cx: Context, comprehension: ast.ListComp | ast.GeneratorExp, node: ast.expr) -> ListValue:
     """`[x for ... if ... for ...]`, item by item."""
     result = new_list(cx, [], node)
-    item = comprehension.elt
-    write_generators(cx, comprehension.generators, node, lambda: append(cx, result, cx.evaluate(item), item))
+    item, owner = comprehension.elt, cx.target_names.get(id(node), "")
+
+    def write() -> None:
+        value = cx.evaluate(item)
+        is_list = isinstance(value, ListValue) or (isinstance(value, Items) and bool(value.is_list))
+        if owner and (is_list or is_array(value)):
+            refuse_copies(cx, owner, comprehension, item)
+        append(cx, result, value, item)
+
+    write_generators(cx, comprehension.generators, node, write)
     return cx.lists.get(result.key, result)
 
 

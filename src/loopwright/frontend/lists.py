@@ -15,6 +15,7 @@ from loopwright.frontend import rows
 from loopwright.frontend.context import Context, NotYet, Restart
 from loopwright.frontend.convert import as_index, in_type
 from loopwright.frontend.elementwise import check, materialised, nest
+from loopwright.frontend.named_tuples import fields_of
 from loopwright.frontend.promote import NumberType
 from loopwright.frontend.scopes import own_nodes
 from loopwright.frontend.values import (
@@ -141,9 +142,9 @@ def new_list(cx: Context, items: Sequence[Value], node: ast.expr, times: Expr | 
         raise cx.error(node, "only a list with one element can be repeated", remedy="write a loop that appends")
     room = Compare("le", times, Const(ROOM, INT64))
     check(cx, room, "memory", node)
-    result = _grown(cx, result, items[0], node)
+    result = grown(cx, result, items[0], node)
     if result.rows is not None:  # one list, so many times over
-        number = Number(_number_of(cx, result, items[0], node), weak=True)
+        number = Number(number_of(cx, result, items[0], node), weak=True)
         numbers = replace(result, rows=None)
         nest(cx, (as_size(times),), lambda index: put(cx, numbers, index[0], number, node), node)
     elif result.parts:
@@ -177,9 +178,11 @@ def _of_kind(cx: Context, value: ListValue, node: ast.AST) -> ListValue:
     return cx.lists[value.key]
 
 
-def _grown(cx: Context, value: ListValue, item: Value, node: ast.AST) -> ListValue:
+def grown(cx: Context, value: ListValue, item: Value, node: ast.AST) -> ListValue:
     """Note the type of an element; the list as far as its arrays are known."""
     items = item.items if isinstance(item, Items) else (item,)
+    if value.home is not None and isinstance(item, Items) and item.is_list:
+        raise cx.error(node, "a list of lists of lists is outside the language", remedy="use a list of tuples")
     kind = rows.kind_of(cx, value.key, item)
     if kind is not None:
         return _with_row(cx, value, item, kind, node)
@@ -187,6 +190,9 @@ def _grown(cx: Context, value: ListValue, item: Value, node: ast.AST) -> ListVal
         raise cx.error(node, f"a list of {describe(item)} is outside the language",
                        remedy="use an array with one more axis")  # fmt: skip
     count = len(items) if isinstance(item, Items) else 0
+    if isinstance(item, Items) and cx.session.named.setdefault(_of_elements(value.key), item.kind) is not item.kind:
+        raise cx.error(node, "the elements of a list are of one class here",
+                       remedy="make all of them named tuples of one class, or plain tuples")  # fmt: skip
     if isinstance(item, Items) and item.is_list is not None:
         inner = int(item.is_list)
         if cx.session.types.assign((*value.key, "inner"), inner) != inner:
@@ -205,7 +211,8 @@ def _grown(cx: Context, value: ListValue, item: Value, node: ast.AST) -> ListVal
 
 def _with_row(cx: Context, value: ListValue, item: Value, kind: int, node: ast.AST) -> ListValue:
     """Note that a list has such a list or array among its elements; the list as far as its arrays are known."""
-    if value.home is not None:
+    has_lists = isinstance(item, Items) and any(isinstance(one, Items) and one.is_list for one in item.items)
+    if value.home is not None or has_lists or (isinstance(item, ListValue) and item.holds_lists):
         raise cx.error(node, "a list of lists of lists is outside the language", remedy="use a list of tuples")
     if cx.session.types.assign(value.key, kind) != kind:
         known = cx.session.types.of(value.key)
@@ -218,7 +225,7 @@ def _with_row(cx: Context, value: ListValue, item: Value, kind: int, node: ast.A
     rows.note(cx, inner, item, node)
     if isinstance(item, Items):
         for one in item.items:
-            _grown(cx, ListValue((), ZERO, inner), one, node)
+            grown(cx, ListValue((), ZERO, inner), one, node)
     elif isinstance(item, ListValue) and item.key != inner:
         for note in (None, *range(len(item.parts))):
             kind_of_part = cx.session.types.of(item.key if note is None else (*item.key, note))
@@ -229,7 +236,7 @@ def _with_row(cx: Context, value: ListValue, item: Value, kind: int, node: ast.A
     return cx.lists.get(value.key, value)
 
 
-def _number_of(cx: Context, value: ListValue, item: Value, node: ast.AST) -> Expr:
+def number_of(cx: Context, value: ListValue, item: Value, node: ast.AST) -> Expr:
     """The number of a list or an array among the rows of a list, which gets a copy of it unless it has it."""
     table = value.rows
     assert table is not None
@@ -260,7 +267,7 @@ def _number_of(cx: Context, value: ListValue, item: Value, node: ast.AST) -> Exp
 
 def append(cx: Context, value: ListValue, item: Value, node: ast.AST) -> ListValue:
     """`list.append(item)`."""
-    value = opened(cx, _grown(cx, value, item, node), node)
+    value = opened(cx, grown(cx, value, item, node), node)
     if not value.parts:
         return value  # in the next round
     if value.home is not None:
@@ -296,7 +303,7 @@ def opened(cx: Context, value: ListValue, node: ast.AST) -> ListValue:
 def put(cx: Context, value: ListValue, place: Expr, item: Value, node: ast.AST) -> None:
     """Write an element at a place that is known to be in range."""
     if value.rows is not None:
-        item = Number(_number_of(cx, value, item, node), weak=True)
+        item = Number(number_of(cx, value, item, node), weak=True)
     items = item.items if isinstance(item, Items) else (item,)
     for part, one in zip(value.parts, items, strict=True):
         assert isinstance(one, Literal | Number)
@@ -325,7 +332,19 @@ def items_at(cx: Context, value: ListValue, place: Expr, node: ast.AST) -> Value
         assert isinstance(number, Number)
         return rows.row_at(cx, value.rows, cx.once(number.expr, cx.at(node)), node)
     found = tuple(element_at(cx, part, [place], node) for part in value.parts)
-    return Items(found, is_list=value.holds_lists) if value.is_tuple else found[0]
+    if not value.is_tuple:
+        return found[0]
+    kind = class_of_elements(cx, value)
+    return Items(found, () if kind is None else fields_of(kind), value.holds_lists, kind)
+
+
+def _of_elements(key: tuple[object, ...]) -> tuple[object, ...]:
+    return (*key, "element")
+
+
+def class_of_elements(cx: Context, value: ListValue) -> type | None:
+    """The class of the named tuples in a list; None where they are plain ones, or numbers."""
+    return cx.session.named.get(_of_elements(value.key))
 
 
 def length_now(cx: Context, value: ListValue, node: ast.AST) -> Expr:
@@ -346,14 +365,16 @@ def index_list(cx: Context, value: ListValue, index: Value, node: ast.expr) -> V
         chosen = [sliced(cx, replace(part, shape=(size,)), [index], [node], node) for part in value.parts]
         copies = [materialised(cx, part, node) for part in chosen]  # a slice of a list is a list of its own
         parts = tuple(as_view(replace(one, weak=part.array.weak)) for one, part in zip(copies, chosen, strict=True))
-        return replace(value, parts=parts, length=size_of(parts[0].shape[0]), is_open=False, key=(*value.key, id(node)))
+        key = (*value.key, id(node))
+        cx.session.named[_of_elements(key)] = class_of_elements(cx, value)
+        return replace(value, parts=parts, length=size_of(parts[0].shape[0]), is_open=False, key=key)
     place = in_range(cx, as_index(cx, index, node), size, node)
     return items_at(cx, value, place, node)
 
 
 def assign_item(cx: Context, value: ListValue, index: Value, item: Value, node: ast.expr) -> None:
     """`list[index] = item`."""
-    value = _grown(cx, value, item, node)
+    value = grown(cx, value, item, node)
     if not value.parts:
         return
     place = in_range(cx, as_index(cx, index, node), as_size(length_now(cx, value, node)), node)

@@ -317,6 +317,9 @@ def _parts(cx: Context, call: Arguments) -> list[ArrayLike]:
 def joined(cx: Context, parts: Sequence[ArrayLike], axis: int, node: ast.AST) -> Array:
     """The arrays, one behind the other along an axis."""
     for part in parts[1:]:
+        if len(part.shape) != len(parts[0].shape):
+            raise cx.error(node, f"arrays of {len(parts[0].shape)} and of {len(part.shape)} axes cannot be joined",
+                           "NumPy raises ValueError", "give them an axis more: x[:, None], x[None, :]")  # fmt: skip
         for k, (a, b) in enumerate(zip(parts[0].shape, part.shape, strict=True)):
             if k != axis:
                 require_same(cx, a, b, node)
@@ -385,7 +388,10 @@ def _hstack(cx: Context, call: Arguments) -> Value:
 def _column_stack(cx: Context, call: Arguments) -> Value:
     call.expect(cx, 1)
     parts = _parts(cx, call)
-    return _stack(1)(cx, call) if len(parts[0].shape) == 1 else joined(cx, parts, 1, call.node)
+    if all(len(part.shape) == 1 for part in parts):
+        return _stack(1)(cx, call)
+    views = (view_of(cx, part, call.node, "np.column_stack()") for part in parts)
+    return joined(cx, [one if len(one.shape) > 1 else _with_axis(one, 1) for one in views], 1, call.node)
 
 
 MANIPULATION: dict[Any, Handler] = {

@@ -115,7 +115,7 @@ def _write(
         return False
     for one in arrays:
         for own, given in zip(one.shape, mask.shape, strict=True):
-            require_same(cx, own, given, target)
+            require_same(cx, own, given, target, is_mask=True)
     read = reader(cx, value, rank, value_node)
     start = len(cx.body)
 

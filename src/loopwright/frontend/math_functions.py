@@ -1,6 +1,6 @@
 """The module `math`: floats are float64, results are Python's floats, ints and bools.
 
-Where Python raises ValueError or OverflowError, the result is NumPy's NaN or infinity.
+Where Python raises ValueError or OverflowError, the result is NumPy's NaN or infinity, unless a `try` catches it.
 """
 
 from __future__ import annotations
@@ -8,13 +8,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
+from loopwright.frontend import python_floats
 from loopwright.frontend.arguments import Arguments
 from loopwright.frontend.builtin_functions import Handler, rounded
 from loopwright.frontend.context import Context
 from loopwright.frontend.convert import convert
+from loopwright.frontend.exception_handlers import catches
 from loopwright.frontend.values import Literal, Number, Value
 from loopwright.ir.nodes import Binary, Call, Const, Expr, Function, Unary
-from loopwright.ir.types import BOOL, FLOAT64
+from loopwright.ir.types import FLOAT64
 
 _CALLS: dict[str, Function] = {
     "sqrt": "sqrt", "cbrt": "cbrt", "exp": "exp", "exp2": "exp2", "expm1": "expm1", "log2": "log2",
@@ -48,8 +50,7 @@ def _called(name: str, function: Function) -> Handler:
         known = _known(call, getattr(math, name))
         if known is not None:
             return known
-        result = BOOL if name.startswith("is") else FLOAT64
-        return Number(Call(function, tuple(_floats(cx, call)), result), weak=True)
+        return Number(python_floats.function(cx, function, tuple(_floats(cx, call)), call.node), weak=True)
 
     return handler
 
@@ -59,8 +60,10 @@ def _log(cx: Context, call: Arguments) -> Value:
     known = _known(call, math.log)
     if known is not None:
         return known
-    logs = [Call("log", (value,), FLOAT64) for value in _floats(cx, call)]
-    return Number(logs[0] if len(logs) == 1 else Binary("truediv", logs[0], logs[1]), weak=True)
+    logs = [python_floats.function(cx, "log", (value,), call.node) for value in _floats(cx, call)]
+    if len(logs) == 1:
+        return Number(logs[0], weak=True)
+    return Number(python_floats.operation(cx, "truediv", logs[0], logs[1], call.node), weak=True)
 
 
 def _hypot(cx: Context, call: Arguments) -> Value:
@@ -71,6 +74,8 @@ def _hypot(cx: Context, call: Arguments) -> Value:
 
 def _pow(cx: Context, call: Arguments) -> Value:
     call.expect(cx, 2)
+    if catches(cx, ValueError, OverflowError):
+        raise cx.error(call.node, "'math.pow' in this 'try' is outside the language", remedy="write: x ** y")
     x, y = _floats(cx, call)
     return _known(call, math.pow) or Number(Binary("pow", x, y), weak=True)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import dataclasses
+from dataclasses import replace
 from typing import TypeGuard
 
 from loopwright.errors import class_named, name_of_class
@@ -42,6 +43,18 @@ def named_tuple(cx: Context, kind: type, call: Arguments) -> Items:
             raise cx.error(call.node, f"'{call.name}' needs a value for '{name}'")
         items.append(given[name] if name in given else from_object(defaults[name]))
     return Items(tuple(items), names, kind=kind)
+
+
+def is_tuple_class(kind: type | None) -> bool:
+    """Whether this is the class of named tuples, and no dataclass."""
+    return kind is not None and issubclass(kind, tuple)
+
+
+def replaced(cx: Context, value: Items, call: Arguments) -> Items:
+    """`point._replace(x=0)`. Raises KernelError for other arguments."""
+    call.expect(cx, 0, 0, value.names)
+    items = zip(value.names, value.items, strict=True)
+    return replace(value, items=tuple(call.named.get(name, item) for name, item in items))
 
 
 def _defaults(kind: type) -> dict[str, object]:

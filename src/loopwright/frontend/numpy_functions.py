@@ -19,7 +19,7 @@ from loopwright.frontend.convert import convert, negated, truth
 from loopwright.frontend.promote import WEAK_FLOAT, NoSuchOperation
 from loopwright.frontend.values import Fixed, Literal, Number, Value, describe, from_object
 from loopwright.ir.nodes import Binary, BinaryOp, Call, Cast, Compare, CompareOp, Const, Expr, Function, Select, Unary
-from loopwright.ir.types import BITS, BOOL, COMPLEX128, FLOAT64, Scalar, from_dtype
+from loopwright.ir.types import BITS, BOOL, BY_NAME, COMPLEX128, FLOAT64, Scalar, from_dtype
 
 if TYPE_CHECKING:
     from loopwright.frontend import complex_functions
@@ -233,14 +233,18 @@ def number_method(cx: Context, name: str, number: Number | Literal, call: Argume
 
 
 def _same_bits(cx: Context, number: Number, to: Scalar, call: Arguments) -> Number:
-    """`x.view(np.int64)` of a number: the integer that is kept in the same bytes."""
+    """`x.view(np.int64)` of a number: the number that is kept in the same bytes."""
     if to == number.type:
         return number
-    if number.type.is_complex or BOOL in (number.type, to) or not to.is_integer or to.bits != number.type.bits:
-        raise cx.error(call.node, f"'.view({to})' of {describe(number)}", "it gives integers of as many bits")
+    is_real = not (number.type.is_complex or to.is_complex or BOOL in (number.type, to))
+    if not is_real or to.bits != number.type.bits:
+        raise cx.error(call.node, f"'.view({to})' of {describe(number)}", "it gives numbers of as many bits")
     bits = number.expr
     if number.type.is_float:
         bits = Call("bits", (bits,), BITS[number.type.name])
+    if to.is_float:
+        signed = BY_NAME[f"int{to.bits}"]
+        return Number(Call("bits", (bits if bits.type == signed else Cast(bits, signed),), to), weak=False)
     return Number(bits if bits.type == to else Cast(bits, to), weak=False)
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from loopwright.deferred import deferred
-from loopwright.frontend import promote
+from loopwright.frontend import promote, python_floats
 from loopwright.frontend.context import Context
 from loopwright.frontend.convert import (
     as_number,
@@ -20,6 +20,7 @@ from loopwright.frontend.convert import (
     negated,
     truth,
 )
+from loopwright.frontend.exception_handlers import catches
 from loopwright.frontend.promote import NoSuchOperation, NumberType, binary
 from loopwright.frontend.values import Literal, Number, Value, describe
 from loopwright.ir.nodes import (
@@ -80,6 +81,9 @@ def binary_operation(cx: Context, op: BinaryOp, left: Value, right: Value, node:
         a = Number(convert(cx, a, FLOAT64, node), weak=True)
     operand, result = _resolve(cx, op, a, b, node)
     if operand.is_complex:
+        if result.weak and op in ("truediv", "pow") and catches(cx, ZeroDivisionError, OverflowError):
+            raise cx.error(node, f"'{SIGNS[op]}' of Python's complex numbers in this 'try' is outside the language",
+                           remedy="test the operands with 'if' before")  # fmt: skip
         return complex_numbers.operation(cx, op, a, b, operand, result.weak, node)
     x, y = in_type(cx, a, NumberType(operand, result.weak), node), _right(cx, op, b, operand, result.weak, node)
     return Number(_operation(cx, op, x, y, result.weak, node), result.weak)
@@ -113,6 +117,8 @@ def _operation(cx: Context, op: BinaryOp, x: Expr, y: Expr, weak: bool, node: as
             return Binary(op, x, y)
         y = cx.once(y, cx.at(node))
         return Checked(Binary(op, x, y), Compare("ne", y, Const(0, INT64)), "zero_division", at=cx.at(node))
+    if weak and x.type == FLOAT64 and cx.catching:
+        return python_floats.operation(cx, op, x, y, node)
     return Binary(op, x, y)
 
 

@@ -15,7 +15,8 @@ from loopwright.ir.types import BOOL, INT64
 def raise_statement(cx: Context, node: ast.Raise) -> None:
     """`raise ValueError("...")`: the call ends with this exception."""
     if node.exc is None:
-        raise cx.error(node, "'raise' alone is outside the language", "no exception is being handled")
+        raise cx.error(node, "'raise' alone is outside the language", "only the class of an exception is known",
+                       "name it: raise ValueError('...')")  # fmt: skip
     name, arguments = node.exc, list[ast.expr]()
     if isinstance(node.exc, ast.Call):
         name, arguments = node.exc.func, node.exc.args

@@ -50,8 +50,9 @@ def part_of_records(
     tail = len(base.fields[0].tail) if base.fields else 0
     shape = planes[0].shape[: len(planes[0].shape) - tail] if planes else ()
     sizes = tuple(clipped(cx, size) for size in shape)
-    is_whole = arrays.is_complete(cx, base)
-    return Records(base.name, -1, base.fields, sizes, (), tuple(planes), is_whole, base.dtype)
+    is_whole, is_copy = arrays.is_complete(cx, base), any(map(is_array, indices))
+    dtype = arrays.dtype_of(cx, base) if is_copy else base.dtype  # a view of an argument cannot be returned
+    return Records(base.name, -1, base.fields, sizes, (), tuple(planes), is_whole, dtype)
 
 
 def _kept(cx: Context, index: Value, node: ast.expr) -> Value:
@@ -81,7 +82,8 @@ def copied(cx: Context, records: Records, node: ast.Call) -> Records:
         assign_elements(cx, as_view(to), of, node, node)
         planes.append(to)
     is_whole = arrays.is_complete(cx, records)
-    return Records(records.name, -1, records.fields, records.shape, (), tuple(planes), is_whole, records.dtype)
+    dtype = arrays.dtype_of(cx, records)
+    return Records(records.name, -1, records.fields, records.shape, (), tuple(planes), is_whole, dtype)
 
 
 def assign_records(

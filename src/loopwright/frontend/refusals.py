@@ -10,11 +10,7 @@ from loopwright.frontend.context import Context
 ELEMENTWISE = "write a loop over range(...) and use one element at a time"
 
 STATEMENTS: dict[type[ast.stmt], tuple[str, str, str]] = {
-    ast.Try: (
-        "'try' is outside the language",
-        "an exception ends the whole call",
-        "test the condition with 'if' before the operation",
-    ),
+    ast.TryStar: ("'except*' is outside the language", "there are no groups of exceptions", "write 'except'"),
     ast.With: ("'with' is outside the language", "", "enter the context where the function is called"),
     ast.Import: ("'import' inside a function is outside the language", "", "import at the top of the file"),
     ast.ImportFrom: ("'import' inside a function is outside the language", "", "import at the top of the file"),
@@ -79,6 +75,7 @@ FUNCTIONS: dict[str, tuple[str, str]] = {
 
 NUMPY: dict[str, str] = {
     "tensordot": "write the loops out, or use np.einsum",
+    "nditer": "write: for x in a.flat, or for index, x in np.ndenumerate(a)",
     **dict.fromkeys(
         ("eig", "eigh", "eigvals"),
         "call it before, and pass its result: it takes LAPACK's algorithm to give the same; there is eigvalsh",

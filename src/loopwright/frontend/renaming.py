@@ -84,7 +84,7 @@ def renamed_only(frame: Frame) -> frozenset[int]:
 def renaming_of(cx: Context, node: ast.For) -> Renaming | None:
     """The renaming of arrays that ends a loop, where these names do nothing else; None for all other loops."""
     found = _permutation(node)
-    if found is None:
+    if found is None or cx.catching:  # a handler would not know what the names stand for
         return None
     targets, values = found
     webs = [cx.frame.webs.stores[id(target)] for target in targets]

@@ -15,7 +15,7 @@ from loopwright.frontend.context import Context, NotYet, ReturnForm
 from loopwright.frontend.convert import convert, in_type
 from loopwright.frontend.elementwise import assign_elements, check, new_array
 from loopwright.frontend.infer import ArrayKind
-from loopwright.frontend.lists import elements_of
+from loopwright.frontend.lists import class_of_elements, elements_of
 from loopwright.frontend.named_tuples import known_name
 from loopwright.frontend.returned_values import is_first_part, own_values, presence_of, returned
 from loopwright.frontend.rows import laid_out
@@ -38,7 +38,7 @@ from loopwright.frontend.values import (
 )
 from loopwright.frontend.variables import array_if_present, grow
 from loopwright.frontend.views import as_size, as_view, clipped, in_range, size_of
-from loopwright.ir.made_values import name_of_keyed, name_of_records, name_of_text
+from loopwright.ir.made_values import name_of_keyed, name_of_list, name_of_records, name_of_text
 from loopwright.ir.nodes import (
     RESERVED,
     Allocate,
@@ -192,6 +192,9 @@ def _flatten_list(
         packing.append(("list", int(not part.array.weak)))
     if value.is_tuple:
         packing.append(("zip", len(value.parts)))
+        kind = class_of_elements(cx, value)
+        if kind is not None:
+            packing.append((name_of_list(known_name(cx, kind, node)), 0))
     if value.holds_lists:
         packing.append((name_of_class(ListOfPairs), 0))
 
@@ -233,6 +236,9 @@ def _flatten_rows(
     its elements."""
     table = value.rows
     assert table is not None
+    if cx.session.named.get((*table.key, "element")) is not None:
+        what, remedy = "a list of lists of named tuples cannot be returned", "return their fields in lists"
+        raise cx.error(node, what, remedy=remedy)
     place = node.value or node
     if not table.parts:
         raise NotYet("nothing is put into the lists in this list", cx.at(node), remedy="append their elements")

@@ -10,7 +10,8 @@ import ast
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from loopwright.frontend.array_names import sharing_shows
+from loopwright.errors import KernelError
+from loopwright.frontend.array_names import comprehension_shows, sharing_shows
 from loopwright.frontend.context import Context
 from loopwright.frontend.convert import in_type
 from loopwright.frontend.elementwise import check, nest
@@ -199,9 +200,16 @@ def refuse_shared(
         return
     is_list = isinstance(item, Items) and bool(item.is_list)
     if (is_list or isinstance(item, ListValue | Array | View)) and sharing_shows(cx.frame, owner, item_node):
-        raise cx.error(
-            node,
-            f"'{owner}' holds a copy of '{ast.unparse(item_node)}' here",
-            "one of the two is changed, and the other one is used after that",
-            f"put a copy in: {ast.unparse(item_node)}.copy()",
-        )
+        raise _copied(cx, owner, item_node, node)
+
+
+def refuse_copies(cx: Context, owner: str, made: ast.ListComp | ast.GeneratorExp, node: ast.expr) -> None:
+    """The same for what a comprehension puts into the list `owner`."""
+    if comprehension_shows(cx.frame, owner, made):
+        raise _copied(cx, owner, made.elt, node)
+
+
+def _copied(cx: Context, owner: str, item: ast.expr, node: ast.AST) -> KernelError:
+    return cx.error(node, f"'{owner}' holds a copy of '{ast.unparse(item)}' here",
+                    "one of the two is changed, and the other one is used after that",
+                    f"put a copy in: {ast.unparse(item)}.copy()")  # fmt: skip

@@ -126,7 +126,7 @@ def chosen_by_mask(cx: Context, array: ArrayLike, mask: ArrayLike, node: ast.AST
 
 def _require_mask(cx: Context, shape: Sequence[Size], mask: ArrayLike, node: ast.AST) -> None:
     for own, given in zip(shape, mask.shape, strict=False):
-        require_same(cx, own, given, node)
+        require_same(cx, own, given, node, is_mask=True)
 
 
 def assign_where(cx: Context, target: View, mask: ArrayLike, value: Value, at: ast.AST, value_node: ast.AST) -> None:

@@ -47,7 +47,7 @@ def check_snapshots(cx: Context, body: Sequence[Stmt], returned: frozenset[str])
                 raise KernelError(
                     "an array is written of which another name may be a view",
                     event.stmt.at,
-                    "reshape(), ravel() and np.ascontiguousarray() give a view or a copy, by the memory layout",
+                    "reshape(), ravel(), view() and np.ascontiguousarray() give a copy here, and NumPy a view at times",
                     "append .copy(), or use the array itself",
                 )
 

@@ -22,6 +22,7 @@ from loopwright.frontend.closures import named_lambda, nested_function
 from loopwright.frontend.context import Certain, Context, NotYet, web_key
 from loopwright.frontend.convert import as_index, as_number
 from loopwright.frontend.elementwise import assign_elements, binary, materialised
+from loopwright.frontend.exception_handlers import refuse_partial, try_statement
 from loopwright.frontend.expressions import index_of, indexed, places_of
 from loopwright.frontend.hidden import NeededError
 from loopwright.frontend.infer import Key
@@ -43,7 +44,8 @@ from loopwright.frontend.refusals import ELEMENTWISE, refuse_statement
 from loopwright.frontend.results import return_from_kernel
 from loopwright.frontend.rows import refuse_shared
 from loopwright.frontend.table_methods import update
-from loopwright.frontend.tables import delete_key, get_item, refuse_list, set_item
+from loopwright.frontend.tables import delete_key, get_item, set_item
+from loopwright.frontend.tables import refuse_shared as refuse_table_shared
 from loopwright.frontend.updates import updates_in_place, web_of_update
 from loopwright.frontend.values import (
     Array,
@@ -80,6 +82,7 @@ def execute(cx: Context, statements: list[ast.stmt]) -> None:
     for number, node in enumerate(statements):
         rest = statements[number + 1 :]
         cx.frame.tail = was_tail and not rest
+        start = len(cx.body)
         try:
             if was_tail and isinstance(node, ast.If) and rest and _takes_the_rest(cx, node):
                 cx.frame.tail = True
@@ -90,6 +93,7 @@ def execute(cx: Context, statements: list[ast.stmt]) -> None:
                     return
             else:
                 _statement(cx, node)
+            refuse_partial(cx, cx.body[start:], node)
         except NeededError:  # the function is read again with what it needs, whatever else is found
             raise
         except KernelError as failure:
@@ -141,6 +145,8 @@ def _statement(cx: Context, node: ast.stmt) -> None:
             raise_statement(cx, node)
         case ast.Assert():
             assert_statement(cx, node)
+        case ast.Try():
+            try_statement(cx, node)
         case ast.Pass():
             pass
         case ast.Delete(targets=targets) if all(isinstance(target, ast.Name) for target in targets):
@@ -313,7 +319,8 @@ def _store_item(cx: Context, target: ast.Subscript, value: Value, value_node: as
     start = len(cx.body)
     base, indices = indexed(cx, target)
     if isinstance(base, TableValue) and base.is_dict:
-        refuse_list(cx, value_node)
+        owner = target.value.id if isinstance(target.value, ast.Name) else ""
+        refuse_table_shared(cx, owner, base, value, value_node, target)
         set_item(cx, base, index_of(indices), kept(cx, value, start, value_node), target)
         return
     if isinstance(base, Keyed):
@@ -539,7 +546,12 @@ def _augmented_item(
     index = freeze(cx, index, cx.at(target))
     if isinstance(base, TableValue):
         before = freeze(cx, get_item(cx, base, index, target), cx.at(target))
-        set_item(cx, base, index, binary(cx, op, before, cx.evaluate(node.value), node), target)
+        if isinstance(before, ListValue):
+            _grow(cx, before, op, cx.evaluate(node.value), node)
+        elif isinstance(before, View):
+            _augmented_part(cx, before, op, node)
+        else:
+            set_item(cx, base, index, binary(cx, op, before, cx.evaluate(node.value), node), target)
         return
     before = freeze(cx, index_list(cx, base, index, target), cx.at(target))
     if isinstance(before, ListValue):

@@ -27,7 +27,7 @@ from loopwright.frontend.tables import (
     known,
     new_table,
     parts_of,
-    refuse_list,
+    refuse_shared,
     set_item,
     size_of_table,
     written,
@@ -216,6 +216,9 @@ def _get(cx: Context, table: TableValue, call: Arguments) -> Value:
 def _found_or(cx: Context, table: TableValue, given: list[Value], call: Arguments) -> tuple[Expr, Value]:
     """The place of a key, or a number below 0; and its value, or what is given instead."""
     node = call.node
+    if table.rows is not None:
+        raise cx.error(node, f"'.{call.name}()' with a default, of a dict of lists or arrays, is outside the language",
+                       remedy="write: if k in d")  # fmt: skip
     if len(given) < 2 or (isinstance(given[1], Fixed) and given[1].value is None):
         raise cx.error(node, f"'.{call.name}()' may give None here", remedy="give a number as default for missing keys")
     number = as_number(cx, written(cx, table_functions.entry_of, table, given[0], node), node)
@@ -253,7 +256,7 @@ def _pop_from_dict(cx: Context, table: TableValue, call: Arguments) -> Value:
 def _setdefault(cx: Context, table: TableValue, call: Arguments) -> Value:
     call.expect(cx, 2)
     key, value = call.values
-    refuse_list(cx, call.node.args[1])
+    refuse_shared(cx, "", table, value, call.place(1), call.node)
     if table.key not in cx.hash_tables:
         set_item(cx, table, key, value, call.node)
     found = truth(cx, contains(cx, table, key, call.node), call.node)
@@ -323,8 +326,8 @@ def dict_literal(cx: Context, node: ast.Dict) -> TableValue:
     for key, value in zip(node.keys, node.values, strict=True):
         if key is None:
             raise cx.error(value, "'**' in a dict is outside the language", remedy="write a loop")
-        refuse_list(cx, value)
         first, second = operands(cx, [key, value])
+        refuse_shared(cx, "", result, second, value, value)
         set_item(cx, result, first, second, key)
     return cx.hash_tables.get(result.key, result)
 
@@ -335,8 +338,8 @@ def table_comprehension(cx: Context, node: ast.SetComp | ast.DictComp) -> TableV
 
     def innermost() -> None:
         if isinstance(node, ast.DictComp):
-            refuse_list(cx, node.value)
             key, value = operands(cx, [node.key, node.value])
+            refuse_shared(cx, "", result, value, node.value, node.value)
             set_item(cx, result, key, value, node.key)
         else:
             add_key(cx, result, cx.evaluate(node.elt), node.elt)

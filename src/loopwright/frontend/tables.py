@@ -1,7 +1,7 @@
-"""Sets and dicts of numbers and of tuples of integers, with numbers or tuples of numbers as values.
+"""Sets and dicts of numbers and of tuples of integers, with numbers, tuples of numbers, lists or arrays as values.
 
-They are arrays; what is done with them is in table_functions.py. Keys come in CPython's order: of a dict that in which
-they were put in, of a set that of its table.
+They are arrays; what is done with them is in table_functions.py. Lists and arrays in a dict are numbers, as in a list:
+see rows.py. Keys come in CPython's order: of a dict that in which they were put in, of a set that of its table.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ import ast
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from loopwright.frontend import table_functions
-from loopwright.frontend.context import Certain, Context, NotYet
+from loopwright.frontend import rows, table_functions
+from loopwright.frontend.context import Context, NotYet
 from loopwright.frontend.convert import as_number, count_of, in_type
 from loopwright.frontend.elementwise import nest
 from loopwright.frontend.inline import run_written
-from loopwright.frontend.lists import append, kept_item, new_list
+from loopwright.frontend.lists import append, grown, kept_item, new_list, number_of
 from loopwright.frontend.promote import NumberType
 from loopwright.frontend.values import (
     Array,
@@ -29,7 +29,7 @@ from loopwright.frontend.values import (
     View,
     describe,
 )
-from loopwright.frontend.views import as_size, as_view, element_at, place_of
+from loopwright.frontend.views import as_size, as_view, element_at, is_array, place_of
 from loopwright.ir.nodes import RESERVED, Allocate, Compare, Const, Expr, Load, Store
 from loopwright.ir.types import INT8, INT32, INT64, Scalar
 
@@ -50,9 +50,13 @@ def new_table(cx: Context, is_dict: bool, node: ast.AST, number: int = 0) -> Tab
         return table
     state = _reserved(cx, f"{name}.state", INT8, node)
     slots = _reserved(cx, f"{name}.slots", INT32, node) if is_dict else None
-    has_tuples = [cx.session.types.of((*key, part)) != 0 for part in ("key", "value")]
+    counts = [cx.session.types.of((*key, part)) for part in ("key", "value")]
+    has_tuples = [isinstance(count, int) and count > 0 for count in counts]
+    inner = None
+    if isinstance(counts[1], int) and counts[1] < 0:
+        inner = rows.new_table(cx, (*key, "value", "row"), counts[1], f"{name}.value", node)
     table = replace(table, keys=keys, values=values, state=state, slots=slots, has_tuple_keys=has_tuples[0],
-                    has_tuple_values=is_dict and has_tuples[1])  # fmt: skip
+                    has_tuple_values=has_tuples[1], rows=inner)  # fmt: skip
     cx.hash_tables[key] = table
     clear(cx, table, node)
     return table
@@ -64,6 +68,8 @@ def _columns(cx: Context, key: tuple[object, ...], name: str, node: ast.AST) -> 
     if not isinstance(count, int):
         return None
     found = []
+    if count < 0:  # the numbers of lists or arrays
+        return (as_view(replace(_reserved(cx, name, INT64, node), weak=True)),)
     for k in range(max(count, 1)):
         kind = cx.session.types.of((*key, k))
         if not isinstance(kind, NumberType):
@@ -107,11 +113,26 @@ def _noted(cx: Context, key: tuple[object, ...], item: Value, what: str, node: a
     return numbers
 
 
-def refuse_list(cx: Context, value: ast.AST) -> None:
-    """A list that is written where a value is wanted would be a tuple: it could not grow, and comes back as one."""
-    if isinstance(value, ast.List):
-        raise Certain("a dict of lists is outside the language", cx.at(value), "a value is a number, or a tuple, here",
-                      "use a tuple; where lists grow, keep one list of (key, item), and sort it")  # fmt: skip
+def _holder(table: TableValue) -> ListValue:
+    """The list of what a dict has as values."""
+    return ListValue(table.values, Const(0, INT64), (*table.key, "value"), rows=table.rows)
+
+
+def refuse_shared(
+    cx: Context, owner: str, table: TableValue, value: Value, value_node: ast.expr, node: ast.AST
+) -> None:
+    """Raise KernelError for a list or an array that is put into the dict `owner` (`''`: that has no name yet), where it
+    may show that it is a copy."""
+    is_list = isinstance(value, ListValue) or (isinstance(value, Items) and bool(value.is_list))
+    if isinstance(value_node, ast.ListComp) and is_array(value):
+        raise cx.error(value_node, "a comprehension as a value of a dict is outside the language",
+                       remedy="give the list a name, and append to it")  # fmt: skip
+    if not (is_list or is_array(value)) or isinstance(value_node, ast.List):
+        return
+    if not owner:
+        raise cx.error(value_node, "a list or an array in a new dict would be a copy",
+                       remedy="begin with an empty dict, and put it in: d[k] = x")  # fmt: skip
+    rows.refuse_shared(cx, owner, value, value_node, node, _holder(table))
 
 
 def _stored(cx: Context, columns: Sequence[View], items: Numbers, node: ast.AST) -> tuple[Number, ...]:
@@ -208,6 +229,10 @@ def item_at(cx: Context, table: TableValue, place: Expr, node: ast.AST) -> Value
         first = item_at(cx, replace(table, shows="keys"), place, node)
         return Items((first, item_at(cx, replace(table, shows="values"), place, node)))
     is_key = table.shows == "keys"
+    if table.rows is not None and not is_key:
+        number = as_number(cx, element_at(cx, table.values[0], [place], node), node)
+        assert isinstance(number, Number)
+        return rows.row_at(cx, table.rows, cx.once(number.expr, cx.at(node)), node)
     found = tuple(element_at(cx, part, [place], node) for part in (table.keys if is_key else table.values))
     return Items(found) if (table.has_tuple_keys if is_key else table.has_tuple_values) else found[0]
 
@@ -272,7 +297,7 @@ def add_key(cx: Context, table: TableValue, key: Value, node: ast.AST, number: i
 def set_item(cx: Context, table: TableValue, key: Value, value: Value, node: ast.AST) -> None:
     """`dict[key] = value`."""
     keys = _noted(cx, (*table.key, "key"), key, "key", node)
-    values = _noted(cx, (*table.key, "value"), value, "value", node)
+    values = _value_numbers(cx, table, value, node)
     found = cx.hash_tables.get(table.key)
     if found is None:
         return  # in the next round
@@ -280,6 +305,22 @@ def set_item(cx: Context, table: TableValue, key: Value, value: Value, node: ast
     place = entry_for(cx, found, keys, node)
     for part, one in zip(found.values, stored, strict=True):
         cx.emit(Store(part.array.name, place_of(part, [place]), one.expr, at=cx.at(node)))
+
+
+def _value_numbers(cx: Context, table: TableValue, value: Value, node: ast.AST) -> Numbers:
+    """Note the types of a value; its numbers, and of a list or an array that of its copy."""
+    holder = _holder(table)
+    if isinstance(value, Items) and value.is_list:
+        cx.session.deep_lists.add(holder.key)
+    if rows.kind_of(cx, holder.key, value) is None:
+        return _noted(cx, holder.key, value, "value", node)
+    if isinstance(value, ListValue) and value.rows is not None:
+        raise cx.error(node, "a dict of lists of lists is outside the language", remedy="use a list of tuples")
+    grown(cx, holder, value, node)
+    found = cx.hash_tables.get(table.key)
+    if found is None:
+        return ()
+    return (Number(cx.once(number_of(cx, _holder(found), value, node), cx.at(node)), weak=True),)
 
 
 def entry_for(cx: Context, table: TableValue, key: Numbers, node: ast.AST) -> Expr:

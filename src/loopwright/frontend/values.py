@@ -174,7 +174,8 @@ class ListValue:
 @dataclass(frozen=True, slots=True)
 class TableValue:
     """A set or a dict. keys, values: a view for each place of the tuples that these are, or one for numbers; empty
-    while nothing is known of them. state, slots, head: see table_functions.py. shows: what a loop over a dict gives."""
+    while nothing is known of them. state, slots, head: see table_functions.py. shows: what a loop over a dict gives.
+    rows: where the lists or arrays stand that are values; the values are their numbers then."""
 
     keys: tuple[View, ...]
     values: tuple[View, ...]
@@ -186,6 +187,7 @@ class TableValue:
     has_tuple_keys: bool = False
     has_tuple_values: bool = False
     shows: Shows = "keys"
+    rows: RowTable | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -88,6 +88,7 @@ class _Reach:
     unreachable: set[int] = field(default_factory=set)
     returns: dict[int, ast.Return] = field(default_factory=dict)
     loops: list[tuple[list[_State], list[_State]]] = field(default_factory=list)  # states at breaks, at continues
+    trying: list[list[_State]] = field(default_factory=list)  # for each `try` around: what reaches its handlers
     parameters: dict[str, int] = field(default_factory=dict)
     hidden: frozenset[str] = frozenset()  # the names of comprehensions around
 
@@ -191,7 +192,9 @@ class _Reach:
                 self.unreachable.add(id(statement))
                 continue
             self.unreachable.discard(id(statement))
-            state = self.statement(statement, state)
+            before, state = state, self.statement(statement, state)
+            for states in self.trying:  # it may fail before it has assigned anything, or between two names
+                states += [before, state]
         return state
 
     def statement(self, node: ast.stmt, state: _State) -> _State:
@@ -219,6 +222,8 @@ class _Reach:
                 for default in (*arguments.defaults, *arguments.kw_defaults):
                     state = self.expression(default, state)
                 state = self.define(name, node, state)
+            case ast.Try():
+                state = self.try_block(node, state)
             case ast.Assert(test=test):
                 state = self.expression(test, state)
             case ast.Raise():
@@ -251,6 +256,16 @@ class _Reach:
         second = self.body(node.orelse, state if decided is not True else None)
         self.falls[id(node)] = (first is not None, second is not None)
         return _join(first, second)
+
+    def try_block(self, node: ast.Try, state: _State) -> _State:
+        """A handler may be reached from between any two statements of the body."""
+        self.trying.append([state])
+        end = self.body(node.body, state)
+        reaching = _join(*self.trying.pop())
+        ends = [self.body(node.orelse, end)]
+        for handler in node.handlers:
+            ends.append(self.body(handler.body, self.expression(handler.type, reaching)))
+        return self.body(node.finalbody, _join(*ends))
 
     def _decided(self, test: ast.expr, state: _State) -> bool | None:
         if state is None:

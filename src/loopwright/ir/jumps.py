@@ -38,7 +38,8 @@ def without_needless_jumps(body: Body, returns_nothing: bool) -> Body:
     return _ended(body, (Return(),) if returns_nothing else ())
 
 
-def _always_jumps(body: Body) -> bool:
+def always_jumps(body: Body) -> bool:
+    """Whether what follows the body is never reached from it."""
     return any(_never_falls_through(stmt) for stmt in body)
 
 
@@ -49,11 +50,11 @@ def _never_falls_through(stmt: Stmt) -> bool:
         case Assign(value=Checked(condition=Const(value=False), kind="raised")):
             return True
         case If():
-            return _always_jumps(stmt.then) and _always_jumps(stmt.otherwise)
+            return always_jumps(stmt.then) and always_jumps(stmt.otherwise)
         case While(condition=Const(value=True)):
             return not any(isinstance(inner, Break) and inner.loop == stmt.name for inner in statements(stmt.body))
         case Block():
-            return _always_jumps(stmt.body) and not is_left(stmt)
+            return always_jumps(stmt.body) and not is_left(stmt)
         case _:
             return False
 

@@ -1,4 +1,5 @@
-"""What a call returns besides numbers, arrays and lists: arrays of records, dicts with texts as keys, texts.
+"""What a call returns besides numbers, arrays and lists of these: arrays of records, dicts with texts as keys, texts,
+lists of named tuples.
 
 Each is made by a class that is named in `Kernel.packing`, and whose name says all that is known before the call: the
 fields of records, the keys of a dict, a text. What is called gives the thing.
@@ -10,6 +11,8 @@ import ast
 from typing import Any
 
 import numpy as np
+
+from loopwright.errors import class_named
 
 
 def name_of_records(dtype: np.dtype[Any]) -> str:
@@ -25,6 +28,11 @@ def name_of_keyed(keys: tuple[str, ...]) -> str:
 def name_of_text(text: str) -> str:
     """The name of the class that gives a text."""
     return _name("Text", text)
+
+
+def name_of_list(kind: str) -> str:
+    """The name of the class that makes a list of named tuples or dataclasses, of one of tuples; `kind`: their class."""
+    return _name("List", kind)
 
 
 def _name(kind: str, known: object) -> str:
@@ -72,4 +80,14 @@ class _Text:
         return cls.known
 
 
-_KINDS: dict[str, type] = {"Records": _Records, "Keyed": _Keyed, "Text": _Text}
+class _List:
+    """A list of objects of one class, from one of tuples."""
+
+    known: str
+
+    def __new__(cls, *tuples: Any) -> list[Any]:  # type: ignore[misc]
+        kind: Any = class_named(cls.known)
+        return [kind(*one) for one in tuples]
+
+
+_KINDS: dict[str, type] = {"Records": _Records, "Keyed": _Keyed, "Text": _Text, "List": _List}

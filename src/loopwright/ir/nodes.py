@@ -199,8 +199,8 @@ class Cast(Answering):
 @dataclass(frozen=True, slots=True)
 class Call(Answering):
     """A mathematical function of floats: arguments of one float type; the result has that type, or bool for
-    isnan, isinf, isfinite, signbit, and of bits the integer that is kept in the same bytes. maximum and minimum carry
-    NaN through, fmax and fmin drop it."""
+    isnan, isinf, isfinite, signbit. bits: of a float the integer that is kept in the same bytes, of an int32 or int64
+    the float. maximum and minimum carry NaN through, fmax and fmin drop it."""
 
     function: Function
     arguments: tuple[Expr, ...]

@@ -43,7 +43,7 @@ class ArrayArgument:
     """`element` for plain arrays, else None and `fields` for arrays of records. `same_as` is the position of an
     earlier argument that is the very same array (data, shape, strides, dtype), else None. `ones`: the axes that have
     one element, where the function may stretch these (frontend/whole.py). `partial`: records have other fields too,
-    which cannot be used."""
+    which cannot be used. `record_size`: of a record, with what lies between its fields, in bytes."""
 
     element: Scalar | None
     rank: int
@@ -53,6 +53,17 @@ class ArrayArgument:
     same_as: int | None = None
     ones: tuple[int, ...] = ()
     partial: bool = False
+    record_size: int = 0
+
+    @property
+    def dtype(self) -> np.dtype[np.void] | None:
+        """That of an array of records; None where these have fields that cannot be used, or records in them."""
+        if self.element is not None or self.partial or any("." in field.name for field in self.fields):
+            return None
+        names = [field.name for field in self.fields]
+        formats = [(field.element.dtype, tuple(size for size, _ in field.tail)) for field in self.fields]
+        offsets = [field.offset for field in self.fields]
+        return np.dtype({"names": names, "formats": formats, "offsets": offsets, "itemsize": self.record_size})
 
 
 BY_ELEMENT = 127

@@ -82,8 +82,8 @@ COMPLEX128 = Scalar("complex128", "complex", 16)
 ALL: tuple[Scalar, ...] = (
     BOOL, INT8, INT16, INT32, INT64, UINT8, UINT16, UINT32, UINT64, FLOAT32, FLOAT64,
 )  # fmt: skip
-BITS = {"float32": INT32, "float64": INT64}
-"""By the name of a type of floats, the integers that are kept in as many bytes."""
+BITS = {"float32": INT32, "float64": INT64, "int32": FLOAT32, "int64": FLOAT64}
+"""By the name of a type of floats, the integers that are kept in as many bytes, and the other way round."""
 BY_NAME: dict[str, Scalar] = {scalar.name: scalar for scalar in ALL}
 _OF_DTYPES = {**BY_NAME, COMPLEX64.name: COMPLEX64, COMPLEX128.name: COMPLEX128}
 

@@ -280,8 +280,9 @@ class _Checker:
         self.require(len(expr.arguments) == 1 + (expr.function in _OF_TWO), "a function has its arguments", expr)
         type = expr.arguments[0].type
         same = all(argument.type == type for argument in expr.arguments)
-        self.require(same and type.is_float, "arguments are of one float type", expr)
-        result = BOOL if expr.function in _TESTS else BITS[type.name] if expr.function == "bits" else type
+        is_bits = expr.function == "bits" and type.name in BITS
+        self.require(same and (type.is_float or is_bits), "arguments are of one float type", expr)
+        result = BOOL if expr.function in _TESTS else BITS[type.name] if is_bits else type
         self.require(expr.type == result, f"the result is {result}", expr)
 
     def operator(self, expr: Unary | Binary | Compare | Logical | Select) -> None:

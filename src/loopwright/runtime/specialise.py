@@ -124,7 +124,10 @@ def _array(array: Array, written: bool, name: str, ones: tuple[int, ...]) -> Arr
         raise refusal(name, f"no field of {array.dtype} has a type that kernels know", "")
     # A promise about layout would be one about each field, and the elements of a field never lie side by side.
     partial = not is_complete(array.dtype)
-    return ArrayArgument(None, array.ndim, "strided", _records_aligned(array), fields, ones=ones, partial=partial)
+    return ArrayArgument(
+        None, array.ndim, "strided", _records_aligned(array), fields, ones=ones, partial=partial,
+        record_size=array.dtype.itemsize,
+    )  # fmt: skip
 
 
 def ones_of(array: Array) -> tuple[int, ...]:
