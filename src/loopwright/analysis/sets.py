@@ -3,6 +3,7 @@ loop is always the tail of the list and leaves by one projection."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Hashable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import TypeVar
@@ -66,6 +67,9 @@ Points = TypeVar("Points", bound="isl.Set | isl.Map")
 Named = tuple[str, tuple[str, ...]]
 """The text of a formula and the names of its symbols."""
 
+SLOW = re.compile(r" mod | or |^\d+\*q")
+"""What tells the text of a formula with a quotient or a choice."""
+
 
 def _built(
     names: tuple[str, ...], conditions: tuple[Named, ...], dims: tuple[str, ...], points: tuple[Named, ...]
@@ -81,12 +85,21 @@ def _built(
 def _anew(
     names: tuple[str, ...], conditions: tuple[Named, ...], dims: tuple[str, ...], points: tuple[Named, ...]
 ) -> isl.Set:
-    allowed = parsed("true", names, ()).intersect(_all_of(conditions))
+    allowed = parsed("true", names, ()).intersect(_allowed(conditions))
     if not dims:
         return allowed
     used = dict.fromkeys(name for _, own in points for name in own)
     inside = parsed(" and ".join(text for text, _ in points) or "true", tuple(used), dims)
     return inside.intersect_params(allowed)
+
+
+def _allowed(conditions: tuple[Named, ...]) -> isl.Set:
+    """Where all conditions hold. Those with quotients and choices come last, at once: beside a quotient isl takes some
+    ten times as long to add any other condition."""
+    slow = tuple(one for one in conditions if SLOW.search(one[0]))
+    if not slow:
+        return _all_of(conditions)
+    return _all_of(tuple(one for one in conditions if one not in slow)).intersect(_all_of(slow))
 
 
 def _all_of(conditions: tuple[Named, ...]) -> isl.Set:
