@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Hashable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from operator import attrgetter
 from typing import TypeVar
 
 from loopwright.analysis import isl
@@ -54,8 +55,10 @@ def question(*groups: Sequence[Formula]) -> Hashable:
 def _refuse_chains(symbols: Sequence[Symbol]) -> None:
     """Raises TooHard for more than isl could take in, whatever it may take: numbers grow with each quotient of a
     quotient, and each choice may double the number of pieces."""
+    if not any(symbol.role == "opaque" for symbol in symbols):
+        return
     depth: dict[Symbol, int] = {}
-    for symbol in sorted(symbols, key=lambda symbol: symbol.number):  # what a rule uses is older
+    for symbol in sorted(symbols, key=attrgetter("number")):  # what a rule uses is older
         depth[symbol] = max((depth.get(use, 0) for use in symbol.uses), default=0) + symbol.laborious
     choices = sum(" or " in symbol.rule for symbol in symbols)
     if max(depth.values(), default=0) > MOST_IN_CHAIN or choices > MOST_CHOICES:
