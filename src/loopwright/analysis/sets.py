@@ -3,7 +3,6 @@ loop is always the tail of the list and leaves by one projection."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Hashable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from operator import attrgetter
@@ -70,9 +69,6 @@ Points = TypeVar("Points", bound="isl.Set | isl.Map")
 Named = tuple[str, tuple[str, ...]]
 """The text of a formula and the names of its symbols."""
 
-SLOW = re.compile(r" mod | or |^\d+\*q")
-"""What tells the text of a formula with a quotient or a choice."""
-
 
 def _built(
     names: tuple[str, ...], conditions: tuple[Named, ...], dims: tuple[str, ...], points: tuple[Named, ...]
@@ -99,10 +95,15 @@ def _anew(
 def _allowed(conditions: tuple[Named, ...]) -> isl.Set:
     """Where all conditions hold. Those with quotients and choices come last, at once: beside a quotient isl takes some
     ten times as long to add any other condition."""
-    slow = tuple(one for one in conditions if SLOW.search(one[0]))
+    slow = tuple(one for one in conditions if _is_slow(one[0]))
     if not slow:
         return _all_of(conditions)
     return _all_of(tuple(one for one in conditions if one not in slow)).intersect(_all_of(slow))
+
+
+def _is_slow(text: str) -> bool:
+    """Whether a formula has a quotient or a choice."""
+    return " mod " in text or " or " in text or text.lstrip("0123456789").startswith("*q")
 
 
 def _all_of(conditions: tuple[Named, ...]) -> isl.Set:
