@@ -10,9 +10,8 @@ import pickle
 import sys
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import replace
-from operator import is_
 from types import ModuleType
 from typing import Any
 
@@ -41,7 +40,7 @@ class Parts:
     """What stands in the modules of the passes, in their classes, and in their tables."""
 
     def __init__(self) -> None:
-        self._first: dict[str, tuple[Any, tuple[Hashable, ...], tuple[Any, ...]]] = {}
+        self._first: dict[str, tuple[Any, Callable[[], Iterable[Any]], tuple[Hashable, ...], tuple[Any, ...]]] = {}
         self._kept: dict[int, object] = {}
         self._modules = 0
 
@@ -51,14 +50,14 @@ class Parts:
         if len(sys.modules) != self._modules:
             self._look_for_new_ones()
         changed: list[tuple[str, str, int]] = []
-        for name, (owner, names, values) in list(self._first.items()):
-            now = _items(owner)
-            if len(now) == len(names) and all(map(is_, now.values(), values)):
+        for name, (owner, present, names, values) in list(self._first.items()):
+            if (*present(),) == values:  # which asks first whether they are the same ones: nearly all are
                 continue
+            now = _items(owner)
             first = dict(zip(names, values, strict=True))
             if isinstance(owner, ModuleType) and (new := {one: now[one] for one in list(now) if one not in first}):
                 first |= new
-                self._first[name] = owner, tuple(first), tuple(first.values())
+                self._first[name] = owner, present, tuple(first), tuple(first.values())
             changed += [(name, str(one), 0) for one in first if one not in now]
             found = [(one, value) for one, value in now.items() if one not in first or first[one] is not value]
             changed += [(name, str(one), id(value)) for one, value in found]
@@ -78,7 +77,8 @@ class Parts:
 
     def _see(self, name: str, owner: Any) -> None:
         items = _items(owner)
-        self._first[name] = owner, tuple(items), tuple(items.values())
+        present = owner.__iter__ if isinstance(owner, list | set) else (owner if items is owner else vars(owner)).values
+        self._first[name] = owner, present, tuple(items), tuple(items.values())
 
 
 def _items(owner: Any) -> Mapping[Any, Any]:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import pytest
 
 from analysis.small import kernel
 from loopwright.analysis import bounds as module
+from loopwright.analysis import proof
+from loopwright.analysis.affine import Formula
 from loopwright.analysis.analyse import analyse
 from loopwright.analysis.bounds import Violations, violation
+from loopwright.analysis.effort import together
 from loopwright.analysis.facts import Bounds
 from loopwright.analysis.trace import Access, Trace, trace
 from loopwright.ir.nodes import Checked, Kernel, Load, Store
@@ -58,6 +61,22 @@ PROVEN = {
 def test_proven(text: str) -> None:
     found = bounds(text)
     assert (found.kind, found.condition, found.may_be_negative) == ("proven", PROVEN[text], False)
+
+
+def test_isl_is_not_asked_what_ranges_and_conditions_tell(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[tuple[str, ...]] = []
+    real = proof.guardable
+
+    def counted(formulas: Sequence[Formula]) -> object:
+        asked.append(tuple(formula.text for formula in formulas))
+        return real(formulas)
+
+    monkeypatch.setattr(proof, "guardable", counted)
+    with together():
+        found = bounds("for i in range(1, len(a)):\n    a[i] = a[i - 1]")
+        assert (found.kind, found.condition, asked[0][-1]) == ("proven", "", "(ii_1 + -1) >= (s0_0)")
+        assert not any(texts[-1].startswith("(ii_1) ") or "< (0)" in texts[-1] for texts in asked)
+        assert bounds("for i in range(n):\n    a[i - 1] = 1.0").may_be_negative
 
 
 def test_a_negative_constant_counts_from_the_end() -> None:

@@ -9,6 +9,7 @@ from analysis.small import kernel
 from loopwright.analysis import dependence
 from loopwright.analysis.bounds import prove
 from loopwright.analysis.dependence import Elements, Meeting, apart, carried, meetings
+from loopwright.analysis.effort import together
 from loopwright.analysis.trace import Access, LoopNote, trace
 
 HEAD = (
@@ -160,7 +161,8 @@ def test_the_first_meeting_is_found_without_the_others(monkeypatch: MonkeyPatch)
 
 
 def test_accesses_of_the_same_elements_are_compared_once(monkeypatch: MonkeyPatch) -> None:
-    elements, note, accesses = asked("for i in range(n):\n    a[m] = a[m] + a[m] * a[m]")
+    """Also where another kernel with the same nest is asked about."""
+    text = "for i in range(n):\n    a[m] = a[m] + a[m] * a[m]"
     real, pairs = dependence._meet, set()
 
     def counted(note: LoopNote, multiples: object, here: object, there: object, later: bool = False) -> object:
@@ -169,4 +171,10 @@ def test_accesses_of_the_same_elements_are_compared_once(monkeypatch: MonkeyPatc
         return real(note, multiples, here, there, later)
 
     monkeypatch.setattr(dependence, "_meet", counted)
-    assert len(list(meetings(elements, note, accesses))) == 7 and len(pairs) == 1
+    with together():
+        elements, note, accesses = asked(text)
+        assert len(list(meetings(elements, note, accesses))) == 7 and len(pairs) == 1
+        assert carried(elements, note, accesses) and len(pairs) == 2
+        again, note, accesses = asked(text)
+        assert carried(again, note, accesses) and len(list(meetings(again, note, accesses))) == 7 and len(pairs) == 2
+        assert not carried(*asked("for i in range(n):\n    a[2 * i + 1] = a[2 * k]")) and len(pairs) == 3

@@ -35,3 +35,13 @@ def test_projections() -> None:
 
 def test_a_text_is_parsed_once() -> None:
     assert parsed("n > 0", ("n",)) is parsed("n > 0", ("n",))
+
+
+def test_quotients_and_choices_come_last() -> None:
+    """A set is the same in whatever order its conditions are met."""
+    size = of_symbol(SymbolTable().argument("size", 0, 0, INT64)).symbols
+    texts = "s0_0 mod 4 = 1", "s0_0 < 90", "(s0_0 > 70 or s0_0 < 20)", "s0_0 > 10"
+    found = build([Formula(text, size) for text in texts])
+    assert found.is_equal(isl.Set(f"[s0_0] -> {{ : {' and '.join(texts)} }}"))
+    assert found.n_basic_set() == 2 and not found.is_empty()
+    assert build([Formula(text, size) for text in (*texts, "s0_0 mod 4 = 2")]).is_empty()

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from analysis.small import kernel
 from loopwright.analysis.effort import together
-from loopwright.analysis.trace import Access, Trace, escapes, keep, trace, traced
+from loopwright.analysis.trace import Access, Trace, escapes, glance, keep, trace, traced
 from loopwright.analysis.values import size_of, value_of
 from loopwright.ir.nodes import Break, Kernel, Return
 from loopwright.ir.walk import expressions
@@ -199,3 +199,35 @@ def test_walks_of_other_arguments_have_nothing_in_common() -> None:
     with together():
         trace(one)
         assert told(trace(narrow)) == expected != told(trace(one))
+
+
+def test_a_glance_tells_of_loops_what_a_walk_does() -> None:
+    """Whatever stands in the loops that are not entered, or behind them."""
+    lines = (
+        "k = n",
+        "m = 7",
+        "for i in range(n):",
+        "    for j in range(i, k):",
+        "        a[j] = 1.0",
+        "        m = j",
+        "    k = k - 1",
+        "for p in range(m):",
+        "    for q in range(p, n):",
+        "        b[q] = a[p]",
+        "    if n > 3:",
+        "        for r in range(k, n):",
+        "            b[r] = 2.0",
+    )
+    asked = kernel(HEAD + "".join(f"    {line}\n" for line in lines))
+    known, found = trace(asked), glance(asked, {"p"})
+    assert list(found.loops) == ["i", "p", "q", "r"] and not found.accesses
+    for name, note in found.loops.items():
+        whole = known.loops[name]
+        assert (note.step, note.stack, note.regular) == (whole.step, whole.stack, whole.regular)
+        for form, other in ((note.lower, whole.lower), (note.upper, whole.upper)):
+            told = [(symbol.role, symbol.birth, symbol.data, symbol.intervals) for symbol in form.symbols]
+            assert told == [(symbol.role, symbol.birth, symbol.data, symbol.intervals) for symbol in other.symbols]
+    assert not glance(asked, ()).loops["p"].upper.is_constant  # `m` changes in a loop that was not entered
+    assert [access.array for access in glance(asked, {"p", "q"}).accesses] == ["a", "b"]
+    keep(asked, known)
+    assert glance(asked, ()) is known

@@ -7,6 +7,7 @@ from loopwright.ir.queries import (
     arrays_stored,
     contains,
     has,
+    loops_around,
     names_assigned,
     names_in,
     names_read,
@@ -59,3 +60,10 @@ def test_only_nodes_of_the_kinds_come_in_the_order_of_the_text() -> None:
     assert [part.array for part in expressions(BODY, Load)] == ["p", "a", "a", "t"]
     branch = next(statements(BODY, If))
     assert [part.name for part in subexpressions(branch.condition, Var)] == ["i", "s"]
+
+
+def test_loops_around_statements() -> None:
+    stores = list(statements(BODY, Store))
+    assert loops_around(KERNEL, stores[:1]) == {"i"} and loops_around(KERNEL, stores[1:]) == set()
+    loop = next(statements(BODY, For))
+    assert loops_around(KERNEL, [loop]) == set() and loops_around(KERNEL, [loop, loop.body[-1]]) == {"i"}

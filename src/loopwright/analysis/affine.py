@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import product
 from math import prod
-from typing import Literal
+from operator import attrgetter
+from typing import Literal, NamedTuple
 
 from loopwright.ir.types import Scalar
 
@@ -69,8 +70,7 @@ class Symbol:
         return bool(self.rule) and self.role == "opaque" and _makes_long(self.rule)
 
 
-@dataclass(frozen=True, slots=True)
-class Affine:
+class Affine(NamedTuple):  # as formulas are: no class is made, compared and hashed more often
     """sum(coefficient * symbol) + constant, symbols in the order of their numbers, no coefficient zero."""
 
     terms: tuple[tuple[Symbol, int], ...]
@@ -140,8 +140,7 @@ class Affine:
         return min(values), max(values)
 
 
-@dataclass(frozen=True, slots=True)
-class Formula:
+class Formula(NamedTuple):
     """A condition in isl's syntax over `symbols`."""
 
     text: str
@@ -203,14 +202,14 @@ def relate(left: Affine, sign: str, right: Affine) -> Formula:
 
 def closure(symbols: Iterable[Symbol]) -> tuple[Symbol, ...]:
     """The symbols and all that their rules use, in the order of their numbers."""
-    found: dict[Symbol, None] = {}
-    waiting = list(symbols)
+    found = set(symbols)
+    waiting = [use for symbol in found for use in symbol.uses]
     while waiting:
         symbol = waiting.pop()
         if symbol not in found:
-            found[symbol] = None
+            found.add(symbol)
             waiting.extend(symbol.uses)
-    return tuple(sorted(found, key=lambda symbol: symbol.number))
+    return tuple(sorted(found, key=attrgetter("number")))
 
 
 @dataclass(slots=True)

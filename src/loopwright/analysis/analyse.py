@@ -98,6 +98,9 @@ class _Verdicts(Mapping[str, LoopFacts]):
                 self._found[name] = _verdict(self._scene, self._loops[name])
         return self._found[name]
 
+    def __contains__(self, name: object) -> bool:
+        return name in self._loops
+
     def __iter__(self) -> Iterator[str]:
         return iter(self._loops)
 

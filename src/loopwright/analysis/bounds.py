@@ -85,7 +85,10 @@ def _decide(proof: Proof, access: Access, index: Affine, size: Affine, from_end:
     if _free(index, access):
         may_be_negative = index.interval(0)[0] < 0
         return Bounds("checked", _reason(index, may_be_negative), may_be_negative=may_be_negative)
-    outside = (relate(index, "<", constant(0)), relate(index, ">=", size))
+    negative = relate(index, "<", constant(0))
+    outside = () if _is_never_negative(index) else (negative,)
+    if relate(index, "<", size) not in access.where:
+        outside = (*outside, relate(index, ">=", size))
     simple = tuple(f for name in access.stack if name in proof.notes.loops for f in proof.notes.loops[name].domain)
     for where in (access.where, simple):
         try:
@@ -96,12 +99,17 @@ def _decide(proof: Proof, access: Access, index: Affine, size: Affine, from_end:
                     if certain and text:
                         proof.wanted |= {s.name for s in _known(access, index, size)}
                     return Bounds("proven", "", text, certain, from_end)
-                negative = (outside[0], relate(index, ">=", combine(constant(0), size, -1)))
-                may_be_negative = from_end or not build((*where, *negative)).is_empty()
+                from_last = relate(index, ">=", combine(constant(0), size, -1))
+                may_be_negative = from_end or not build((*where, negative, from_last)).is_empty()
                 return Bounds("checked", _reason(index, may_be_negative), may_be_negative=may_be_negative)
         except TooHard:
             continue
     return Bounds("checked", TOO_HARD, may_be_negative=True)
+
+
+def _is_never_negative(index: Affine) -> bool:
+    """Whether ranges alone tell, which isl would have to find out: without products, of which it knows less."""
+    return index.interval(0)[0] >= 0 and not any(symbol.factors for symbol in index.symbols)
 
 
 def _refused(proof: Proof, access: Access, axis: int, bounds: Bounds) -> Bounds | None:

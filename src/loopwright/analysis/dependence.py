@@ -7,14 +7,14 @@ answer of none is certain; a conflict is certain only where both accesses are ex
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from typing import Literal
 
 from loopwright.analysis import isl
 from loopwright.analysis.affine import Affine, Formula, Symbol, combine, constant, disjunction, relate
-from loopwright.analysis.effort import laborious
+from loopwright.analysis.effort import kept, laborious
 from loopwright.analysis.proof import Proof
 from loopwright.analysis.sets import brief, build, minus, only, ordered, parsed, renamed, without
 from loopwright.analysis.trace import Access, LoopNote
@@ -143,7 +143,18 @@ def carried(elements: Elements, note: LoopNote, accesses: Sequence[Access]) -> b
         return False
     writes = [elements.of(access, note, layout) for access in accesses if access.is_write]
     everything = writes + [elements.of(access, note, layout) for access in accesses if not access.is_write]
-    return not _meet(note, elements.multiples_of(note), _union(writes), _union(everything)).is_empty()
+    multiples = elements.multiples_of(note)
+
+    def met() -> tuple[list[isl.Set], bool]:
+        return everything, not _meet(note, multiples, _union(writes), _union(everything)).is_empty()
+
+    return kept(("carried", len(writes), *map(id, everything), *_told(note, multiples)), met)[1]
+
+
+def _told(note: LoopNote, multiples: Multiples) -> tuple[Hashable, ...]:
+    """All that `_meet` asks of a loop: kernels that share it, and the sets of what it touches, share the answers. Who
+    keeps one keeps the sets too, so that their identities stay their own."""
+    return note.symbol.name, note.step, note.stride.text(), *multiples.items()
 
 
 def _moves_along(elements: Elements, note: LoopNote, accesses: Sequence[Access], axis: int) -> bool:
@@ -244,6 +255,10 @@ def meetings(elements: Elements, note: LoopNote, accesses: Sequence[Access]) -> 
         yield from common.meetings(sorted(pairs[False, kind], key=lambda pair: pair[0]), False, [])
 
 
+_Met = tuple["isl.Set", int | None, int | None]
+"""What two accesses have in common, and the least and the greatest number of iterations between them."""
+
+
 @dataclass(slots=True)
 class _Common:
     """What accesses of an array have in common in two iterations of a loop, the later one second: found once for all
@@ -253,7 +268,7 @@ class _Common:
     elements: Elements
     note: LoopNote
     layout: Layout
-    met: dict[tuple[int, int], tuple[isl.Set, int | None, int | None] | None] = field(default_factory=dict)
+    met: dict[tuple[int, int], _Met | None] = field(default_factory=dict)
 
     def meetings(self, pairs: Sequence[Pair], certain: bool, uncertain: list[Pair]) -> Iterator[Meeting]:
         """Those of pairs of one kind. certain: they meet in any case if they are not `uncertain`, to which those that
@@ -275,13 +290,18 @@ class _Common:
                 found.append(meeting)
         yield from sorted(found, key=lambda meeting: (meeting.distance is None, meeting.least or 0))
 
-    def _of(self, first: Access, second: Access) -> tuple[isl.Set, int | None, int | None] | None:
+    def _of(self, first: Access, second: Access) -> _Met | None:
         here, there = (self.elements.of(access, self.note, self.layout) for access in (first, second))
         key = id(here), id(there)  # which the elements keep
         if key not in self.met:
-            common = _meet(self.note, self.elements.multiples_of(self.note), here, there, later=True)
-            self.met[key] = None if common.is_empty() else (common, *_distances(self.note, common))
+            multiples = self.elements.multiples_of(self.note)
+            told = "met", *key, *_told(self.note, multiples)
+            self.met[key] = kept(told, lambda: self._met(here, there, multiples))[2]
         return self.met[key]
+
+    def _met(self, here: isl.Set, there: isl.Set, multiples: Multiples) -> tuple[isl.Set, isl.Set, _Met | None]:
+        common = _meet(self.note, multiples, here, there, later=True)
+        return here, there, None if common.is_empty() else (common, *_distances(self.note, common))
 
 
 def _kind(first: Access, second: Access) -> Kind:

@@ -9,6 +9,7 @@ moved again.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
@@ -185,15 +186,25 @@ def _turns(note: LoopNote) -> float:
 def _moved(group: Sequence[_Stream], segment: int) -> tuple[float, float]:
     """Bytes that accesses which go along together use in an iteration, and what is moved for them."""
     turns = 1 if group[0].along is None else TURNS
-    bytes_used: dict[bool, set[tuple[str, int]]] = {False: set(), True: set()}
-    lines: dict[bool, set[tuple[str, int]]] = {False: set(), True: set()}
-    for turn in range(turns):
-        for one in group:
-            rates = one.along or (0,) * len(one.offsets)
-            place = one.place
+    bytes_used, lines = _Touched(), _Touched()
+    for one in group:
+        rates, place = one.along or (0,) * len(one.offsets), one.place
+        its_bytes, its_lines = (found[place.memory, one.is_write] for found in (bytes_used, lines))
+        for turn in range(turns):
             start = place.address([first + turn * rate for first, rate in zip(one.offsets, rates, strict=True)])
             last = start + place.element
-            bytes_used[one.is_write].update((place.memory, byte) for byte in range(start, last))
-            lines[one.is_write].update((place.memory, line) for line in range(start // segment, -(-last // segment)))
-    used, moved = (len(each[False] | each[True]) + len(each[True]) for each in (bytes_used, lines))
-    return used / turns, moved * segment / turns
+            its_bytes.update(range(start, last))
+            its_lines.update(range(start // segment, -(-last // segment)))
+    return bytes_used.count() / turns, lines.count() * segment / turns
+
+
+class _Touched(defaultdict[tuple[str, bool], set[int]]):
+    """Numbers of bytes or lines, by the memory and whether they are written."""
+
+    def __init__(self) -> None:
+        super().__init__(set)
+
+    def count(self) -> int:
+        """How many there are, with those that are written twice."""
+        written = sum(len(found) for (_, is_write), found in self.items() if is_write)
+        return written + sum(len(self[one, False] | self[one, True]) for one in {one for one, _ in self})

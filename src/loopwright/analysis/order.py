@@ -31,8 +31,8 @@ from loopwright.analysis.instances import (
 from loopwright.analysis.proof import Proof
 from loopwright.analysis.scalars import Names, live_after
 from loopwright.analysis.sets import build, parameters, without
-from loopwright.analysis.trace import Access, LoopNote, Trace, trace, traced
-from loopwright.ir.nodes import For, Kernel
+from loopwright.analysis.trace import Access, LoopNote, Trace, glance, traced
+from loopwright.ir.nodes import For, Kernel, While
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import statements
 
@@ -196,7 +196,8 @@ def _repeats(kernel: Kernel, part: Changed) -> bool:
 
 def order_in(scene: Scene, after: Kernel) -> isl.UnionMap:
     """When the instances of a scene run in another kernel of the same statements."""
-    notes = trace(after, scene.notes.state.table)
+    inside = {loop.name for loop in statements(scene.part.after, For, While)}
+    notes = glance(after, inside.union(scene.part.stack), scene.notes.state.table)
     by_stmt = {id(leaf.stmt): leaf for leaf in scene.leaves}
     written = {id(stmt) for stmt in statements(scene.part.before)}
     leaves = [leaf for leaf in leaves_of(scene.part.after, notes, written) if id(leaf.stmt) in by_stmt]

@@ -7,10 +7,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from loopwright.analysis.affine import Affine, Formula, combine, constant, of_symbol, relate
-from loopwright.analysis.effort import LOCK, Effort, TooHard, remember, remembered
-from loopwright.analysis.sets import build
-from loopwright.analysis.trace import Access, LoopNote, Trace, traced
-from loopwright.ir.nodes import Kernel, Run
+from loopwright.analysis.effort import LOCK, Effort, TooHard, kept, remember, remembered
+from loopwright.analysis.sets import build, question
+from loopwright.analysis.trace import Access, LoopNote, Trace, glance
+from loopwright.ir.nodes import Kernel, Load, Run, Stmt, Store
+from loopwright.ir.queries import loops_around
+from loopwright.ir.walk import own_expressions, statements, subexpressions
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +42,7 @@ def shares(kernel: Kernel, array: str) -> Owned | None:
 
 def _shares(kernel: Kernel, array: str) -> Owned | None:
     with LOCK:
-        notes = traced(kernel)
+        notes = glance(kernel, loops_around(kernel, _users(kernel, array)))
         accesses = [access for access in notes.accesses if access.array == array]
         found = tuple(_share(notes, access, axis) for access in accesses[:1] for axis in range(len(access.index)))
         runs = [share.run for share in found if share is not None]
@@ -48,6 +50,14 @@ def _shares(kernel: Kernel, array: str) -> Owned | None:
             return None
         keeps = (_keeps(notes, one, axis, share) for one in accesses[1:] for axis, share in enumerate(found) if share)
         return found if all(keeps) else None
+
+
+def _users(kernel: Kernel, array: str) -> Iterator[Stmt]:
+    """The statements that have an element of an array."""
+    for stmt in statements(kernel.body):
+        own = (part for expr in own_expressions(stmt) for part in subexpressions(expr, Load))
+        if (isinstance(stmt, Store) and stmt.array == array) or any(part.array == array for part in own):
+            yield stmt
 
 
 def _share(notes: Trace, access: Access, axis: int) -> OwnedRange | None:
@@ -103,8 +113,9 @@ def _trip(note: LoopNote) -> int:
 
 def _never(access: Access, condition: Formula) -> bool:
     """Whether a condition holds nowhere where the access happens."""
+    formulas = *access.where, condition
     try:
         with Effort().bounded():
-            return bool(build((*access.where, condition)).is_empty())
+            return kept(("never", question(formulas)), lambda: (bool(build(formulas).is_empty()),))[0]
     except TooHard:
         return False

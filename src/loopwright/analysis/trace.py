@@ -6,7 +6,7 @@ the place is surely reached. It decides nothing about safety; `dependence` and `
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import islice
@@ -59,6 +59,7 @@ from loopwright.ir.nodes import (
     Store,
     While,
 )
+from loopwright.ir.queries import escapes as escapes
 from loopwright.ir.queries import has
 from loopwright.ir.types import INT64, Scalar
 from loopwright.ir.walk import bodies, children, own_expressions, statements
@@ -66,7 +67,6 @@ from loopwright.ir.walk import bodies, children, own_expressions, statements
 _Snapshot = tuple[dict[str, Affine], dict[str, tuple[int, tuple[str, ...]]], dict[tuple[str, int], Affine]]
 Key = TypeVar("Key")
 V = TypeVar("V")
-Jump = Break | Continue | Leave | Return
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +150,18 @@ def trace(kernel: Kernel, table: SymbolTable | None = None) -> Trace:
     walker = _Walker(Trace(initial_state(kernel))) if begun is None or last is None else _behind(begun.notes, last)
     walker.outermost(kernel.body, marks)
     walks[:] = [*walks[1 - MOST_KEPT :], _KernelWalk(kernel.params, kernel.results, kernel.body, walker.notes, marks)]
+    return walker.notes
+
+
+def glance(kernel: Kernel, entered: Collection[str], table: SymbolTable | None = None) -> Trace:
+    """The notes of what stands in no other loops than some: what a walk finds in a loop tells nothing of what stands
+    behind it, but for what changes there. table: as `trace` takes it."""
+    if table is None:
+        for known, notes in _last():
+            if known is kernel:
+                return notes
+    walker = _Walker(Trace(initial_state(kernel, table)), frozenset(entered))
+    walker.body(kernel.body)
     return walker.notes
 
 
@@ -254,23 +266,6 @@ def _behind(notes: Trace, mark: _Mark) -> _Walker:
     return walker
 
 
-def escapes(stmt: Stmt) -> tuple[Jump, ...]:
-    """The jumps inside a statement (or the statement itself) that lead out of it."""
-    return (stmt,) if isinstance(stmt, Break | Continue | Leave | Return) else _escapes_inside(stmt)
-
-
-@by_identity
-def _escapes_inside(stmt: Stmt) -> tuple[Jump, ...]:
-    inner = tuple(jump for body in bodies(stmt) for child in body for jump in escapes(child))
-    match stmt:
-        case For() | While():
-            return tuple(j for j in inner if not (isinstance(j, Break | Continue) and j.loop == stmt.name))
-        case Block():
-            return tuple(j for j in inner if not (isinstance(j, Leave) and j.block == stmt.name))
-        case _:
-            return inner
-
-
 @by_identity
 def _changing(stmt: Stmt) -> tuple[Assign | Store | Allocate, ...]:
     """What changes inside a statement: of each scalar and array the last one that changes it, in the order of the
@@ -287,10 +282,11 @@ def _differing(some: dict[Key, V], others: dict[Key, V]) -> list[Key]:
 
 
 class _Walker:
-    """The walk. `where`, `exact` and `sure` describe the place it has come to."""
+    """The walk. `where`, `exact` and `sure` describe the place it has come to. entered: the loops whose bodies are
+    walked, None for all."""
 
-    def __init__(self, notes: Trace) -> None:
-        self.notes = notes
+    def __init__(self, notes: Trace, entered: frozenset[str] | None = None) -> None:
+        self.notes, self.entered = notes, entered
         self.state = notes.state
         self.where: list[Formula] = []
         self.exact = True
@@ -375,6 +371,10 @@ class _Walker:
         for stmt in body[len(marks) :]:
             self._next(stmt)
             marks.append(self._mark() if bodies(stmt) else None)
+
+    def _inside(self, loop: For | While) -> None:
+        if self.entered is None or loop.name in self.entered:
+            self.body(loop.body)
 
     def body(self, body: Body) -> bool:
         """Walk statements in order; whether the end of the body cannot be reached."""
@@ -529,7 +529,7 @@ class _Walker:
         )
         with self._under(*domain, exact=exact):
             self.sure = self.sure and not self._breaks(loop) and not _may_fail_inside(loop)
-            self.body(loop.body)
+            self._inside(loop)
         state.stack = outer
         self._change(loop, ranges)
         self._after(loop)
@@ -564,7 +564,7 @@ class _Walker:
         self.expr(loop.condition, loop)
         condition = condition_of(state, loop.condition)
         with self._under(condition.true, exact=False):
-            self.body(loop.body)
+            self._inside(loop)
         state.stack = outer
         self._change(loop, ranges)
         self._after(loop)

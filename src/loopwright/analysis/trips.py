@@ -7,13 +7,14 @@ from collections.abc import Sequence
 
 from loopwright.analysis.affine import Affine, combine
 from loopwright.analysis.instances import is_regular
-from loopwright.analysis.trace import escapes, traced
+from loopwright.analysis.trace import escapes, glance, traced
 from loopwright.ir.nodes import For, Kernel
+from loopwright.ir.queries import loops_around
 
 
 def irregular(kernel: Kernel, loops: Sequence[For]) -> str | None:
     """Why the iterations of one of the loops are not known before it runs, in the user's words; else None."""
-    notes = traced(kernel)
+    notes = glance(kernel, loops_around(kernel, loops))
     for loop in loops:
         if is_regular(loop, notes.loops[loop.name]):
             continue

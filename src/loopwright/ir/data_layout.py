@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Literal
 
 from loopwright.ir.linear import number, plus
@@ -54,11 +55,15 @@ class StoredAxis:
 
     def place(self, index: int) -> int:
         """The same as `of`, of a number."""
-        return {"whole": index, "tiles": index // self.width, "within": index % self.width}[self.part]
+        if self.part == "whole":
+            return index
+        return index // self.width if self.part == "tiles" else index % self.width
 
     def extent(self, size: int) -> int:
         """The same as `size_of`, of a number."""
-        return {"whole": size, "tiles": -(-size // self.width), "within": self.width}[self.part]
+        if self.part == "whole":
+            return size
+        return -(-size // self.width) if self.part == "tiles" else self.width
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,18 +114,7 @@ class DataLayout:
 
     def axes(self, rank: int) -> tuple[StoredAxis, ...]:
         """The axes of memory, from the outermost to the innermost one, of an array that is not `unfit`."""
-        whole = tuple(StoredAxis(axis) for axis in range(rank))
-        match self.kind:
-            case "aos":
-                return whole
-            case "soa":
-                return (whole[-1], *whole[:-1])
-            case "order":
-                return tuple(whole[axis] for axis in self.numbers)
-            case "aosoa":
-                width, records = self.numbers[0], rank - 2
-                inside = StoredAxis(records, "within", width)
-                return (*whole[:records], StoredAxis(records, "tiles", width), whole[-1], inside)
+        return _axes(self.kind, self.numbers, rank)
 
     # ---- addresses: of expressions, and of numbers ------------------------------------------------------------------
 
@@ -152,6 +146,22 @@ class DataLayout:
         return not (self.pad and stored[-1].axis == axis) and any(
             one.axis == axis and one.part == "whole" for one in stored
         )
+
+
+@cache
+def _axes(kind: Kind, numbers: tuple[int, ...], rank: int) -> tuple[StoredAxis, ...]:
+    whole = tuple(StoredAxis(axis) for axis in range(rank))
+    match kind:
+        case "aos":
+            return whole
+        case "soa":
+            return (whole[-1], *whole[:-1])
+        case "order":
+            return tuple(whole[axis] for axis in numbers)
+        case "aosoa":
+            width, records = numbers[0], rank - 2
+            inside = StoredAxis(records, "within", width)
+            return (*whole[:records], StoredAxis(records, "tiles", width), whole[-1], inside)
 
 
 def _whole(word: str, what: str, least: int) -> int:

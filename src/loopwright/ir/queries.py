@@ -13,12 +13,16 @@ from loopwright.ir.nodes import (
     Assign,
     Block,
     Body,
+    Break,
+    Continue,
     Dim,
     Expr,
     For,
     Kernel,
+    Leave,
     Load,
     Original,
+    Return,
     Stmt,
     Store,
     Var,
@@ -26,6 +30,8 @@ from loopwright.ir.nodes import (
 )
 from loopwright.ir.types import Scalar
 from loopwright.ir.walk import bodies, expressions, own_expressions, statements, subexpressions
+
+Jump = Break | Continue | Leave | Return
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +154,40 @@ def originals_of(kernel: Kernel) -> dict[str, Original]:
 def contains(body: Body, *kinds: type[Stmt]) -> bool:
     """Whether a statement of one of these kinds stands in a body."""
     return not all(_inside(stmt).kinds.isdisjoint(kinds) for stmt in body)
+
+
+def loops_around(kernel: Kernel, inner: Iterable[Stmt]) -> set[str]:
+    """The names of all loops around some statements, found by identity."""
+    wanted, found = set(map(id, inner)), set[str]()
+
+    def holds(body: Body) -> bool:
+        here = False
+        for stmt in body:
+            inside = [holds(one) for one in bodies(stmt)]
+            if True in inside and isinstance(stmt, For | While):
+                found.add(stmt.name)
+            here = here or True in inside or id(stmt) in wanted
+        return here
+
+    holds(kernel.body)
+    return found
+
+
+def escapes(stmt: Stmt) -> tuple[Jump, ...]:
+    """The jumps inside a statement (or the statement itself) that lead out of it."""
+    return (stmt,) if isinstance(stmt, Break | Continue | Leave | Return) else _escapes_inside(stmt)
+
+
+@by_identity
+def _escapes_inside(stmt: Stmt) -> tuple[Jump, ...]:
+    inner = tuple(jump for body in bodies(stmt) for child in body for jump in escapes(child))
+    match stmt:
+        case For() | While():
+            return tuple(j for j in inner if not (isinstance(j, Break | Continue) and j.loop == stmt.name))
+        case Block():
+            return tuple(j for j in inner if not (isinstance(j, Leave) and j.block == stmt.name))
+        case _:
+            return inner
 
 
 def size_of(body: Body) -> int:

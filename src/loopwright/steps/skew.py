@@ -9,9 +9,10 @@ from typing import ClassVar, Self
 from loopwright.analysis.affine import combine, of_symbol
 from loopwright.analysis.facts import Facts
 from loopwright.analysis.instances import is_regular
-from loopwright.analysis.trace import trace
+from loopwright.analysis.trace import glance
 from loopwright.ir.linear import minus, plus, times, variable
 from loopwright.ir.nodes import Assign, Expr, For, Kernel
+from loopwright.ir.queries import loops_around
 from loopwright.ir.walk import loops
 from loopwright.steps.draft import finished, fresh, names_of, with_statement
 from loopwright.steps.grammar import NotZero
@@ -57,7 +58,8 @@ class Skew(Step):
         """The order stays, but the new numbers could leave the whole numbers of 64 bits. What the loop does with them
         changes nothing of that."""
         new = self._skewed(kernel, replace(inner, body=(Assign(inner.name, variable(inner.name)),)))
-        notes = trace(with_statement(kernel, inner, (new,)))
+        after = with_statement(kernel, inner, (new,))
+        notes = glance(after, loops_around(after, new.body))
         note, outer = notes.loops[new.name], notes.loops[self.outer]
         was = combine(of_symbol(note.symbol), of_symbol(outer.symbol), -self.factor)
         values = (scalars[inner.name] for stmt, scalars in notes.values if stmt is new.body[1])
