@@ -419,7 +419,7 @@ _WANTED: dict[str, tuple[Callable[[Any], Any], str]] = {
     "schedule": (_text, "steps as text are"),
     "variant": (_text, "a text such as 'cpu 2: recipe' is"),
     "remap": (
-        lambda value: _steps(value, {"redirect": (2, 2), "renumber": (4, 10)}),
+        lambda value: _steps(value, {"redirect": (2, 2), "group": (2, 3), "abreast": (2, 3), "renumber": (4, 10)}),
         "'auto', 'off' or steps such as 'redirect i' are",
     ),
     "device": (_device, f"choose one of {', '.join(get_args(Device))}, or a GPU by its number such as 'cuda:1'"),
