@@ -56,6 +56,8 @@ def test_what_an_inner_loop_reads_again_is_read_once() -> None:
     assert "s.x[i.l.2] * 2.0 + x.v[i.l.2]" in text
     changing = print_kernel(after(WORK.replace("s * 2.0 + x[i]", "s * 2.0 + x[k]"), "abreast i 4"))
     assert "x.v" not in changing
+    sometimes = WORK.replace("s * 2.0 + x[i]", "s * 2.0 + (x[i - 1] if i > 0 else 0.0)")
+    assert "x.v" not in print_kernel(after(sometimes, "abreast i 4"))  # x[-1] must not be read
 
 
 @pytest.mark.parametrize(

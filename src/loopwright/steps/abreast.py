@@ -23,13 +23,15 @@ from loopwright.ir.nodes import (
     If,
     Kernel,
     Load,
+    Logical,
+    Select,
     Stmt,
     Store,
     Var,
 )
 from loopwright.ir.queries import arrays_stored, fresh, has, names_assigned, names_in, names_of, types_assigned
 from loopwright.ir.types import INT64, Scalar
-from loopwright.ir.walk import expressions, loops, rewrite_body
+from loopwright.ir.walk import expressions, loops, rewrite_body, subexpressions
 from loopwright.steps.draft import finished, substituted, with_statement
 from loopwright.steps.grammar import From1
 from loopwright.steps.nest import (
@@ -174,10 +176,14 @@ def waits_for_itself(loop: For, facts: Facts) -> bool:
 
 
 def _stays(load: Load, inner: For, facts: Facts) -> bool:
-    """Whether an element may be read once before an inner loop that runs: always the same one, and surely there."""
+    """Whether an element may be read once before an inner loop that runs: always the same one, and surely there.
+    Where a condition decides whether it is read, that may be what makes it sure."""
+    chosen: tuple[Expr, ...] = (*expressions(inner.body, Select), *expressions(inner.body, Logical))
+    under_conditions = {(one.array, one.index) for part in chosen for one in subexpressions(part, Load)}
     changing = names_assigned(inner.body) | {inner.name}
     return (
         load.array not in arrays_stored(inner.body)
+        and (load.array, load.index) not in under_conditions
         and not any(names_in(index) & changing or has(index, Load, Checked) for index in load.index)
         and all(one.kind == "proven" for one in facts.bounds_of(load))
     )
