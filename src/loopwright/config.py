@@ -98,9 +98,10 @@ class Config(Tools):
     schedule: steps to take instead of the recipe, as text (docs/schedules.md); without effect under checks=`all`.
     variant: the variant that serves every call, as text, such as `cpu 2: recipe` (docs/tuning.md); it decides device,
     threads and schedule. explore: whether other variants may be tried beside kernels that run for long, in at most 5 %
-    of their time. remap: whether a GPU runs similar iterations side by side (docs/gpu.md): `auto` where that is
-    predicted to pay and does, `off` never, or one or more steps `redirect LOOP`, always: schedules then begin with
-    them. devices: the devices that may share one call, such as `cpu, cuda:0, cuda:1`; by default none: each call runs
+    of their time. remap: whether similar iterations run side by side (docs/gpu.md, docs/performance.md): `auto`
+    where that is predicted to pay and does, `off` never, or one or more steps, `redirect LOOP` on a GPU and
+    `group LOOP` on a CPU, always: schedules then begin with them. devices: the devices that may share one call, such
+    as `cpu, cuda:0, cuda:1`; by default none: each call runs
     on the one that `device` names. plan: how they share it (docs/devices.md): `auto` whatever is measured to be
     fastest, `single` one of them, `split` each a part of the iterations, `race` each the whole call, until one of them
     has finished; or the text of a plan. goal: what to minimise: `time`, `energy`, `edp` (the energy-delay product), or
@@ -419,7 +420,7 @@ _WANTED: dict[str, tuple[Callable[[Any], Any], str]] = {
     "schedule": (_text, "steps as text are"),
     "variant": (_text, "a text such as 'cpu 2: recipe' is"),
     "remap": (
-        lambda value: _steps(value, {"redirect": (2, 2), "renumber": (4, 10)}),
+        lambda value: _steps(value, {"redirect": (2, 2), "group": (2, 3), "abreast": (2, 3), "renumber": (4, 10)}),
         "'auto', 'off' or steps such as 'redirect i' are",
     ),
     "device": (_device, f"choose one of {', '.join(get_args(Device))}, or a GPU by its number such as 'cuda:1'"),

@@ -45,6 +45,8 @@ def test_the_default_is_what_the_recipe_does() -> None:
         ({"device": "cuda"}, Variant("cuda", RECIPE)),
         ({"device": "cuda", "remap": "redirect i"}, Variant("cuda", "redirect i; recipe")),
         ({"remap": "redirect i"}, Variant("cpu", RECIPE, 2)),
+        ({"remap": "group i; abreast i.g"}, Variant("cpu", "group i; abreast i.g; recipe", 2)),
+        ({"device": "cuda", "remap": "group i"}, Variant("cuda", RECIPE)),
         ({"layout": "relayout p soa"}, Variant("cpu", "relayout p soa; recipe", 2)),
         (
             {"device": "cuda", "layout": "relayout p soa", "remap": "redirect i"},

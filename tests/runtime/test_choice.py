@@ -74,10 +74,16 @@ class Known:
 
     one: Scripted | None
     begun: list[bool] = field(default_factory=list)
+    of_orders: Scripted | None = None
+    glances: int = 0
 
     def chooser(self, compiled: Compiled, config: Config, served_ns: int, resident: bool) -> Chooser | None:
         self.begun.append(served_ns > 0)
         return self.one
+
+    def orders(self, compiled: Compiled, config: Config) -> Chooser | None:
+        self.glances += 1
+        return self.of_orders
 
 
 @pytest.fixture
@@ -191,6 +197,28 @@ def test_nothing_known_begins_after_a_while(kernel: lw.LoopKernel, monkeypatch: 
     other.one = None
     kernel(a, 2)
     assert other.begun == [False, True]
+
+
+def test_orders_of_iterations_are_asked_about_once_and_first(
+    kernel: lw.LoopKernel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dispatch, "ORDERS_NS", 0)
+    known = given(kernel, None)
+    a = np.zeros(2)
+    for _ in range(3):
+        kernel(a, 2)
+    assert known.glances == 1 and known.begun == [False]
+    for options in ({"remap": "off"}, {"deterministic": True}):
+        with lw.options(**options):
+            kernel(a, 2)
+    assert known.glances == 1
+    kernel._dispatch.forget()
+    known.of_orders = Scripted(lambda shape: OTHER)
+    with lw.options(explore=False):
+        for _ in range(3):
+            kernel(a, 2)
+    assert known.glances == 2 and known.of_orders.asked and OTHER.schedule in schedules(kernel)
+    assert a.tolist() == [8.0, 8.0]
 
 
 def test_nothing_begins_where_exploring_is_off(kernel: lw.LoopKernel, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,7 +20,8 @@ from loopwright.devices.emulated import EmulatedGpu, EmulatedModule
 from loopwright.devices.gpu import Timer
 from loopwright.predict.remapped import remapped
 from loopwright.runtime.specialise import as_arguments
-from loopwright.tuning.remap_inspection import RemapInspection, _sample
+from loopwright.tuning.remap_inspection import RemapInspection
+from loopwright.tuning.sampled_iterations import sample_of
 
 
 def regular(t, x, out):
@@ -88,8 +89,8 @@ def inspection(function: Callable[..., object], *arguments: object) -> RemapInsp
 
 
 def test_the_sample_has_whole_warps_evenly_apart() -> None:
-    assert _sample(70).tolist() == list(range(64))
-    sample = _sample(1_000_000)
+    assert sample_of(70).tolist() == list(range(64))
+    sample = sample_of(1_000_000)
     assert len(sample) == 96 * 32 and sample[0] == 0 and sample[-1] > 999_900
     assert (sample.reshape(-1, 32)[:, 0] % 32 == 0).all()
 

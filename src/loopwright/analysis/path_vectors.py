@@ -87,13 +87,15 @@ class ArrayReference:
 @dataclass(frozen=True, slots=True)
 class PathVector:
     """What data decides about the iterations of a loop. body: the slice, which computes the scalars of all entries and
-    references from the loop's variable. work: of an iteration, by its entries."""
+    references from the loop's variable. work: of an iteration, by its entries; decided: the statements of the entries
+    that are known."""
 
     loop: str
     entries: tuple[PathEntry, ...]
     references: tuple[ArrayReference, ...]
     body: Body
     work: IterationWork = field(default_factory=IterationWork)
+    decided: tuple[Decided, ...] = field(default=(), compare=False, repr=False)
 
     @property
     def known(self) -> tuple[PathEntry, ...]:
@@ -220,7 +222,7 @@ class _Slicer:
         first = tuple(Assign(name, value) for name, value in (*entries.items(), *indices.items()))
         found = _needed((*first, *body), {*entries, *indices})
         work = loop_work(self.loop.body, self.decided)
-        return PathVector(self.loop.name, tuple(self.entries), tuple(self.references), found, work)
+        return PathVector(self.loop.name, tuple(self.entries), tuple(self.references), found, work, tuple(self.decided))
 
     # what can be evaluated
 

@@ -74,6 +74,10 @@ class Experience(Protocol):
         served, where that is so long that looking for something better may pay off; else 0. resident: all
         arrays of such calls are in a GPU's memory, and stay there."""
 
+    def orders(self, compiled: Measured, config: Config) -> Chooser | None:
+        """Who chooses whether the iterations of a kernel on a CPU, whose calls have taken a while, run by their paths;
+        None where none do."""
+
 
 class NoExperience:
     """Nothing is measured, nothing is tried."""
@@ -81,7 +85,13 @@ class NoExperience:
     def chooser(self, compiled: Measured, config: Config, served_ns: int, resident: bool) -> Chooser | None:
         return None
 
+    def orders(self, compiled: Measured, config: Config) -> Chooser | None:
+        return None
 
+
+ORDERS_NS = 1_000_000_000
+"""For how long calls of a kernel on a CPU run before somebody glances at its loops: whether other orders of iterations
+may pay."""
 BEGIN_NS = 8_000_000_000
 """For how long the default variant of a kernel serves before anybody looks for a better one: a twentieth of it is what
 looking for the first few candidates takes."""

@@ -55,12 +55,15 @@ class KernelExperience:
 
     def chooser(self, compiled: Measured, config: Config, served_ns: int, resident: bool) -> Chooser | None:
         """None where options decide, where nothing but the default was measured, and where nothing can be."""
-        decided = config.variant or config.schedule or config.recipe != "auto" or config.checks == "all"
-        decided = decided or default_variant(config).first  # the options `remap` and `layout` name steps
-        if decided or config.device == "interpreter" or compiled.executable is None:
+        if _is_decided(config) or compiled.executable is None:
             return None
         found = self._of_measured(compiled, config, served_ns, resident)
         return self._of_orders(compiled, config) if found is None and resident else found
+
+    def orders(self, compiled: Measured, config: Config) -> Chooser | None:
+        """See Experience."""
+        is_open = not _is_decided(config) and compiled.executable is not None
+        return self._of_orders(compiled, config) if is_open else None
 
     def _of_measured(self, compiled: Measured, config: Config, served_ns: int, resident: bool) -> Chooser | None:
         tuned = tuned_path(config, self._file)
@@ -75,7 +78,7 @@ class KernelExperience:
     def _of_orders(self, compiled: Measured, config: Config) -> Chooser | None:
         """Who chooses whether iterations are put in order; None where none are."""
         default = default_variant(config)
-        if config.remap != "auto" or not default.on_gpu or (remapping := self._remapping(compiled)) is None:
+        if config.remap != "auto" or (remapping := self._remapping(compiled)) is None:
             return None
         try:
             store = journal.journal_of(config)
@@ -121,6 +124,13 @@ class KernelExperience:
         experimenter = partial(self._experimenters, compiled, config)
         look_ns = None if serves else served_ns
         return chooser.chooser_of(compiled, config, store, machines, rows, resident, experimenter, look_ns)
+
+
+def _is_decided(config: Config) -> bool:
+    """Whether options leave nothing to choose."""
+    decided = config.variant or config.schedule or config.recipe != "auto" or config.checks == "all"
+    first = default_variant(config).first  # the options `remap` and `layout` name steps
+    return bool(decided or first or config.device == "interpreter")
 
 
 def tuned_path(config: Config, file: str) -> Path | None:

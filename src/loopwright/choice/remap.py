@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from statistics import median
 from typing import Literal, Protocol
@@ -31,7 +31,7 @@ from loopwright.choice.adapt import Decision, Standing
 from loopwright.ir.signature import Shape, shape_of
 from loopwright.ir.variant import THEN_RECIPE, Variant
 from loopwright.predict.prediction import How, Prediction
-from loopwright.predict.remapped import RemapMeasures, RemapPrediction, remapped
+from loopwright.predict.remapped import RemapPrediction
 
 INSPECT_NS = 60_000_000
 """What one inspection is taken to cost: copying what it reads, and interpreting it for some warps."""
@@ -65,13 +65,24 @@ NEVER = 2**62
 Phase = Literal["plain", "trial", "mapped", "compared"]
 
 
+class Measures(Protocol):
+    """What an inspection has measured (predict/remapped.py, predict/grouped.py)."""
+
+    def predicted(self, plain_ns: float, correction: float = 1.0) -> RemapPrediction:
+        """What is predicted for calls that take so long as iterations stand. correction: by what factor predictions of
+        this kernel's kept times have been too short so far."""
+
+    def told(self) -> str:
+        """In words."""
+
+
 @dataclass(frozen=True, slots=True)
 class Inspected:
     """What an inspection of one call has found. versions: of the arrays that decide about the order; None where it has
     to be found anew in each call. longer_ns: how much longer than
     usual it takes to make the code."""
 
-    measures: RemapMeasures
+    measures: Measures
     versions: tuple[object, ...] | None
     longer_ns: int = 0
 
@@ -171,7 +182,10 @@ class RemapChooser:
         """See Chooser."""
         if self._is_over or shape == OTHERS:
             return NEVER, NEVER
-        return (1 if self.closely(shape) or self._state(shape).plain_ns == 0.0 else SAMPLES), NEVER
+        if self._state(shape).plain_ns == 0.0:
+            return 1, NEVER
+        closely = self.closely(shape)
+        return (SAMPLES if not closely else 1 if self._default.on_gpu else closely), NEVER
 
     def served(self, shape: Shape, variant: Variant, times_ns: Sequence[int], calls: int) -> bool:
         """See Chooser."""
@@ -260,7 +274,7 @@ class RemapChooser:
 
     @cached_property
     def _mapped(self) -> Variant:
-        return Variant(self._default.device, self._remapping.steps + THEN_RECIPE)
+        return replace(self._default, schedule=self._remapping.steps + THEN_RECIPE)
 
     def _state(self, shape: Shape) -> _RemapState:
         return self._states.setdefault(shape, _RemapState())
@@ -269,13 +283,11 @@ class RemapChooser:
         """By what was inspected and by how often such calls were made."""
         assert state.inspected is not None
         measures = state.inspected.measures
-        found = state.prediction = remapped(measures, state.plain_ns, self._correction)
+        found = state.prediction = measures.predicted(state.plain_ns, self._correction)
         changes = 0.0 if state.steady else 1.0
         gain_ns, best_ns = found.plain_ns - found.mean_ns(changes), found.plain_ns - found.kept_ns
         figures = (
-            f"warps would do {100 * measures.ratio:.0f} % of their work and touch "
-            f"{measures.touched_after / max(measures.touched_before, 1.0):.1f} times the memory: "
-            f"{_us(found.plain_ns)} a call as iterations stand, {_us(found.kept_ns)} in order, and "
+            f"{measures.told()}: {_us(found.plain_ns)} a call as iterations stand, {_us(found.kept_ns)} in order, and "
             f"{_us(found.sort_ns)} to find the order" + (", which is kept" if state.steady else "")
         )
         least_ns, cost_ns = LEAST_GAIN * found.plain_ns, MAKING_NS + state.inspected.longer_ns + INSPECT_NS
@@ -328,7 +340,7 @@ class RemapChooser:
         of other days."""
         if state.inspected is None:
             return
-        found = remapped(state.inspected.measures, state.plain_ns, self._correction)
+        found = state.inspected.measures.predicted(state.plain_ns, self._correction)
         anew_ns = found.sort_ns if state.inspected.versions is None else 0.0
         kept_ns = max(state.mapped_ns - anew_ns, state.mapped_ns / 2)
         factor = self._correction * kept_ns / max(found.kept_ns, 1.0)

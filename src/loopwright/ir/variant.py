@@ -22,6 +22,9 @@ THEN_RECIPE = f"; {RECIPE}"
 PLAIN = "plain"
 """In place of a schedule: loops as they are written, only marked for how they run."""
 
+ON_CPU, ON_GPU = ("group", "abreast"), ("redirect",)
+"""Steps of the option `remap` that only the one takes, or the other."""
+
 
 @dataclass(frozen=True, slots=True)
 class Variant:
@@ -92,8 +95,8 @@ def default_variant(config: Config) -> Variant:
     found = Variant.parse(config.variant) if config.variant else None
     device = config.device if found is None else found.device
     schedule = config.schedule or (PLAIN if config.recipe == "plain" else RECIPE)
-    remap = config.remap.split("; ")
-    first = [config.layout, *(one for one in remap if is_gpu(device) or not one.startswith("redirect"))]
+    others = ON_CPU if is_gpu(device) else ON_GPU
+    first = [config.layout, *(one for one in config.remap.split("; ") if one.partition(" ")[0] not in others)]
     if schedule == RECIPE and (steps := [one for one in first if one not in ("auto", "off")]):
         schedule = "; ".join(steps) + THEN_RECIPE
     if device == "auto" or (is_gpu(device) and config.checks == "all"):

@@ -50,6 +50,15 @@ class RemapMeasures:
         """Of the work of the warps, after to before."""
         return self.after / self.before if self.before > 0 else 1.0
 
+    def predicted(self, plain_ns: float, correction: float = 1.0) -> RemapPrediction:
+        """See `remapped`."""
+        return remapped(self, plain_ns, correction)
+
+    def told(self) -> str:
+        """In words."""
+        touched = self.touched_after / max(self.touched_before, 1.0)
+        return f"warps would do {100 * self.ratio:.0f} % of their work and touch {touched:.1f} times the memory"
+
 
 @dataclass(frozen=True, slots=True)
 class RemapPrediction:

@@ -6,14 +6,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from loopwright.analysis.facts import Facts
-from loopwright.ir.nodes import Body, For, If, Kernel, Load
+from loopwright.ir.nodes import Body, For, If, Kernel, Load, While
 from loopwright.ir.queries import has, names_assigned, names_in
 from loopwright.ir.user_text import user_name
-from loopwright.ir.walk import bodies, own_expressions, statements
+from loopwright.ir.walk import bodies, loops, own_expressions, statements
 from loopwright.recipe.partial_schedule import Chain, NotTaken, PartialSchedule, ReasonedStep
 from loopwright.recipe.renumbering import may_count, why
 from loopwright.recipe.tunable import Tunable
 from loopwright.recipe.wavefronts import is_free
+from loopwright.steps.abreast import Abreast, waits_for_itself
+from loopwright.steps.group import PATHS, Group
 from loopwright.steps.redirect import Redirect
 from loopwright.steps.relayout import Relayout
 from loopwright.steps.schedule import Schedule
@@ -31,6 +33,8 @@ ORDER = Tunable(
 
 LESS = "less is moved in vain with what is used of the array"
 WHY = "only data tells what an iteration of '{}' does: those that do alike stand together"
+
+ABREAST = "each step of an inner loop waits for the one before: iterations of '{}' go through them side by side"
 
 
 def in_order_that_is_asked_for(partial: PartialSchedule, steps: Schedule) -> None:
@@ -70,10 +74,47 @@ def redirections(kernel: Kernel, facts: Facts, strict: bool) -> Schedule:
     return tuple(found)
 
 
+def groupings(kernel: Kernel, facts: Facts, strict: bool) -> Schedule:
+    """The steps that would have the iterations of a kernel's loops run by their paths on a CPU, side by side in vector
+    lanes where that gains: a loop none of whose paths gains stays as it is."""
+    partial = PartialSchedule(kernel, facts, strict, kernel)
+    found: list[Step] = []
+    for loop in list(_outermost_free(partial, kernel.body)):
+        before, step = partial.kernel, Group(loop.name)
+        if not partial.allows(step):
+            continue
+        known = set(loops(before))
+        partial.kernel = step.apply(before)
+        paths = [one for name, one in loops(partial.kernel).items() if name not in known and _is_path(one, loop)]
+        side_by_side = [step for step in map(_abreast, paths) if _gains(partial, step)]
+        for one in side_by_side:
+            partial.kernel = one.apply(partial.kernel)
+        if side_by_side:
+            found += [step, *side_by_side]
+        else:
+            partial.kernel = before
+    return tuple(found)
+
+
+def _is_path(one: For | While, loop: For) -> bool:
+    return isinstance(one, For) and one.name.startswith(f"{loop.name}.{PATHS}")
+
+
+def _abreast(path: For | While) -> Abreast:
+    return Abreast(path.name)
+
+
+def _gains(partial: PartialSchedule, step: Abreast) -> bool:
+    loop = loops(partial.kernel)[step.loop]
+    return isinstance(loop, For) and partial.allows(step) and waits_for_itself(loop, partial.present_facts())
+
+
 def why_first(step: Step) -> str:
     """Why a step is taken before all others."""
-    if isinstance(step, Redirect):
+    if isinstance(step, Redirect | Group):
         return WHY.format(user_name(step.loop))
+    if isinstance(step, Abreast):
+        return ABREAST.format(user_name(step.loop))
     return LESS if isinstance(step, Relayout) else why(step)
 
 

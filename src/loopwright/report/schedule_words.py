@@ -94,6 +94,8 @@ PHRASES: Mapping[str, Callable[[Words], str]] = {
     "stage": lambda w: f"keeps a tile of {w[0]} in fast memory while {w[1]} runs",
     "reduce": lambda w: f"adds up {w[0]} in {w[1]} partial results",
     "redirect": lambda w: f"runs the iterations of {w[0]} in another order, similar ones side by side",
+    "group": lambda w: f"runs the iterations of {w[0]} by the path that they take",
+    "abreast": lambda w: f"takes iterations of {w[0]} side by side through their inner loops",
     "relayout": lambda w: _relayout(w),
     "renumber": lambda w: f"keeps what {w[0]} counts in another order while {w[2]} runs, neighbours side by side",
     "scan": lambda w: f"computes the running results of {w[0]} in {w[1]} pieces",
@@ -114,6 +116,6 @@ SHORT: Mapping[str, str] = {
     "unroll_and_jam": "iterations side by side", "reschedule": "new order", "skew": "slanted", "balance": "balanced",
     "scan": "running results", "find": "chunks searched", "reduce": "partial results", "fuse": "fused",
     "fission": "loops apart", "reorder": "reordered", "redirect": "iterations sorted", "relayout": "other layout",
-    "renumber": "neighbours side by side",
+    "renumber": "neighbours side by side", "group": "by paths",
 }  # fmt: skip
 """What a variant is called by, for steps that say much of it."""

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from loopwright.choice.base import BEGIN_NS, Chooser, Experience, NoExperience
+from loopwright.choice.base import BEGIN_NS, ORDERS_NS, Chooser, Experience, NoExperience
 from loopwright.config import CURRENT, Config, current
 from loopwright.deferred import deferred
 from loopwright.devices.base import MOST_PARAMETERS, NOT_DONE, Dispatcher, Entry, Failed, Own, Structures
@@ -121,6 +121,7 @@ class Dispatch:
         self._plane_compiler, self._known_planes, self.planes = planes, None, None
         self._experience = experience or NoExperience()
         self._choosers: dict[Kind, tuple[Compiled, Chooser | None]] = {}
+        self._asked_orders: set[Kind] = set()
         self._serving: dict[tuple[Kind, Shape], Serving] = {}
         self._usual: dict[Kind, Serving] = {}
         self._locks = Locks()
@@ -259,6 +260,7 @@ class Dispatch:
         """Something was measured: the next call of each kind asks what is known."""
         with self._locks.tables:
             self._choosers.clear()
+            self._asked_orders.clear()
             self._usual.clear()
             self._serving.clear()
             self._sharing = self._repeated_shares = None
@@ -503,8 +505,11 @@ class Dispatch:
         kind, shape, chosen = serving.kind, serving.shape, serving.variant
         chooser = self._choosers[kind][1] if kind in self._choosers else None
         if chooser is None or shape is None:
-            if kind.config.explore and not kind.resident:  # arguments that are there are not copied for experiments
-                entry.watch(lambda times: self._begin(entry, kind), NEVER, BEGIN_NS)
+            # Arguments that are there are not copied for experiments.
+            begins_ns = BEGIN_NS if kind.config.explore and not kind.resident else NEVER
+            begins_ns = min(begins_ns, ORDERS_NS) if self._may_order(kind) else begins_ns
+            if begins_ns < NEVER:
+                entry.watch(lambda times: self._begin(entry, kind), NEVER, begins_ns)
             return
 
         def served(times: Sequence[int]) -> None:
@@ -525,10 +530,29 @@ class Dispatch:
         with self._locks.making(kind):
             watch()
 
+    def _may_order(self, kind: Kind) -> bool:
+        """Whether nobody has asked so far for other orders of iterations on a CPU."""
+        config = kind.config
+        is_open = config.remap == "auto" and not (kind.resident or config.deterministic or config.variant)
+        return is_open and config.device in ("auto", "cpu") and kind not in self._asked_orders
+
     def _begin(self, entry: Entry, kind: Kind) -> None:
         """It has served for long: from now on there may be a choice."""
         entry.watch(None, NEVER, NEVER)
         default = self._default(kind).code.compiled
+        if self._may_order(kind):
+            self._asked_orders.add(kind)
+            chooser = self._experience.orders(default, kind.config)
+            if chooser is not None:
+                with self._locks.making(kind):
+                    self._choosers[kind] = default, chooser
+                self._executor.retire(entry)
+                return
+            if entry.total_ns < BEGIN_NS:
+                self._watch(entry, self._default(kind))
+                return
+        if not kind.config.explore or kind.resident:
+            return
         if self._chooser(kind, default, max(1, entry.total_ns)) is not None:
             self._executor.retire(entry)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from loopwright.steps.abreast import Abreast
 from loopwright.steps.align import Align
 from loopwright.steps.balance import Balance
 from loopwright.steps.bind import Bind
@@ -13,6 +14,7 @@ from loopwright.steps.expand import Expand
 from loopwright.steps.find import Find
 from loopwright.steps.fission import Fission
 from loopwright.steps.fuse import Fuse
+from loopwright.steps.group import Group
 from loopwright.steps.guard import Guard
 from loopwright.steps.hold import Hold
 from loopwright.steps.normalize import Normalize
@@ -46,5 +48,6 @@ from loopwright.steps.vectorize import Vectorize
 STEPS: tuple[type[Step], ...] = (
     Split, Tile, Align, Reorder, Fuse, Fission, Cut, Partition, Normalize, Reverse, Shift, Skew, Guard, Complete,
     Overrun, Separate, Specialize, Promote, Hold, Carry, Demote, Expand, Pack, Stage, Reduce, Scan, Find, Rank,
-    Resolve, Redirect, Renumber, Relayout, Unroll, UnrollAndJam, Reschedule, Vectorize, Parallelize, Balance, Bind,
+    Resolve, Redirect, Group, Abreast, Renumber, Relayout, Unroll, UnrollAndJam, Reschedule, Vectorize, Parallelize,
+    Balance, Bind,
 )  # fmt: skip

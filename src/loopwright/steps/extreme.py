@@ -33,7 +33,7 @@ from loopwright.steps.step import Rejection
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class ExtremeScalars:
     """The scalars of an extreme with their types. place: the one that tells iterations apart, which the loop may not
     have yet (`is_new`). is_least: of equal values the one with the least place is kept, else with the greatest."""
 
@@ -84,16 +84,16 @@ class Group:
         return If(Logical("or", better, Logical("and", same, sooner)), then, (), at=at)
 
 
-def group_of(loop: For, found: Extreme, taken: set[str]) -> Group:
+def group_of(loop: For, found: Extreme, taken: set[str]) -> ExtremeScalars:
     """What is made of one extreme of a loop. taken: names that are there already."""
     types = {stmt.name: stmt.value.type for stmt in found.stmt.then if isinstance(stmt, Assign)}
     if found.position:
-        return Group(found, types, found.position, False, found.tie == "first")
+        return ExtremeScalars(found, types, found.position, False, found.tie == "first")
     place = fresh(f"{found.best}.at", taken)
-    return Group(found, {**types, place: INT64}, place, True, (found.tie == "first") == (step_of(loop) > 0))
+    return ExtremeScalars(found, {**types, place: INT64}, place, True, (found.tie == "first") == (step_of(loop) > 0))
 
 
-def with_places(loop: For, groups: Sequence[Group]) -> Body:
+def with_places(loop: For, groups: Sequence[ExtremeScalars]) -> Body:
     """The loop's body in which each extreme keeps the iteration too."""
     places = {id(group.found.stmt): group.place for group in groups if group.is_new}
 

@@ -78,7 +78,7 @@ class Redirect(Step):
         if (rejection := missing(kernel, (self.loop,)) or overlapping(kernel)) is not None:
             return rejection
         loop = the_loop(kernel, self.loop)
-        _FACTS[:] = [*_FACTS[-3:], (kernel, facts)]
+        remember(kernel, facts)
         if loop.run != "sequential":
             return Rejection(f"'{self.loop}' is marked to run {loop.run} already: that comes last in a schedule")
         return (
@@ -91,13 +91,23 @@ class Redirect(Step):
 
     def apply(self, kernel: Kernel) -> Kernel:
         loop = the_loop(kernel, self.loop)
-        facts = next((facts for known, facts in _FACTS if known is kernel), None) or analyse(kernel)
+        facts = facts_of(kernel) or analyse(kernel)
         made = _Redirected(loop, facts, names_of(kernel))
         return finished(with_statement(kernel, loop, made.result()), kernel)
 
     @classmethod
     def candidates(cls, kernel: Kernel) -> Iterable[Self]:
         return (cls(name) for name, loop in loops(kernel).items() if isinstance(loop, For))
+
+
+def remember(kernel: Kernel, facts: Facts) -> None:
+    """For `apply`, which comes after the question whether a step is legal."""
+    _FACTS[:] = [*_FACTS[-3:], (kernel, facts)]
+
+
+def facts_of(kernel: Kernel) -> Facts | None:
+    """Those of a kernel that was last asked about."""
+    return next((facts for known, facts in _FACTS if known is kernel), None)
 
 
 def path_of(loop: For, facts: Facts, taken: set[str]) -> PathVector:

@@ -18,28 +18,31 @@ from loopwright.choice.remap import Inspected
 from loopwright.cost.divergence import SECTOR_BYTES, WARP, branch_cost, loop_cost, transactions
 from loopwright.devices.gpus import gpu_of
 from loopwright.ir.interp import interpret, window
-from loopwright.ir.nodes import For, Kernel, While
-from loopwright.ir.queries import arrays_loaded, arrays_stored, contains
+from loopwright.ir.nodes import Kernel
+from loopwright.ir.queries import arrays_loaded, arrays_stored
 from loopwright.memory.device_array import version_of
 from loopwright.memory.offload import copies_on_host
 from loopwright.predict.remapped import KEY_BYTES, ORDER_BYTES, RemapMeasures
-from loopwright.recipe.order_of_keys import may_have_another, redirections
+from loopwright.recipe.order_of_keys import may_be_irregular, may_have_another, redirections
 from loopwright.recipe.renumbering import among_clusters
 from loopwright.specialisation import Specialisation
 from loopwright.steps.redirect import Redirect
 from loopwright.steps.renumber import Renumber
 from loopwright.steps.schedule import print_schedule
+from loopwright.tuning.group_inspection import GroupInspection
 from loopwright.tuning.number_inspection import LONGER_NS, numbers_inspected
+from loopwright.tuning.sampled_iterations import is_quick, sample_of
 
 ROOM = 4
 """So many times the memory of an order, and of the keys that find it, has to be free."""
-WARPS = 96
-"""So many of a loop's warps are looked at, evenly apart."""
 
 
-def remapping_of(code: Measured) -> RemapInspection | None:
-    """Of code that finds its arrays on a GPU; None where a glance at its loops says that it has no other order."""
+def remapping_of(code: Measured) -> RemapInspection | GroupInspection | None:
+    """Of code that finds its arrays on a GPU, or runs on a CPU; None where a glance at its loops says that it has no
+    other order."""
     assert isinstance(code, Specialisation)
+    if not code.compilation.on_gpu:
+        return GroupInspection(code) if may_be_irregular(code.written) else None
     return RemapInspection(code) if code.takes_device_arrays and may_have_another(code.written) else None
 
 
@@ -71,7 +74,7 @@ class RemapInspection:
             for step in steps
             if isinstance(step, Redirect)
         ]
-        return [one for one in inspectors if isinstance(one, PathInspector) and _is_quick(one)]
+        return [one for one in inspectors if isinstance(one, PathInspector) and is_quick(one)]
 
     @cached_property
     def _loops(self) -> list[PathInspector]:
@@ -102,23 +105,12 @@ class RemapInspection:
         return Inspected(measures, versions if lasts else None)
 
 
-def _is_quick(found: PathInspector) -> bool:
-    """Whether the interpreter may run it: with no loop in it but the one over the sample."""
-    *before, last = found.kernel.body
-    return (
-        found.has_key
-        and not found.written
-        and isinstance(last, For)
-        and not contains((*before, *last.body), For, While)
-    )
-
-
 def _measures(found: PathInspector, kernel: Kernel, arguments: tuple[object, ...]) -> RemapMeasures | None:
     """Of one loop in a call, with the work and the bytes of all its iterations, as the sample tells."""
     count = int(cast(Any, interpret(found.length, arguments)))
     if count < WARP:
         return None
-    sample = _sample(count)
+    sample = sample_of(count)
     rows = np.zeros((len(sample), found.columns), np.int64)
     interpret(found.kernel, (*arguments, rows, sample))
     order = np.argsort(rows[:, -1], kind="stable")
@@ -129,13 +121,6 @@ def _measures(found: PathInspector, kernel: Kernel, arguments: tuple[object, ...
     )
     keys = sum(_bytes_of(kernel, arguments, name) for name in found.vector.arrays)
     return RemapMeasures(count, work[0], work[1], touched[0], touched[1], min(keys, 64.0 * count), 0.0)
-
-
-def _sample(count: int) -> NDArray[np.int64]:
-    """Iterations of whole warps, evenly apart, all where there are few."""
-    warps = count // WARP
-    chosen = np.unique(np.linspace(0, warps - 1, min(WARPS, warps)).astype(np.int64))
-    return (chosen[:, None] * WARP + np.arange(WARP)).reshape(-1)
 
 
 def _work(found: PathInspector, rows: NDArray[Any], kernel: Kernel, arguments: tuple[object, ...]) -> float:

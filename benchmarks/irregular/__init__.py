@@ -1,0 +1,1 @@
+"""Programs whose branches, trip counts or addresses only data decides, rebuilt as plain loops."""
