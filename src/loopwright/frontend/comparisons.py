@@ -15,6 +15,7 @@ from loopwright.frontend.inline import run_written
 from loopwright.frontend.keyed import has_key
 from loopwright.frontend.lazy import LazyOperand, chain
 from loopwright.frontend.list_methods import is_among
+from loopwright.frontend.named_tuples import objects_differ
 from loopwright.frontend.operands import kept, operands, twice
 from loopwright.frontend.operators import binary_operation
 from loopwright.frontend.tables import contains
@@ -78,6 +79,8 @@ def comparisons(cx: Context, node: ast.Compare) -> Value:
 
 
 def _compare(cx: Context, op: ast.cmpop, left: Value, right: Value, node: ast.expr) -> Value:
+    if not isinstance(op, ast.Is | ast.IsNot) and objects_differ(cx, op, left, right, node):
+        return Literal(isinstance(op, ast.NotEq))
     if (both := codes(cx, left, right)) is not None and not isinstance(op, ast.Is | ast.IsNot):
         if isinstance(op, ast.In | ast.NotIn):  # a character in a text of one
             op = ast.Eq() if isinstance(op, ast.In) else ast.NotEq()

@@ -15,6 +15,7 @@ from loopwright.frontend import rows
 from loopwright.frontend.context import Context, NotYet, Restart
 from loopwright.frontend.convert import as_index, in_type
 from loopwright.frontend.elementwise import check, materialised, nest
+from loopwright.frontend.named_tuples import note_class, of_class
 from loopwright.frontend.promote import NumberType
 from loopwright.frontend.scopes import own_nodes
 from loopwright.frontend.values import (
@@ -173,7 +174,8 @@ def _of_kind(cx: Context, value: ListValue, node: ast.AST) -> ListValue:
         cx.emit(Allocate(name, kind.type, (Const(ROOM, INT64),), None, at=cx.at(node)))
         arrays.append(as_view(Array(name, kind.type, (Literal(ROOM),), weak=kind.weak)))
     holds_lists = cx.session.types.of((*value.key, "inner")) == 1
-    cx.lists[value.key] = replace(value, parts=tuple(arrays), is_tuple=count > 0, holds_lists=holds_lists)
+    cx.lists[value.key] = replace(value, parts=tuple(arrays), is_tuple=count > 0, holds_lists=holds_lists,
+                                  kind=cx.session.named.get(value.key))  # fmt: skip
     return cx.lists[value.key]
 
 
@@ -187,6 +189,7 @@ def _grown(cx: Context, value: ListValue, item: Value, node: ast.AST) -> ListVal
         raise cx.error(node, f"a list of {describe(item)} is outside the language",
                        remedy="use an array with one more axis")  # fmt: skip
     count = len(items) if isinstance(item, Items) else 0
+    note_class(cx, value.key, item.kind if isinstance(item, Items) else None, node, "list")
     if isinstance(item, Items) and item.is_list is not None:
         inner = int(item.is_list)
         if cx.session.types.assign((*value.key, "inner"), inner) != inner:
@@ -220,6 +223,8 @@ def _with_row(cx: Context, value: ListValue, item: Value, kind: int, node: ast.A
         for one in item.items:
             _grown(cx, ListValue((), ZERO, inner), one, node)
     elif isinstance(item, ListValue) and item.key != inner:
+        if item.key in cx.session.named:
+            note_class(cx, inner, cx.session.named[item.key], node, "list")
         for note in (None, *range(len(item.parts))):
             kind_of_part = cx.session.types.of(item.key if note is None else (*item.key, note))
             if kind_of_part is not None and cx.session.types.assign(
@@ -325,7 +330,7 @@ def items_at(cx: Context, value: ListValue, place: Expr, node: ast.AST) -> Value
         assert isinstance(number, Number)
         return rows.row_at(cx, value.rows, cx.once(number.expr, cx.at(node)), node)
     found = tuple(element_at(cx, part, [place], node) for part in value.parts)
-    return Items(found, is_list=value.holds_lists) if value.is_tuple else found[0]
+    return of_class(found, value.kind, value.holds_lists) if value.is_tuple else found[0]
 
 
 def length_now(cx: Context, value: ListValue, node: ast.AST) -> Expr:

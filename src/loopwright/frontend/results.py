@@ -38,7 +38,7 @@ from loopwright.frontend.values import (
 )
 from loopwright.frontend.variables import array_if_present, grow
 from loopwright.frontend.views import as_size, as_view, clipped, in_range, size_of
-from loopwright.ir.made_values import name_of_keyed, name_of_records, name_of_text
+from loopwright.ir.made_values import name_of_each, name_of_keyed, name_of_records, name_of_text
 from loopwright.ir.nodes import (
     RESERVED,
     Allocate,
@@ -192,6 +192,8 @@ def _flatten_list(
         packing.append(("list", int(not part.array.weak)))
     if value.is_tuple:
         packing.append(("zip", len(value.parts)))
+    if value.kind is not None:
+        packing.append((name_of_each(known_name(cx, value.kind, node), 1), 0))
     if value.holds_lists:
         packing.append((name_of_class(ListOfPairs), 0))
 
@@ -255,6 +257,8 @@ def _flatten_rows(
     packing.append(("tuple", 2 + len(table.sizes) + len(table.parts)))
     made = ListOfArrays if table.holds_arrays else ListOfListsOfTuples if table.is_tuple else ListOfLists
     packing.append((name_of_class(made), 0))
+    if table.kind is not None:
+        packing.append((name_of_each(known_name(cx, table.kind, node), 2), 0))
 
 
 def _complex_kind(
