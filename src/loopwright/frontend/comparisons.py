@@ -141,6 +141,8 @@ def _equal(cx: Context, left: Value, right: Value, node: ast.expr) -> Value | No
         return None
     if len(left.items) != len(right.items):
         return Literal(False)
+    if None not in (left.is_list, right.is_list) and left.is_list is not right.is_list:  # a list is no tuple
+        return Literal(False)
     result: bool | Expr = True
     for a, b in zip(left.items, right.items, strict=True):
         equal = truth(cx, _compare(cx, ast.Eq(), a, b, node), node)
