@@ -442,7 +442,7 @@ def _zero_of(kind: promote.NumberType) -> Expr:
 
 def _settle_forms(cx: Context, forms: dict[int, ReturnForm]) -> None:
     """At the end of a round: what is returned, of all forms together."""
-    if list(cx.reached) != list(forms) and cx.session.failure is None:  # one of them is not reached any more
+    if cx.reached.keys() != forms.keys() and cx.session.failure is None:  # one of them is not reached any more
         cx.session.forms = {}
         cx.session.types.grown = True
     numbers = [0, *(one.first + k for one in forms.values() for k in range(len(one.kinds)))]
