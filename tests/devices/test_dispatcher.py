@@ -13,7 +13,7 @@ from numpy.lib.stride_tricks import as_strided
 
 from devices.dispatchers import CONTEXT, dispatcher, entry
 from devices.handmade import ADD, config_in
-from loopwright.devices.base import ARGUMENT, MOST_PARAMETERS
+from loopwright.devices.base import ARGUMENT, FRESH, MOST_PARAMETERS
 from loopwright.devices.launcher import load_launcher
 from loopwright.errors import LoopwrightError
 from loopwright.ir.signature import BY_ELEMENT
@@ -402,6 +402,42 @@ def test_a_dispatcher_goes_away_with_its_owner(launcher, config):
     del owner
     gc.collect()
     assert gone() is None
+
+
+class Payload:
+    """What an Entry hangs on to, with something that is done when it goes."""
+
+    at_end = staticmethod(lambda: None)
+
+    def __del__(self):
+        self.at_end()
+
+
+def test_an_entry_outlives_the_call_that_makes_its_arrays(launcher, config):
+    """To make them may run Python, and other threads meanwhile: these may put another Entry in its place."""
+    made, payload, alive = dispatcher(launcher, names="a", written=(False,)), Payload(), []
+    gone = weakref.ref(payload)
+
+    def fresh(arguments):
+        made.clear()
+        alive.append(gone() is not None)
+        return (np.ones(3),)
+
+    known(launcher, config, made, 1, returns=1, values=((FRESH, 0),), fresh=fresh, payload=payload)
+    del payload
+    assert made(1).tolist() == [1.0] * 3
+    assert alive == [True] and gone() is None
+
+
+def test_the_table_stays_whole_where_what_is_dropped_adds_an_entry(launcher, config):
+    made, payload = dispatcher(launcher, names="a", written=(False,)), Payload()
+    one = entry(launcher, config, returns=1, values=((ARGUMENT, 0),))
+    payload.at_end = lambda: made.add(made.key(("last",)), CONTEXT.get(), one)
+    made.add(made.key(("first",)), CONTEXT.get(), entry(launcher, config, payload=payload))
+    del payload
+    for k in range(256):  # the last one takes the place of the first
+        made.add(made.key((f"{k}",)), CONTEXT.get(), one)
+    assert made("last") == "last" and made("255") == "255" and made("0") == "slow"
 
 
 # ---- numbers ------------------------------------------------------------------------------------------------------

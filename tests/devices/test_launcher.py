@@ -243,6 +243,18 @@ def test_parts_of_arguments_are_returned(entry):
         make.run((a.tolist(), z))
 
 
+def test_to_make_objects_of_classes_leaks_nothing(entry):
+    number = base.number_of_class("loopwright.ir.rows:OneOf")
+    make = entry(NOTHING, returns=3, values=((ARGUMENT, 0), (ARGUMENT, 1), (TUPLE, 2), (base.NAMED, number)))
+    thing = object()
+    held = sys.getrefcount(base), sys.getrefcount(thing)
+    for _ in range(100):
+        assert make.run((0, 1), (0, thing)) is thing
+        with pytest.raises(IndexError):
+            make.run((7, 1), (7, thing))
+    assert max(np.subtract((sys.getrefcount(base), sys.getrefcount(thing)), held)) < 50
+
+
 def test_an_error_while_packing_comes_out(entry):
     text = "int run(const lw_call *call) { call->returned[0].i = 1; return 0; }"
     size = (PYTHON_SCALAR + ALL.index(INT64), 0)

@@ -12,6 +12,7 @@ EXPRESSIONS = [
     "x not in (1, y)", "x in ()", "a[x] in (1, 4.0)", "(x, y) == (3, 2)", "(x, y) != (3, 4)", "(x, y) == (1,)",
     "x is None", "x is not None", "mode == 'fast'", "mode != 'fast'", "mode in ('slow', 'fast')", "x == None",
     "mode is None", "a.shape == (6,)", "(1, 2) == (1, 2)", "x < 2.5 < y", "not 0 < x < 3", "a.dtype == np.float64",
+    "[x, 1] == (x, 1)", "(x,) != [x]", "[x, 2] == [3, 2]", "a.shape == [6]", "[x, 1] in ((x, 1), (x, 2))",
 ]  # fmt: skip
 
 

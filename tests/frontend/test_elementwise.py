@@ -24,6 +24,18 @@ def test_each_element_is_numpys(text):
         same(function, one, other)
 
 
+def test_a_power_of_a_half_is_a_root():
+    """NumPy computes it so: the sign of a zero stays, and there is none of -inf. Its `power` does not."""
+    function = define("""
+        def f(a, b):
+            b **= 0.5
+            return a ** 0.5, np.power(a, 0.5), a[0] ** 0.5, a ** -0.5
+        """)
+    for kind in (np.float64, np.float32):
+        a = np.array([-0.0, -np.inf, 0.0, 4.0, np.nan], kind)
+        same(function, a, a.copy())
+
+
 INTEGERS = [
     "k + k", "k - 1", "k * 2.5", "k / 2", "k // 2", "k % 3", "k & 1", "k << 1", "~k", "-k", "k > 1", "abs(k)",
     "k ** 2",

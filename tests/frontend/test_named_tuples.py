@@ -146,6 +146,75 @@ def test_compiled(case):
     assert repr(found).replace("np.float64", "float") == repr(expected).replace("np.float64", "float")
 
 
+@dataclass
+class Pixel:
+    row: int
+    light: float
+
+
+@dataclass(order=True)
+class Ordered:
+    row: int
+
+
+@dataclass(eq=False)
+class Apart:
+    row: int
+
+
+def objects_in_lists(a):
+    pixels = [Pixel(k, x) for k, x in enumerate(a)]
+    rows = []
+    for k in range(len(a)):
+        row = []
+        for x in a[:k]:
+            row.append(Particle(x, k))
+        rows.append(row)
+    light = 0.0
+    for pixel in pixels:
+        light += pixel.light * pixel.row
+    ordered = [Particle(-x) for x in a]
+    ordered.sort()
+    last = ordered.pop()
+    return (
+        pixels,
+        pixels[1:],
+        rows,
+        light,
+        ordered,
+        last,
+        [Particle(a[0])] * 2 + ordered,
+        (last, 1, *last[:1]),
+        last[1:],
+    )
+
+
+def compared(a):
+    one, other = Pixel(0, a[0]), Pixel(0, a[1])
+    among = Pixel(0, a[0]) in [one, other], other in (one, one)
+    return one == other, one != other, one == (0, a[0]), one != Particle(0, a[0]), among, Ordered(1) < Ordered(2)
+
+
+@pytest.mark.parametrize("function", [objects_in_lists, compared])
+def test_objects_stay_of_their_class_in_lists_and_where_they_are_compared(function):
+    for a in (np.array([3.0, -1.0, 2.0]), np.ones(2)):
+        assert repr(lw.kernel(function)(a)) == repr(function(a))
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "x, y = p", "p[0]", "[x for x in p]", "len(p)", "p + p", "1 in p", "max(p)", "np.array(p)", "p < p",
+        "max(*p)", "sorted([p, p])", "{0: p}", "{p}", "Apart(0) == Apart(0)", "p == Apart(0)",
+        "s = [p]; s.append(p); (0, 1.0) in s", "s = [p]; s.append(p); s.sort()", "s = [p]; s.append(Particle(1.0))",
+    ],
+)  # fmt: skip
+def test_an_object_is_no_tuple(statement):
+    text = f"def f(a):\n    p = Pixel(0, a[0])\n    {statement}\n    return p\n"
+    function = define(text, Pixel=Pixel, Particle=Particle, Apart=Apart)
+    assert "class" in refusal(function, np.ones(1))
+
+
 def test_refused():
     def missing(a):
         return Span(a[0])

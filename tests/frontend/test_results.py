@@ -335,6 +335,12 @@ def test_forms_that_come_and_go_between_calls():
     assert alike(kernel(a, 1), a * 1) and kernel(a, None) is a
 
 
+def test_forms_that_are_found_in_another_order_than_they_are_written_in():
+    function = define("def f(a):\n    return (a.max(axis=1) if a.shape[1] else 0), a + a[0]\n")
+    for shape in ((2, 3), (2, 0)):
+        same(function, np.ones(shape))
+
+
 def test_forms_on_a_gpu():
     with lw.options(device="emulated"):
         u = np.array([0.0, 11.5, 2.0])

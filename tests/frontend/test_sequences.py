@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import loopwright as lw
 from frontend.judge import define, refusal, same
 
 CALLS = [
@@ -21,6 +22,27 @@ def test_of_sequences(text):
     function = define(f"def f(a, n):\n    return {text}\n")
     for n in (1, 5):
         same(function, np.array([0.5, 3.0, 2.0]), n)
+
+
+def test_the_first_of_what_is_not_ordered():
+    """Python's max keeps what it has where nothing is larger, so it matters where a NaN stands."""
+    function = define(
+        "def f(a):\n    return max(a), min(a), max([x for x in a]), min(x for x in a), max(a, default=0.0)\n"
+    )
+    nan, inf = np.nan, np.inf
+    for kind in (np.float64, np.float32):
+        for given in (
+            [1, nan, 3],
+            [nan, 1, 3],
+            [3, nan, 1],
+            [0.0, -0.0],
+            [-0.0, 0.0],
+            [nan, nan],
+            [-inf, nan],
+            [inf, nan],
+        ):
+            same(function, np.array(given, kind))
+            assert str(lw.kernel(function)(np.array(given, kind))) == str(function(np.array(given, kind)))
 
 
 @pytest.mark.parametrize("text", ["max(a)", "min(a)", "any(a > 1)", "all(a > 1)", "max(a, default=np.float64(2))"])

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 import pytest
 
-from loopwright.errors import class_named
+from loopwright.errors import class_named, name_of_class
 from loopwright.ir import made_values
 
 
-def made(name: str, *things: object) -> object:
+def made(name: str, *things: object) -> Any:
     kind = class_named(name)
     assert kind is not None
     return kind(*things)
@@ -29,6 +31,20 @@ def test_dicts_and_texts():
         _ = made_values.other
 
 
-def test_lists_of_named_tuples():
-    found = made(made_values.name_of_list("inspect:ArgInfo"), (1, 2, 3, 4), (5, 6, 7, 8))
-    assert [one.locals for one in found] == [4, 8]  # type: ignore[attr-defined]
+class Pair(NamedTuple):
+    x: int
+    y: float
+
+
+def test_objects_of_a_class_in_lists(monkeypatch):
+    name, deep = (made_values.name_of_each(name_of_class(Pair), depth) for depth in (1, 2))
+    assert class_named(name) is class_named(name)
+    assert repr(made(name, (1, 2.0), (3, 4.0))) == "[Pair(x=1, y=2.0), Pair(x=3, y=4.0)]"
+    row: list[tuple[int, float]] = [(1, 2.0)]
+    found = made(deep, row, [], row)
+    assert found == [row, [], row] and found[0] is found[2] and type(found[0][0]) is Pair
+    other = type("Pair", (Pair,), {})
+    monkeypatch.setitem(globals(), "Pair", other)
+    assert type(made(name, (1, 2.0))[0]) is other
+    monkeypatch.delitem(globals(), "Pair")
+    assert class_named(name) is None

@@ -101,10 +101,15 @@ static Entry *find_entry(Dispatcher *self, const void *key, Py_ssize_t length, c
   return NULL;
 }
 
-static void drop_slot(Dispatcher *self, int place) {
+/* Without giving back what it holds, which may run code that calls this Dispatcher. */
+static Slot take_slot(Dispatcher *self, int place) {
   Slot gone = self->slots[place];
   self->slot_count--;
   memmove(self->slots + place, self->slots + place + 1, sizeof(Slot) * (size_t)(self->slot_count - place));
+  return gone;
+}
+
+static void free_slot(Slot gone) {
   Py_DECREF(gone.config);
   Py_DECREF(gone.key);
   Py_XDECREF(gone.numbers);
@@ -300,7 +305,7 @@ static int dispatcher_traverse(Dispatcher *self, visitproc visit, void *arg) {
 /* Only the tables are cleared: it is what closes a cycle with the kernel that owns this, through the entries and
    through `slow`, whose other half is a plain Python object. */
 static int dispatcher_clear(Dispatcher *self) {
-  while (self->slot_count) drop_slot(self, self->slot_count - 1);
+  while (self->slot_count) free_slot(take_slot(self, self->slot_count - 1));
   while (self->expansion_count) {
     Expansion gone = self->expansions[--self->expansion_count];
     Py_DECREF(gone.structures);
@@ -376,23 +381,26 @@ static PyObject *dispatcher_add(Dispatcher *self, PyObject *args) {
   const void *bytes = PyBytes_AS_STRING(key);
   Py_ssize_t length = PyBytes_GET_SIZE(key);
   uint64_t hash = hash_of(bytes, length);
-  int alike = 0, oldest = -1;
+  int alike = 0, oldest = -1, gone_count = 0;
+  Slot gone[MOST_SLOTS + 2];
   for (int k = self->slot_count - 1; k >= 0; k--) {
     Slot *slot = &self->slots[k];
     if (!slot_is(slot, hash, bytes, length, config)) continue;
-    if ((PyObject *)slot->entry == entry && !numbers && !slot->numbers) Py_RETURN_NONE;
+    if ((PyObject *)slot->entry == entry && !numbers && !slot->numbers) goto done;
     if (slot->entry->retired) {
-      drop_slot(self, k);
+      gone[gone_count++] = take_slot(self, k);
       if (oldest > k) oldest--;
     } else if (!numbers == !slot->numbers) {
       alike++;
       if (oldest < 0) oldest = k;
     }
   }
-  if (alike >= (numbers ? MOST_WITH_NUMBERS : MOST_FOR_ONE_KEY)) drop_slot(self, oldest);
-  if (self->slot_count == MOST_SLOTS) drop_slot(self, MOST_SLOTS - 1);
+  if (alike >= (numbers ? MOST_WITH_NUMBERS : MOST_FOR_ONE_KEY)) gone[gone_count++] = take_slot(self, oldest);
+  if (self->slot_count == MOST_SLOTS) gone[gone_count++] = take_slot(self, MOST_SLOTS - 1);
   memmove(self->slots + 1, self->slots, sizeof(Slot) * (size_t)self->slot_count++);
   self->slots[0] = (Slot){hash, Py_NewRef(config), Py_NewRef(key), numbers, (Entry *)Py_NewRef(entry)};
+done:
+  while (gone_count) free_slot(gone[--gone_count]);
   Py_RETURN_NONE;
 }
 
@@ -404,7 +412,7 @@ static PyObject *dispatcher_expand(Dispatcher *self, PyObject *args) {
 }
 
 static PyObject *dispatcher_forget(Dispatcher *self, PyObject *none) {
-  while (self->slot_count) drop_slot(self, self->slot_count - 1);
+  while (self->slot_count) free_slot(take_slot(self, self->slot_count - 1));
   Py_RETURN_NONE;
 }
 

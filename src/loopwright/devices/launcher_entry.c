@@ -387,15 +387,16 @@ static PyObject *launch(Entry *entry, PyObject *const *args, PyObject *const *or
   PyObject *fresh = NULL, *result = NULL;
   int64_t room[384], *memory = room;
   lw_failure failure = {-1, 0, 0};
-  if (entry->fresh != Py_None && !(fresh = fresh_arrays(entry, args, count))) return NULL;
+  Py_INCREF(entry); /* `fresh`, too, may lead to its end: it runs Python, and so other threads */
+  if (entry->fresh != Py_None && !(fresh = fresh_arrays(entry, args, count))) goto done;
   Py_ssize_t total = count + (fresh ? PyTuple_GET_SIZE(fresh) : 0), axes = 0;
 #define ITEM(k) ((k) < count ? args[k] : PyTuple_GET_ITEM(fresh, (k) - count))
   for (Py_ssize_t k = 0; k < total; k++)
     if (PyArray_Check(ITEM(k))) axes += PyArray_NDIM((PyArrayObject *)ITEM(k));
   size_t words = (size_t)(3 * total + count + entry->value_count + 2 * axes);
   if (words > sizeof room / sizeof *room && !(memory = PyMem_Malloc(8 * words))) {
-    Py_XDECREF(fresh);
-    return PyErr_NoMemory();
+    PyErr_NoMemory();
+    goto done;
   }
   char **data = (char **)memory;
   int64_t **shape = (int64_t **)(data + total), **strides = shape + total;
@@ -424,7 +425,6 @@ static PyObject *launch(Entry *entry, PyObject *const *args, PyObject *const *or
   }
 #undef ITEM
   lw_call call = {data, (const int64_t *const *)shape, (const int64_t *const *)strides, scalars, returned, 1, &failure};
-  Py_INCREF(entry);
   switch (execute(entry, &call)) {
     case 0: result = guard_failed(entry, args, originals, count); break;
     case 1:
@@ -434,10 +434,10 @@ static PyObject *launch(Entry *entry, PyObject *const *args, PyObject *const *or
       break;
     case 2: result = raise_failure(entry, &failure); break;
   }
-  Py_DECREF(entry);
 done:
   if (memory != room) PyMem_Free(memory);
   Py_XDECREF(fresh);
+  Py_DECREF(entry);
   return result;
 }
 

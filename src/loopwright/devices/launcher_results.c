@@ -302,7 +302,10 @@ static int find_results(Results *results, PyObject *fresh) {
 /* A tuple as an object of one of the classes that devices/base.py knows; takes its reference. */
 static PyObject *named(int number, PyObject *items) {
   PyObject *module = PyImport_ImportModule("loopwright.devices.base");
-  return module ? PyObject_CallMethod(module, "named", "iN", number, items) : NULL;
+  PyObject *result = module ? PyObject_CallMethod(module, "named", "iO", number, items) : NULL;
+  Py_XDECREF(module);
+  Py_DECREF(items);
+  return result;
 }
 
 /* Whether the array was shortened in place, along its first axis: only `fresh` and the caller have it, the other axes

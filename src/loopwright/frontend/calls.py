@@ -34,7 +34,7 @@ from loopwright.frontend.list_methods import made_list, mapped, method_of_list, 
 from loopwright.frontend.lists import new_list
 from loopwright.frontend.markers import ASKED, ELEMENTWISE, MAKES, NAMES_THREADS, NO_EFFECT
 from loopwright.frontend.math_functions import MATH
-from loopwright.frontend.named_tuples import is_named_tuple, is_tuple_class, named_tuple, replaced
+from loopwright.frontend.named_tuples import is_named_tuple, is_tuple_class, named_tuple, refuse_object, replaced
 from loopwright.frontend.numpy_functions import NUMPY, number_method, type_call
 from loopwright.frontend.operands import kept, operands
 from loopwright.frontend.printing import print_call
@@ -235,6 +235,7 @@ def _written_items(cx: Context, value: Value, node: ast.Starred) -> tuple[Value,
             "how many arguments a call has must be known at compile time",
             "write the arguments out",
         )
+    refuse_object(cx, value, node)
     return value.items
 
 
@@ -307,11 +308,20 @@ def _in_order(function: object, call: Arguments) -> Arguments:
     return replace(call, values=tuple(values), named=named)
 
 
+def _takes_objects(function: object) -> bool:
+    """Whether a callee may be given an object of a dataclass: a function that is read, or a class."""
+    if isinstance(function, FunctionType):
+        return not _is_of(function, "numpy")
+    return is_named_tuple(function) or _is_of(type(function), "numba", "loopwright")
+
+
 def _call_fixed(cx: Context, function: object, call: Arguments) -> Value:
     call = _in_order(function, call)
     if getattr(function, "__module__", "") == "cmath" and catches(cx, ValueError, OverflowError, ZeroDivisionError):
         raise cx.error(call.node, f"'cmath.{call.name}' in this 'try' is outside the language",
                        remedy="test its argument with 'if' before")  # fmt: skip
+    for value in () if _takes_objects(function) else (*call.values, *call.named.values()):
+        refuse_object(cx, value, call.node)
     handler = _handler(function)
     if handler is not None:
         return handler(cx, call)

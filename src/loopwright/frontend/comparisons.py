@@ -15,6 +15,7 @@ from loopwright.frontend.inline import run_written
 from loopwright.frontend.keyed import has_key
 from loopwright.frontend.lazy import LazyOperand, chain
 from loopwright.frontend.list_methods import is_among
+from loopwright.frontend.named_tuples import objects_differ
 from loopwright.frontend.operands import kept, operands, twice
 from loopwright.frontend.operators import binary_operation
 from loopwright.frontend.tables import contains
@@ -78,6 +79,8 @@ def comparisons(cx: Context, node: ast.Compare) -> Value:
 
 
 def _compare(cx: Context, op: ast.cmpop, left: Value, right: Value, node: ast.expr) -> Value:
+    if not isinstance(op, ast.Is | ast.IsNot) and objects_differ(cx, op, left, right, node):
+        return Literal(isinstance(op, ast.NotEq))
     if (both := codes(cx, left, right)) is not None and not isinstance(op, ast.Is | ast.IsNot):
         if isinstance(op, ast.In | ast.NotIn):  # a character in a text of one
             op = ast.Eq() if isinstance(op, ast.In) else ast.NotEq()
@@ -137,6 +140,8 @@ def _equal(cx: Context, left: Value, right: Value, node: ast.expr) -> Value | No
     if not isinstance(left, Items) or not isinstance(right, Items):
         return None
     if len(left.items) != len(right.items):
+        return Literal(False)
+    if None not in (left.is_list, right.is_list) and left.is_list is not right.is_list:  # a list is no tuple
         return Literal(False)
     result: bool | Expr = True
     for a, b in zip(left.items, right.items, strict=True):

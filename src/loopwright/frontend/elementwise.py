@@ -15,7 +15,7 @@ from loopwright.frontend.arrays import refuse_read_only
 from loopwright.frontend.complex_pairs import is_nonzero
 from loopwright.frontend.context import Context
 from loopwright.frontend.convert import stored
-from loopwright.frontend.operators import binary_operation
+from loopwright.frontend.operators import binary_operation, root
 from loopwright.frontend.values import (
     Array,
     ArrayLike,
@@ -100,6 +100,8 @@ def _test_constant_indices(cx: Context, array: ArrayLike, node: ast.AST) -> None
 
 def binary(cx: Context, op: BinaryOp, left: Value, right: Value, node: ast.AST) -> Value:
     """`left op right`, for each element where one of them is an array."""
+    if op == "pow" and is_array(left) and left.element.is_float and right == Literal(0.5):
+        return map_elements(cx, lambda cx, a: root(cx, a, node), [left], node)
     if any_array(left, right):
         return map_elements(cx, lambda cx, a, b: binary_operation(cx, op, a, b, node), [left, right], node)
     return binary_operation(cx, op, left, right, node)

@@ -24,6 +24,7 @@ from loopwright.frontend.lazy import conditional, logical
 from loopwright.frontend.list_methods import comprehension_list, list_by_operator
 from loopwright.frontend.lists import index_list, new_list
 from loopwright.frontend.manipulation import reshaped, transpose
+from loopwright.frontend.named_tuples import refuse_object
 from loopwright.frontend.numpy_functions import limit
 from loopwright.frontend.operands import kept, operands
 from loopwright.frontend.products import product_of
@@ -126,6 +127,8 @@ def _constant(cx: Context, node: ast.Constant) -> Value:
 
 def _binary(cx: Context, node: ast.BinOp) -> Value:
     left, right = operands(cx, [node.left, node.right])
+    for one in (left, right):
+        refuse_object(cx, one, node)
     if isinstance(node.op, ast.MatMult):
         return product_of(cx, left, right, node)
     if isinstance(left, Items) and isinstance(right, Items) and isinstance(node.op, ast.Add):
@@ -160,6 +163,7 @@ def _tuple(cx: Context, parts: list[ast.expr]) -> Items:
         if not isinstance(part, ast.Starred):
             items.append(value)
         elif isinstance(value, Items):
+            refuse_object(cx, value, part)
             items += value.items
         else:
             raise cx.error(part, "'*' takes a tuple here", f"this is {describe(value)}")
@@ -228,6 +232,7 @@ def _range_before(
 
 def _subscript(cx: Context, node: ast.Subscript) -> Value:
     read = cx.evaluate(node.value)
+    refuse_object(cx, read, node.value)
     if isinstance(node.slice, ast.Slice) and isinstance(read, Items):
         return _slice_of_items(cx, read, node)
     text = text_of(read)
@@ -258,7 +263,7 @@ def _slice_of_items(cx: Context, base: Items, node: ast.Subscript) -> Value:
     bounds = [None if one is None or is_none(one) else one for one in (index.lower, index.upper, index.step)]
     known: list[Any] = [one.value if isinstance(one, Literal) else None for one in bounds]
     if all(one is None or isinstance(one, Literal) for one in bounds):
-        return replace(base, items=base.items[slice(*known)])
+        return Items(base.items[slice(*known)], is_list=base.is_list)
     kinds = {one.number_type if isinstance(one, Literal | Number) else None for one in base.items}
     if len(kinds) != 1 or None in kinds or base.names:
         raise cx.error(node, "a slice of this tuple needs constant bounds", "its items are not numbers of one type")

@@ -18,6 +18,7 @@ from loopwright.frontend.convert import as_index, convert, truth
 from loopwright.frontend.elementwise import materialised, nest, new_array
 from loopwright.frontend.keyed import keys_of
 from loopwright.frontend.lists import items_at, size_of_list
+from loopwright.frontend.named_tuples import refuse_object
 from loopwright.frontend.operands import operands
 from loopwright.frontend.promote import common
 from loopwright.frontend.reductions import accumulator
@@ -130,6 +131,7 @@ def _of_value(cx: Context, value: Value, node: ast.expr) -> Sequence:
     if text is not None:
         fixed = tuple(map(Fixed, text)) if len(text) <= _MOST_LETTERS else None
         return Sequence(Literal(len(text)), lambda cx, k: at_position(cx, text, k, node), fixed)
+    refuse_object(cx, value, node)
     if isinstance(value, Items | Keyed):
         found = keys_of(value) if isinstance(value, Keyed) else value
         return Sequence(Literal(len(found.items)), lambda cx, k: _item(cx, found, k, node), found.items)
@@ -319,9 +321,9 @@ _MAKERS: dict[object, Callable[[Context, ast.Call], Sequence]] = {
 # ---- comprehensions -------------------------------------------------------------------------------------------
 
 
-def comprehension(cx: Context, node: ast.ListComp | ast.GeneratorExp) -> ArrayLike | None:
-    """The values of `x for k in sequence if c` as an array; None where they are lists or arrays. Raises KernelError for
-    several `for`s."""
+def comprehension(cx: Context, node: ast.ListComp | ast.GeneratorExp, is_list: bool = False) -> ArrayLike | None:
+    """The values of `x for k in sequence if c` as an array; None where they are lists or arrays, or, if a list of them
+    is wanted, tuples that are no rows of an array. Raises KernelError for several `for`s."""
     if len(node.generators) != 1 or node.generators[0].is_async:
         raise cx.error(node, "a comprehension has one 'for' here", remedy="give the list a name")
     part = node.generators[0]
@@ -332,7 +334,7 @@ def comprehension(cx: Context, node: ast.ListComp | ast.GeneratorExp) -> ArrayLi
         with cx.inner_body():
             bind_names(cx, scope, part.target, sequence.item(cx, Var("?k", INT64)))
             sample = cx.evaluate(node.elt)
-        if isinstance(sample, ListValue) or is_array(sample):
+        if isinstance(sample, ListValue) or is_array(sample) or (is_list and not _is_row(sample)):
             return None
         shape, element = _kind_of_item(cx, sample, node.elt)
         parts = sample.items if isinstance(sample, Items) else (sample,)
@@ -387,10 +389,19 @@ def bind_names(cx: Context, scope: dict[str, Value], target: ast.expr, value: Va
                 value = items_of(cx, value, len(parts), target)
             if not isinstance(value, Items) or len(value.items) != len(parts):
                 raise cx.error(target, f"{describe(value)} cannot be unpacked into {len(parts)} names")
+            refuse_object(cx, value, target)
             for part, item in zip(parts, value.items, strict=True):
                 bind_names(cx, scope, part, item)
         case _:
             raise cx.error(target, "a comprehension has names here")
+
+
+def _is_row(value: Value) -> bool:
+    """Whether this is a number, or a plain tuple of numbers of one type."""
+    if not isinstance(value, Items):
+        return True
+    kinds = {one.number_type if isinstance(one, Literal | Number) else None for one in value.items}
+    return value.kind is None and len(kinds) == 1
 
 
 def _kind_of_item(cx: Context, value: Value, node: ast.AST) -> tuple[tuple[Size, ...], Scalar]:

@@ -26,6 +26,7 @@ from loopwright.frontend.lists import (
     opened,
     set_length,
 )
+from loopwright.frontend.named_tuples import objects_differ, of_class
 from loopwright.frontend.rows import refuse_copies, refuse_shared
 from loopwright.frontend.values import Fixed, Items, ListValue, Literal, Number, SliceIndex, Value, View
 from loopwright.frontend.variables import freeze
@@ -145,10 +146,13 @@ def _find(cx: Context, function: Callable[..., object], value: ListValue, call: 
 
 def find(cx: Context, function: Callable[..., object], value: ListValue, item: Value, node: ast.AST) -> Value:
     """What one of list_functions.py says of the elements that equal an item."""
-    if known(cx, value, node).rows is not None:
+    value = known(cx, value, node)
+    if value.rows is not None:
         raise cx.error(node, "a list cannot be searched for lists or arrays", remedy="write a loop that compares them")
     parts = Items(elements_of(cx, value, node))
     wanted = item if isinstance(item, Items) else Items((item,))
+    if objects_differ(cx, ast.Eq(), of_class((), value.kind), item, node):
+        raise cx.error(node, "the elements of this list are of another class")
     if len(wanted.items) != len(parts.items) or isinstance(item, Items) != value.is_tuple:
         raise cx.error(node, "the elements of this list are of another kind")
     return run_written(cx, function, [parts, wanted], node)
@@ -181,6 +185,8 @@ def sort(cx: Context, value: ListValue, call: Arguments, apply: Apply) -> None:
     parts = _writable(cx, value, node)
     if value.rows is not None and key is None:
         raise cx.error(node, "a list of lists or arrays has no order here", remedy="give a key, as key=len")
+    if key is None:
+        objects_differ(cx, ast.Lt(), of_class((), value.kind), of_class((), value.kind), node)
     if key is None or (isinstance(key, Fixed) and key.value is None):
         keys: Sequence[View] = parts
     else:

@@ -15,7 +15,7 @@ from loopwright.frontend import rows
 from loopwright.frontend.context import Context, NotYet, Restart
 from loopwright.frontend.convert import as_index, in_type
 from loopwright.frontend.elementwise import check, materialised, nest
-from loopwright.frontend.named_tuples import fields_of
+from loopwright.frontend.named_tuples import note_class, of_class
 from loopwright.frontend.promote import NumberType
 from loopwright.frontend.scopes import own_nodes
 from loopwright.frontend.values import (
@@ -174,7 +174,8 @@ def _of_kind(cx: Context, value: ListValue, node: ast.AST) -> ListValue:
         cx.emit(Allocate(name, kind.type, (Const(ROOM, INT64),), None, at=cx.at(node)))
         arrays.append(as_view(Array(name, kind.type, (Literal(ROOM),), weak=kind.weak)))
     holds_lists = cx.session.types.of((*value.key, "inner")) == 1
-    cx.lists[value.key] = replace(value, parts=tuple(arrays), is_tuple=count > 0, holds_lists=holds_lists)
+    cx.lists[value.key] = replace(value, parts=tuple(arrays), is_tuple=count > 0, holds_lists=holds_lists,
+                                  kind=cx.session.named.get(value.key))  # fmt: skip
     return cx.lists[value.key]
 
 
@@ -190,9 +191,7 @@ def grown(cx: Context, value: ListValue, item: Value, node: ast.AST) -> ListValu
         raise cx.error(node, f"a list of {describe(item)} is outside the language",
                        remedy="use an array with one more axis")  # fmt: skip
     count = len(items) if isinstance(item, Items) else 0
-    if isinstance(item, Items) and cx.session.named.setdefault(_of_elements(value.key), item.kind) is not item.kind:
-        raise cx.error(node, "the elements of a list are of one class here",
-                       remedy="make all of them named tuples of one class, or plain tuples")  # fmt: skip
+    note_class(cx, value.key, item.kind if isinstance(item, Items) else None, node, "list")
     if isinstance(item, Items) and item.is_list is not None:
         inner = int(item.is_list)
         if cx.session.types.assign((*value.key, "inner"), inner) != inner:
@@ -227,6 +226,8 @@ def _with_row(cx: Context, value: ListValue, item: Value, kind: int, node: ast.A
         for one in item.items:
             grown(cx, ListValue((), ZERO, inner), one, node)
     elif isinstance(item, ListValue) and item.key != inner:
+        if item.key in cx.session.named:
+            note_class(cx, inner, cx.session.named[item.key], node, "list")
         for note in (None, *range(len(item.parts))):
             kind_of_part = cx.session.types.of(item.key if note is None else (*item.key, note))
             if kind_of_part is not None and cx.session.types.assign(
@@ -332,19 +333,7 @@ def items_at(cx: Context, value: ListValue, place: Expr, node: ast.AST) -> Value
         assert isinstance(number, Number)
         return rows.row_at(cx, value.rows, cx.once(number.expr, cx.at(node)), node)
     found = tuple(element_at(cx, part, [place], node) for part in value.parts)
-    if not value.is_tuple:
-        return found[0]
-    kind = class_of_elements(cx, value)
-    return Items(found, () if kind is None else fields_of(kind), value.holds_lists, kind)
-
-
-def _of_elements(key: tuple[object, ...]) -> tuple[object, ...]:
-    return (*key, "element")
-
-
-def class_of_elements(cx: Context, value: ListValue) -> type | None:
-    """The class of the named tuples in a list; None where they are plain ones, or numbers."""
-    return cx.session.named.get(_of_elements(value.key))
+    return of_class(found, value.kind, value.holds_lists) if value.is_tuple else found[0]
 
 
 def length_now(cx: Context, value: ListValue, node: ast.AST) -> Expr:
@@ -365,9 +354,7 @@ def index_list(cx: Context, value: ListValue, index: Value, node: ast.expr) -> V
         chosen = [sliced(cx, replace(part, shape=(size,)), [index], [node], node) for part in value.parts]
         copies = [materialised(cx, part, node) for part in chosen]  # a slice of a list is a list of its own
         parts = tuple(as_view(replace(one, weak=part.array.weak)) for one, part in zip(copies, chosen, strict=True))
-        key = (*value.key, id(node))
-        cx.session.named[_of_elements(key)] = class_of_elements(cx, value)
-        return replace(value, parts=parts, length=size_of(parts[0].shape[0]), is_open=False, key=key)
+        return replace(value, parts=parts, length=size_of(parts[0].shape[0]), is_open=False, key=(*value.key, id(node)))
     place = in_range(cx, as_index(cx, index, node), size, node)
     return items_at(cx, value, place, node)
 

@@ -10,6 +10,7 @@ from typing import TypeGuard
 from loopwright.errors import class_named, name_of_class
 from loopwright.frontend.arguments import Arguments
 from loopwright.frontend.context import Context
+from loopwright.frontend.infer import Key
 from loopwright.frontend.values import Items, Value, from_object
 
 
@@ -70,6 +71,50 @@ def fields_of(kind: type) -> tuple[str, ...]:
         return tuple(one.name for one in dataclasses.fields(kind))
     names: tuple[str, ...] = kind._fields  # type: ignore[attr-defined]
     return names
+
+
+def refuse_object(cx: Context, value: Value, node: ast.AST) -> None:
+    """Raise KernelError for an object of a dataclass where Python wants a tuple, a number or the like."""
+    kind = value.kind if isinstance(value, Items) else None
+    if kind is not None and dataclasses.is_dataclass(kind):
+        raise cx.error(node, f"an object of the class '{kind.__name__}' is no tuple", "it only has its fields",
+                       "name them: x.field")  # fmt: skip
+
+
+def objects_differ(cx: Context, op: ast.cmpop, left: Value, right: Value, node: ast.AST) -> bool:
+    """Whether two things are not equal because one of them is an object of a dataclass and the other is not: their
+    fields are not compared. Raises KernelError for objects that are not compared as tuples of one class are."""
+    if isinstance(op, ast.In | ast.NotIn):
+        refuse_object(cx, right, node)
+        return False
+    kinds = [one.kind if isinstance(one, Items) else None for one in (left, right)]
+    known = next((one for one in kinds if one is not None and dataclasses.is_dataclass(one)), None)
+    if known is None:
+        return False
+    is_equality = isinstance(op, ast.Eq | ast.NotEq)
+    if kinds[0] is kinds[1] and _compares(known, "__eq__" if is_equality else "__lt__"):
+        return False
+    if is_equality and kinds[0] is not kinds[1] and all(one is None or _compares(one, "__eq__") for one in kinds):
+        return True
+    raise cx.error(node, f"objects of the class '{known.__name__}' cannot be compared in this way",
+                   remedy="compare their fields")  # fmt: skip
+
+
+def _compares(kind: type, method: str) -> bool:
+    """Whether objects are compared by the method that `dataclass` makes, or that tuples have."""
+    made = vars(kind).get(method)
+    return hasattr(kind, "_fields") if made is None else made.__code__.co_filename == "<string>"
+
+
+def note_class(cx: Context, key: Key, kind: type | None, node: ast.AST, what: str) -> None:
+    """Note the class of the tuples that are kept under a key. Raises KernelError where it was another one."""
+    if cx.session.named.setdefault(key, kind) is not kind:
+        raise cx.error(node, f"the elements of a {what} are of one class here", remedy="use a tuple for all of them")
+
+
+def of_class(items: tuple[Value, ...], kind: type | None, is_list: bool = False) -> Items:
+    """A tuple of this class; None: a plain one."""
+    return Items(items, () if kind is None else fields_of(kind), is_list=is_list, kind=kind)
 
 
 def known_name(cx: Context, kind: type, node: ast.AST) -> str:

@@ -40,6 +40,8 @@ def ufunc_call(cx: Context, ufunc: np.ufunc, call: Arguments) -> Value:
     numbers = call.numbers(cx)
     if ufunc in _OPERATORS:
         a, b = strong(cx, numbers, call.node)
+        if ufunc is np.power and operators.is_root(a, numbers[1]):
+            return operators.root(cx, a, call.node)
         return operators.binary_operation(cx, _OPERATORS[ufunc], a, b, call.node)
     if ufunc in _COMPARISONS:
         a, b = (

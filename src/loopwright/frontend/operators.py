@@ -26,6 +26,7 @@ from loopwright.frontend.values import Literal, Number, Value, describe
 from loopwright.ir.nodes import (
     Binary,
     BinaryOp,
+    Call,
     Cast,
     Checked,
     Compare,
@@ -338,3 +339,16 @@ def extreme(cx: Context, op: BinaryOp, values: list[Literal | Number], node: ast
 def scalar_of(cx: Context, value: Literal | Number, node: ast.AST) -> Number:
     """A number in the type it has by itself, as a Number."""
     return Number(default_type(cx, value, node), value.number_type.weak)
+
+
+def is_root(base: Value, exponent: Value) -> bool:
+    """Whether NumPy takes the power of an array for a square root: -0.0 and -inf are not what pow makes of them."""
+    is_float = isinstance(base, Literal | Number) and base.number_type.type.is_float
+    return is_float and exponent == Literal(0.5)
+
+
+def root(cx: Context, value: Value, node: ast.AST) -> Number:
+    """The square root of a float, as a number of NumPy's."""
+    assert isinstance(value, Literal | Number)
+    expr = scalar_of(cx, value, node).expr
+    return Number(Call("sqrt", (expr,), expr.type), weak=False)

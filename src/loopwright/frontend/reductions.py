@@ -127,7 +127,7 @@ def reduced(
     if how.needs_element and initial is None:
         _refuse_order(cx, array, node)
         for axis in axes:
-            _require_elements(cx, array, axis, node)
+            require_elements(cx, array, axis, node)
     kept = [axis for axis in range(len(array.shape)) if axis not in axes]
     result = element or how.result(array.element)
     if not kept and not keepdims:
@@ -148,7 +148,7 @@ def reduced(
     return target.array
 
 
-def _require_elements(cx: Context, array: ArrayLike, axis: int, node: ast.AST) -> None:
+def require_elements(cx: Context, array: ArrayLike, axis: int, node: ast.AST) -> None:
     """End the call where an axis has no elements: code that never runs may name such an array."""
     size = clipped(cx, array.shape[axis])
     if size == Literal(0):
@@ -387,7 +387,7 @@ def _place_of_extreme(is_max: bool) -> Callable[[Context, Arguments], Value]:
         rank = len(array.shape)
         axes = axes_of(cx, axis, rank, call.node)
         for one in axes:
-            _require_elements(cx, array, one, call.node)
+            require_elements(cx, array, one, call.node)
         kept = [k for k in range(rank) if k not in axes]
         if not kept:
             return Number(_best_place(cx, is_max, array, axes, {}, call.node), weak=False)

@@ -15,7 +15,7 @@ from loopwright.frontend.context import Context, NotYet, ReturnForm
 from loopwright.frontend.convert import convert, in_type
 from loopwright.frontend.elementwise import assign_elements, check, new_array
 from loopwright.frontend.infer import ArrayKind
-from loopwright.frontend.lists import class_of_elements, elements_of
+from loopwright.frontend.lists import elements_of
 from loopwright.frontend.named_tuples import known_name
 from loopwright.frontend.returned_values import is_first_part, own_values, presence_of, returned
 from loopwright.frontend.rows import laid_out
@@ -38,7 +38,7 @@ from loopwright.frontend.values import (
 )
 from loopwright.frontend.variables import array_if_present, grow
 from loopwright.frontend.views import as_size, as_view, clipped, in_range, size_of
-from loopwright.ir.made_values import name_of_keyed, name_of_list, name_of_records, name_of_text
+from loopwright.ir.made_values import name_of_each, name_of_keyed, name_of_records, name_of_text
 from loopwright.ir.nodes import (
     RESERVED,
     Allocate,
@@ -192,9 +192,8 @@ def _flatten_list(
         packing.append(("list", int(not part.array.weak)))
     if value.is_tuple:
         packing.append(("zip", len(value.parts)))
-        kind = class_of_elements(cx, value)
-        if kind is not None:
-            packing.append((name_of_list(known_name(cx, kind, node)), 0))
+    if value.kind is not None:
+        packing.append((name_of_each(known_name(cx, value.kind, node), 1), 0))
     if value.holds_lists:
         packing.append((name_of_class(ListOfPairs), 0))
 
@@ -261,6 +260,8 @@ def _flatten_rows(
     packing.append(("tuple", 2 + len(table.sizes) + len(table.parts)))
     made = ListOfArrays if table.holds_arrays else ListOfListsOfTuples if table.is_tuple else ListOfLists
     packing.append((name_of_class(made), 0))
+    if table.kind is not None:
+        packing.append((name_of_each(known_name(cx, table.kind, node), 2), 0))
 
 
 def _complex_kind(
@@ -444,7 +445,7 @@ def _zero_of(kind: promote.NumberType) -> Expr:
 
 def _settle_forms(cx: Context, forms: dict[int, ReturnForm]) -> None:
     """At the end of a round: what is returned, of all forms together."""
-    if list(cx.reached) != list(forms) and cx.session.failure is None:  # one of them is not reached any more
+    if cx.reached.keys() != forms.keys() and cx.session.failure is None:  # one of them is not reached any more
         cx.session.forms = {}
         cx.session.types.grown = True
     numbers = [0, *(one.first + k for one in forms.values() for k in range(len(one.kinds)))]

@@ -78,7 +78,7 @@ def new_table(cx: Context, key: tuple[object, ...], kind: int, name: str, node: 
     sizes = tuple(made(f"size.{k}" if axes > 1 else "size", INT64) for k in range(axes))
     return RowTable(
         tuple(parts), made("start", INT64), made("room", INT64), sizes, made("head", INT64, 2), key,
-        holds_arrays=kind != LISTS, is_tuple=isinstance(count, int) and count > 0,
+        holds_arrays=kind != LISTS, is_tuple=isinstance(count, int) and count > 0, kind=cx.session.named.get(key),
     )  # fmt: skip
 
 
@@ -153,7 +153,7 @@ def row_at(cx: Context, table: RowTable, number: Expr, node: ast.AST) -> Value:
     parts = tuple(View(part.array, (Along(0, start_now, ONE),), part.shape) for part in table.parts)
     length = _at(cx, table.sizes[0], number, node)
     is_open = table.head is not None
-    return ListValue(parts, length, table.key, table.is_tuple, is_open, home=(table, number))
+    return ListValue(parts, length, table.key, table.is_tuple, is_open, home=(table, number), kind=table.kind)
 
 
 def make_room(cx: Context, table: RowTable, number: Expr, node: ast.AST) -> None:

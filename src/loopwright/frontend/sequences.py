@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -10,12 +11,12 @@ from loopwright.frontend.arguments import Arguments
 from loopwright.frontend.context import Context
 from loopwright.frontend.convert import as_number, in_type, truth
 from loopwright.frontend.elementwise import binary
-from loopwright.frontend.lists import as_elements
+from loopwright.frontend.lists import as_elements, kept_item
 from loopwright.frontend.operators import common_type, extreme
-from loopwright.frontend.reductions import ALL, ANY, MAXIMUM, MINIMUM, SUM, reduced
+from loopwright.frontend.reductions import ALL, ANY, MAXIMUM, MINIMUM, SUM, reduced, require_elements
 from loopwright.frontend.values import ArrayLike, Items, ListValue, Literal, Number, Value, View, describe
-from loopwright.frontend.views import clipped, is_array, size_of
-from loopwright.ir.nodes import Assign, Binary, Compare, Const, If, Var
+from loopwright.frontend.views import ZERO, clipped, element_at, is_array, size_of, steady
+from loopwright.ir.nodes import Assign, Binary, Compare, Const, Expr, If, Var
 from loopwright.ir.types import BOOL, INT64, Scalar
 
 
@@ -91,14 +92,35 @@ def _extreme(cx: Context, call: Arguments, is_min: bool) -> Value:
     if len(call.values) == 1 and isinstance(call.values[0], ListValue):
         call = replace(call, values=(as_elements(cx, call.values[0], call.node, weak=True),))
     if len(call.values) == 1 and is_array(call.values[0]) and len(call.values[0].shape) == 1:
-        found = reduced(cx, MINIMUM if is_min else MAXIMUM, call.values[0], [0], False, call.node)
-        return _as_items(cx, found, call.values[0], call)
+        array = call.values[0]
+        if array.element.is_float:
+            found = _first_extreme(cx, array, is_min, call.node)
+        else:
+            found = reduced(cx, MINIMUM if is_min else MAXIMUM, array, [0], False, call.node)
+        return _as_items(cx, found, array, call)
     if len(call.values) == 1 and isinstance(call.values[0], Items):
         call = Arguments(call.node, call.name, call.values[0].items, call.named)
     elif len(call.values) == 1:
         raise cx.error(call.node, f"{call.name}() takes numbers, an array of one axis, a list or a tuple here",
                        f"this is {describe(call.values[0])}", f"write: np.{call.name}(a)")  # fmt: skip
     return extreme(cx, "min" if is_min else "max", call.numbers(cx), call.node)
+
+
+def _first_extreme(cx: Context, array: ArrayLike, is_min: bool, node: ast.AST) -> Value:
+    """Python's `max(x)` of floats: the first element that no later one is larger than, so that NaN has no order."""
+    array = steady(cx, array, node)
+    require_elements(cx, array, 0, node)
+    first = kept_item(cx, element_at(cx, array, [ZERO], node), node)
+    how = replace(MINIMUM if is_min else MAXIMUM, step=_first_smaller if is_min else _first_larger)
+    return reduced(cx, how, array, [0], False, node, initial=first)
+
+
+def _first_larger(cx: Context, old: Expr, new: Expr) -> Expr:
+    return Binary("max", old, new)
+
+
+def _first_smaller(cx: Context, old: Expr, new: Expr) -> Expr:
+    return Binary("min", old, new)
 
 
 def _or_default(cx: Context, call: Arguments, is_min: bool) -> Value:

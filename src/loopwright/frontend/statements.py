@@ -37,6 +37,7 @@ from loopwright.frontend.loops import for_loop, jump, while_loop
 from loopwright.frontend.manipulation import reshaped
 from loopwright.frontend.markers import MAKES
 from loopwright.frontend.masked import update_chosen, update_where
+from loopwright.frontend.named_tuples import refuse_object
 from loopwright.frontend.operands import fresh, keep, kept, operands
 from loopwright.frontend.raising import assert_statement, raise_statement
 from loopwright.frontend.record_arrays import assign_records, has_parts
@@ -213,7 +214,7 @@ def _list_of(cx: Context, targets: list[ast.expr], node: ast.expr) -> Value | No
             if isinstance(item, ast.Tuple) or len(parts) > 1 or is_changed(cx.frame.tree, targets[0].id):
                 return comprehension_list(cx, node, node)
             cx.comprehensions.add(id(node))
-            array = comprehension(cx, node)
+            array = comprehension(cx, node, is_list=True)
             if array is None:
                 return comprehension_list(cx, node, node)
             return of_array(cx, array, weak_items(cx, node), (*cx.frame.path, "list", id(node)))
@@ -284,6 +285,7 @@ def assign_to(cx: Context, target: ast.expr, value: Value, value_node: ast.expr)
 
 
 def _unpack(cx: Context, target: ast.expr, parts: list[ast.expr], value: Value, value_node: ast.expr) -> None:
+    refuse_object(cx, value, value_node)
     starred = next((k for k, part in enumerate(parts) if isinstance(part, ast.Starred)), None)
     if starred is not None:  # `first, *rest = t`: a list of what is left
         if not isinstance(value, Items) or len(value.items) < len(parts) - 1:

@@ -101,6 +101,9 @@ def _noted(cx: Context, key: tuple[object, ...], item: Value, what: str, node: a
     if len(numbers) < len(items):
         raise cx.error(node, f"a {what} that is {describe(item)} is outside the language",
                        remedy="use numbers, or tuples of numbers")  # fmt: skip
+    if isinstance(item, Items) and item.kind is not None:
+        raise cx.error(node, f"a {what} that is an object of the class '{item.kind.__name__}' is outside the language",
+                       remedy="use a tuple")  # fmt: skip
     count = len(items) if isinstance(item, Items) else 0
     if cx.session.types.assign(key, count) != count:
         raise cx.error(node, f"each {what} is of one kind here: a number, or a tuple of one length")

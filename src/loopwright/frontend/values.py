@@ -140,7 +140,8 @@ class RowTable:
     """Where the lists, or the arrays, stand that are in a list: each has a number. parts: the elements of all of them,
     a view for each place of tuples; empty while nothing is known of them. starts, rooms: by number, where the elements
     begin and for how many there is room. sizes: by number, the size of each axis, or the length of the list. head: how
-    much of `parts` is used, and how many there are; None where it is the caller's, and only read."""
+    much of `parts` is used, and how many there are; None where it is the caller's, and only read. kind: of the tuples,
+    as in ListValue."""
 
     parts: tuple[View, ...]
     starts: Array
@@ -150,6 +151,7 @@ class RowTable:
     key: tuple[object, ...]
     holds_arrays: bool
     is_tuple: bool = False
+    kind: type | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +160,8 @@ class ListValue:
     known of these. length: how many elements it has now. is_open: whether it can grow, then `length` is a variable, or
     an element of a table's `sizes`. rows: of a list of lists or arrays, where these stand: its numbers are theirs.
     home: of a list in another one, where it stands, and its number. holds_lists: its tuples are lists that nobody
-    changes. is_of_tuple: it is a slice of a tuple, in Python."""
+    changes. is_of_tuple: it is a slice of a tuple, in Python. kind: the class of its tuples, of named ones and of
+    dataclasses."""
 
     parts: tuple[View, ...]
     length: Expr
@@ -169,6 +172,7 @@ class ListValue:
     home: tuple[RowTable, Expr] | None = None
     holds_lists: bool = False
     is_of_tuple: bool = False
+    kind: type | None = None
 
 
 @dataclass(frozen=True, slots=True)

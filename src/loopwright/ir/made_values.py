@@ -8,11 +8,12 @@ fields of records, the keys of a dict, a text. What is called gives the thing.
 from __future__ import annotations
 
 import ast
+from functools import cache
 from typing import Any
 
 import numpy as np
 
-from loopwright.errors import class_named
+from loopwright.errors import class_named, name_of_class
 
 
 def name_of_records(dtype: np.dtype[Any]) -> str:
@@ -30,9 +31,10 @@ def name_of_text(text: str) -> str:
     return _name("Text", text)
 
 
-def name_of_list(kind: str) -> str:
-    """The name of the class that makes a list of named tuples or dataclasses, of one of tuples; `kind`: their class."""
-    return _name("List", kind)
+def name_of_each(name: str, depth: int) -> str:
+    """The name of the class that makes objects of the class of this name of all tuples in a list, or, at a depth of 2,
+    in the lists in a list."""
+    return _name("Each", (name, depth))
 
 
 def _name(kind: str, known: object) -> str:
@@ -44,6 +46,8 @@ def __getattr__(name: str) -> type:
     if kind not in _KINDS:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = ast.literal_eval(bytes.fromhex(known).decode())
+    if kind == "Each":
+        return _each(*value)
     globals()[name] = made = type(name, (_KINDS[kind],), {"known": value})
     return made
 
@@ -80,14 +84,30 @@ class _Text:
         return cls.known
 
 
-class _List:
-    """A list of objects of one class, from one of tuples."""
-
-    known: str
-
-    def __new__(cls, *tuples: Any) -> list[Any]:  # type: ignore[misc]
-        kind: Any = class_named(cls.known)
-        return [kind(*one) for one in tuples]
+def _each(name: str, depth: int) -> type:
+    """The class for objects of the class that has this name now. Raises AttributeError where there is none."""
+    kind = class_named(name)
+    if kind is None:
+        raise AttributeError(f"{name} is gone")
+    return _each_of(kind, depth)
 
 
-_KINDS: dict[str, type] = {"Records": _Records, "Keyed": _Keyed, "Text": _Text, "List": _List}
+@cache
+def _each_of(kind: type, depth: int) -> type:
+    return type(name_of_each(name_of_class(kind), depth).rpartition(":")[2], (_Each,), {"known": (kind, depth)})
+
+
+class _Each:
+    """A list of objects of a class of the user's; lists that stand in the list twice are one list."""
+
+    known: tuple[Any, int]
+
+    def __new__(cls, *items: Any) -> list[Any]:  # type: ignore[misc]
+        kind, depth = cls.known
+        if depth == 1:
+            return [kind(*one) for one in items]
+        made = {id(one): [kind(*item) for item in one] for one in items}
+        return [made[id(one)] for one in items]
+
+
+_KINDS: dict[str, type] = {"Records": _Records, "Keyed": _Keyed, "Text": _Text, "Each": _Each}
