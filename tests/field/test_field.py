@@ -50,7 +50,7 @@ def test_as_cpython_on_a_gpu(name: str) -> None:
 
 def test_the_suite_is_complete() -> None:
     assert len(BY_NAME) == len(LOOPS) == 151
-    assert len({one.name for one in PROGRAMS}) == len(PROGRAMS) == 136
+    assert len({one.name for one in PROGRAMS}) == len(PROGRAMS) == 145
 
 
 @pytest.mark.parametrize("one", PROGRAMS, ids=[one.name for one in PROGRAMS])
