@@ -147,7 +147,7 @@ def test_rows_that_are_chosen_from(columns: int) -> None:
     kernel = lw.kernel(rows_of_the_chosen)
     for limit in (-9.0, 0.0, 1.5, 9.0):
         np.testing.assert_allclose(kernel(x, limit), rows_of_the_chosen(x, limit))
-    assert "lw_chosen" in kernel.specialise(x, 0.0).c_text
+    assert columns == 1 or "lw_chosen" in kernel.specialise(x, 0.0).c_text  # one element is no loop
 
 
 def test_a_condition_that_may_fail_is_not_counted_ahead() -> None:

@@ -119,7 +119,7 @@ def test_random_schedules(shard: int, cache: Path) -> None:
     tally = check_nests(range(shard * NESTS, (shard + 1) * NESTS), cache)
     report(tally)
     counts = tally.counts
-    assert counts["changed"] > 0.5 * NESTS
+    assert counts["changed"] > 0.45 * NESTS
     assert counts["compiled"] > 0.4 * NESTS / COMPILED
     assert counts["call compared"] > 1.9 * NESTS
     rightly, not_seen = counts["forbidden, rightly"], counts["forbidden, no difference seen"]
@@ -317,14 +317,14 @@ def check_emulated(
 
 def check_marks(kernel: Kernel, strict: bool, tally: Tally) -> None:
     """What is marked to run in parallel or in lanes may still do so, after whatever came later. (What sorts iterations
-    is marked as such, and keeps its order.)"""
+    is marked as such, and keeps its order. Of chunks that a `scan` has made, the step itself knows that they do.)"""
     in_order = ("sequential", "sorted")
     marked = [loop for loop in loops(kernel).values() if isinstance(loop, For) and loop.run not in in_order]
     with together(PATIENCE):  # a kernel after steps is harder to judge than the one before, for which this was proven
         facts = analyse(kernel) if marked else None
         for loop in marked:
             assert facts is not None
-            why = order_needed(facts.loops[loop.name], False, strict)
+            why = order_needed(facts.loops[loop.name], loop.asserted, strict)
             if why is not None and "within the budget" in why.reason:
                 tally.careful["a mark is too hard to judge again"] += 1
             else:
