@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from loopwright.frontend.context import Context
-from loopwright.frontend.values import Number, Value
+from loopwright.frontend.values import Array, Number, Value
 from loopwright.frontend.variables import freeze, survives
 from loopwright.ir.nodes import Checked, Expr, Load
 from loopwright.ir.walk import rewrite_expr, subexpressions
@@ -48,6 +48,12 @@ def kept(cx: Context, value: Value, start: int, node: ast.AST) -> Value:
 def fresh(expr: Expr) -> Expr:
     """A copy in which every Load and Checked is a new object: each stands for one occurrence."""
     return rewrite_expr(expr, lambda part: replace(part) if isinstance(part, Load | Checked) else part)
+
+
+def same_place(place: Value) -> Array:
+    """The same element once more: each occurrence of a Load in an index is an object of its own."""
+    assert isinstance(place, Array)
+    return replace(place, index=tuple(fresh(expr) for expr in place.index))
 
 
 def twice(cx: Context, value: Value, node: ast.AST) -> tuple[Value, Value]:

@@ -38,7 +38,7 @@ from loopwright.frontend.manipulation import reshaped
 from loopwright.frontend.markers import MAKES
 from loopwright.frontend.masked import update_chosen, update_where
 from loopwright.frontend.named_tuples import refuse_object
-from loopwright.frontend.operands import fresh, keep, kept, operands
+from loopwright.frontend.operands import keep, kept, operands, same_place
 from loopwright.frontend.raising import assert_statement, raise_statement
 from loopwright.frontend.record_arrays import assign_records, has_parts
 from loopwright.frontend.refusals import ELEMENTWISE, refuse_statement
@@ -501,10 +501,10 @@ def _augmented(cx: Context, node: ast.AugAssign) -> None:
     if isinstance(place, View) or place.shape:
         return _augmented_part(cx, as_view(place) if isinstance(place, Array) else place, op, node)
     start = len(cx.body)
-    values: list[Value] = [place, arrays.element(cx, _same_place(place), cx.at(target))]
+    values: list[Value] = [place, arrays.element(cx, same_place(place), cx.at(target))]
     value = cx.evaluate(node.value)
     keep(cx, values, start, [target, target])
-    place, read = _same_place(values[0]), values[1]
+    place, read = same_place(values[0]), values[1]
     new = operators.binary_operation(cx, op, read, value, node)
     return arrays.store(cx, place, new, target, node)
 
@@ -570,12 +570,6 @@ def _same_kind(cx: Context, old: Value, new: Value, node: ast.AugAssign) -> Valu
                        "NumPy raises TypeError: cannot cast with casting rule 'same_kind'",
                        "convert them first, with .astype(x.dtype)")  # fmt: skip
     return new
-
-
-def _same_place(place: Value) -> Array:
-    """The same element once more: each occurrence of a Load in an index is an object of its own."""
-    assert isinstance(place, Array)
-    return replace(place, index=tuple(fresh(expr) for expr in place.index))
 
 
 # ---- control --------------------------------------------------------------------------------------------------
