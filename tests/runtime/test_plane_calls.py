@@ -394,7 +394,7 @@ def rows(a, out):
     for i in range(a.shape[0]):
         last = 0.0
         for j in range(a.shape[1]):
-            last = 0.5 * last + a[i, j]
+            last = a[i, j] / (1.0 + last)  # no linear recurrence, which would run in chunks
         out[i] = last
 
 
