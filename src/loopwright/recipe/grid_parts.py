@@ -11,9 +11,9 @@ from __future__ import annotations
 from contextlib import suppress
 from math import prod
 
-from loopwright.ir.nodes import Allocate, Assign, For
+from loopwright.ir.nodes import Allocate, Assign, For, Load
 from loopwright.ir.user_text import user_name
-from loopwright.ir.walk import loops, statements
+from loopwright.ir.walk import loops, own_expressions, statements, subexpressions
 from loopwright.recipe.distribution import isolate
 from loopwright.recipe.grid_rows import is_told, length_of, size_text
 from loopwright.recipe.grid_scans import level_of
@@ -188,7 +188,11 @@ def _shared_out(partial: PartialSchedule, outer: list[str], entry: str, lanes: i
 def _in_chunks(partial: PartialSchedule, outer: list[str], entry: str, lanes: int) -> None:
     """The chunks of a loop that only needs its order for what it adds up, in nests of their own. Raises NotTaken."""
     why = f"where there are few '{user_name(outer[-1])}', {CHUNKS} chunks of each keep more of a GPU busy"
-    has_totals, made = is_plain(partial.kernel, partial.around(entry)[-1]), set(_local(partial))
+    loop = partial.around(entry)[-1]
+    has_totals, made = is_plain(partial.kernel, loop), set(_local(partial))
+    bounds = [part for expr in own_expressions(loop) for part in subexpressions(expr, Load)]
+    if bounds and not has_totals:
+        raise NotTaken("data say how long a row is: most may be shorter than their chunks cost")
     level = level_of(partial, entry, CHUNKS, why)
     partial.rare |= {phase.again for phase in level.phases}
     body = partial.around(outer[-1])[-1].body
