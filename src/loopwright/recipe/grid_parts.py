@@ -188,9 +188,9 @@ def _shared_out(partial: PartialSchedule, outer: list[str], entry: str, lanes: i
 def _in_chunks(partial: PartialSchedule, outer: list[str], entry: str, lanes: int) -> None:
     """The chunks of a loop that only needs its order for what it adds up, in nests of their own. Raises NotTaken."""
     why = f"where there are few '{user_name(outer[-1])}', {CHUNKS} chunks of each keep more of a GPU busy"
-    loop = partial.around(entry)[-1]
-    has_totals, made = is_plain(partial.kernel, loop), set(_local(partial))
-    bounds = [part for expr in own_expressions(loop) for part in subexpressions(expr, Load)]
+    row = partial.around(entry)[-1]
+    has_totals, made = is_plain(partial.kernel, row), set(_local(partial))
+    bounds = [part for expr in own_expressions(row) for part in subexpressions(expr, Load)]
     if bounds and not has_totals:
         raise NotTaken("data say how long a row is: most may be shorter than their chunks cost")
     level = level_of(partial, entry, CHUNKS, why)
