@@ -200,6 +200,21 @@ def test_the_first_part_of_a_local_array_is_that_array_made_shorter(shape, place
     assert not any(statements(kernel.body, Allocate))
 
 
+@pytest.mark.parametrize(
+    "written", ["d.copy(), c", "c.copy(), c.copy()", "c[:k].copy(), d", "d[:k].copy(), c[:k].copy()"]
+)
+def test_copies_share_no_memory(written):
+    function = define(f"""
+        def f(n, k):
+            c = np.zeros(n)
+            d = c
+            c[0] = 1.0
+            return {written}
+        """, f"copies {written}.py")  # fmt: skip
+    same(function, 5, 3)
+    assert not np.shares_memory(*lw.kernel(function)(5, 3))
+
+
 def test_a_part_of_an_array_that_several_returns_share_is_copied_once():
     function = define("""
         def f(a, limit):

@@ -89,13 +89,11 @@ def returned(cx: Context, node: ast.expr) -> Value:
 
 
 def _uncopied(cx: Context, node: ast.expr) -> ast.expr:
-    """What is returned without `.copy()` of local arrays and their parts: `own_values` sees to it that nobody else has
-    what is returned."""
+    """What is returned without `.copy()` of parts of local arrays: `own_values` sees to it that nobody else has these."""
     match node:
         case ast.Tuple(elts=items):
             return ast.copy_location(ast.Tuple([_uncopied(cx, item) for item in items], node.ctx), node)
-        case ast.Call(func=ast.Attribute(value=copied, attr="copy"), args=[], keywords=[]):
-            base = copied.value if isinstance(copied, ast.Subscript) else copied
+        case ast.Call(func=ast.Attribute(value=ast.Subscript(value=base) as copied, attr="copy"), args=[], keywords=[]):
             value = cx.evaluate(base) if isinstance(base, ast.Name) else None
             return copied if isinstance(value, Array) and value.name in cx.allocations else node
         case _:
