@@ -89,7 +89,7 @@ def returned(cx: Context, node: ast.expr) -> Value:
 
 
 def _uncopied(cx: Context, node: ast.expr) -> ast.expr:
-    """What is returned without `.copy()` of parts of local arrays: `own_values` gives each of them memory of its own."""
+    """What is returned without `.copy()` of parts of local arrays: `own_values` gives each memory of its own."""
     match node:
         case ast.Tuple(elts=items):
             return ast.copy_location(ast.Tuple([_uncopied(cx, item) for item in items], node.ctx), node)
