@@ -10,6 +10,7 @@ import builtins
 import importlib
 import linecache
 import math
+import signal
 import sys
 import warnings
 from dataclasses import dataclass
@@ -310,6 +311,24 @@ def _raised(text: str, at: SourcePlace | None) -> Exception:
     if at is not None:
         error.add_note(describe("", "raised here", at))
     return error
+
+
+def is_of_a_handler(error: BaseException) -> bool:
+    """Whether a handler of signals, one that is installed now, was running when this was raised. It is meant for the
+    caller then, whatever we were at: a TimeoutError, say, is an OSError and no word of a folder."""
+    codes = frozenset(map(_code_of, map(signal.getsignal, signal.valid_signals())))
+    trace = error.__traceback__
+    while trace is not None and trace.tb_frame.f_code not in codes:
+        trace = trace.tb_next
+    return trace is not None
+
+
+def _code_of(handler: object) -> object:
+    while (inner := getattr(handler, "func", None)) is not None:  # of functools.partial
+        handler = inner
+    if not callable(handler):
+        return None
+    return getattr(handler, "__code__", None) or getattr(handler.__call__, "__code__", None)
 
 
 def _fits(value: int | float, to: str) -> bool:

@@ -15,7 +15,7 @@ from loopwright.choice.experimenter import CandidateSearch, Experimenter
 from loopwright.choice.explore import Experiment
 from loopwright.choice.predictors import Predictors
 from loopwright.config import Config
-from loopwright.errors import warn_once
+from loopwright.errors import is_of_a_handler, warn_once
 from loopwright.ir.signature import ArrayArgument, ScalarArgument, Shape, Signature, shape_of
 from loopwright.ir.variant import Variant, default_variant
 from loopwright.memory.sampled import APART_NS
@@ -213,11 +213,11 @@ class KernelChooser:
         try:
             serving = self._decisions[shape].variant
             evidence = self._experimenter().evidence(experiment, serving, self._form, arguments)
-        except (OSError, MemoryError):
+        except BaseException as error:
+            if not isinstance(error, OSError | MemoryError) or is_of_a_handler(error):
+                self.adaptive.abandon(experiment, time.perf_counter_ns() - begun)
+                raise
             evidence = None
-        except BaseException:
-            self.adaptive.abandon(experiment, time.perf_counter_ns() - begun)
-            raise
         spent_ns = time.perf_counter_ns() - begun
         if evidence is None:
             self.adaptive.abandon(experiment, spent_ns)
@@ -232,6 +232,8 @@ class KernelChooser:
         try:
             found = search.more(arguments, SEARCH_NS)
         except Exception as error:  # the call that is about to be made has nothing to do with it
+            if is_of_a_handler(error):
+                raise
             warn_once("looking", f"no candidates for '{self._kernel[:8]}' are looked for: {error!r}")
             search.over, found = True, ()
         finally:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from loopwright.choice.base import Chooser, Measured
 from loopwright.config import Config
 from loopwright.deferred import deferred
-from loopwright.errors import warn_once
+from loopwright.errors import is_of_a_handler, warn_once
 from loopwright.ir.variant import default_variant
 
 if TYPE_CHECKING:
@@ -72,6 +72,8 @@ class KernelExperience:
         try:
             return self._chooser(compiled, config, served_ns, resident, tuned)
         except Exception as error:  # whatever a store may hold: the default serves, as if nothing were known
+            if is_of_a_handler(error):
+                raise
             warn_once("experience", f"what is known of '{compiled.fingerprint[:8]}' is of no use: {error!r}")
             return None
 
@@ -86,6 +88,8 @@ class KernelExperience:
             known = None if here is None else store.table(records.REMAP, here.fingerprint, compiled.fingerprint)
             factor = 1.0 if known is None else float(known.content["factor"])
         except Exception as error:  # whatever a store may hold
+            if is_of_a_handler(error):
+                raise
             warn_once("experience", f"what is known of '{compiled.fingerprint[:8]}' is of no use: {error!r}")
             return None
 

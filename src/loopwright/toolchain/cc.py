@@ -24,7 +24,7 @@ from functools import cache, partial
 from pathlib import Path
 
 from loopwright.config import Tools
-from loopwright.errors import CompilerError, warn_once
+from loopwright.errors import CompilerError, is_of_a_handler, warn_once
 from loopwright.toolchain.machine import cpu_fingerprint
 from loopwright.toolchain.store import find, keep, keep_aside, key_of, obtain
 
@@ -194,6 +194,8 @@ def build_with(
     try:
         stored = obtain(config.cache, key, make, config.compile_timeout_s + 30, config.cache_size)
     except OSError as error:
+        if is_of_a_handler(error):
+            raise
         raise UnwritableError(unwritable_text(error)) from error
     seconds = 0.0 if stored.from_cache else time.perf_counter() - started
     return Artifact(stored.folder / LIBRARY, stored.folder / SOURCE, seconds, stored.from_cache)
@@ -286,6 +288,8 @@ def _searched(config: Tools, variable: str) -> _CompilerSearch:
         try:
             found = _working(name, config)
         except OSError as error:
+            if is_of_a_handler(error):
+                raise
             unwritable = found = unwritable_text(error)
         if isinstance(found, Compiler):
             return _CompilerSearch(found, ())

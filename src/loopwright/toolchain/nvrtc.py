@@ -20,7 +20,7 @@ from types import ModuleType
 from typing import Any
 
 from loopwright.config import Tools
-from loopwright.errors import CompilerError
+from loopwright.errors import CompilerError, is_of_a_handler
 from loopwright.ir.program import DeviceText
 from loopwright.toolchain.cubin import KernelResources, kernel_resources
 from loopwright.toolchain.store import keep_aside, key_of, obtain
@@ -104,6 +104,8 @@ def build(text: DeviceText, architecture: str | tuple[int, int], config: Tools, 
     try:
         stored = obtain(config.cache, key, make, config.compile_timeout_s + 30, config.cache_size)
     except OSError as error:
+        if is_of_a_handler(error):
+            raise
         raise CompilerError(
             f"no folder for compiled code can be written ({error})\n  try: set LOOPWRIGHT_CACHE"
         ) from error

@@ -34,7 +34,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from loopwright.deferred import deferred
-from loopwright.errors import warn_once
+from loopwright.errors import is_of_a_handler, warn_once
 from loopwright.toolchain.trust import folder_in, trusted_file, trusted_folder
 
 if TYPE_CHECKING:
@@ -103,6 +103,8 @@ def obtain(
             _count(cache, made, most_bytes)
             return made
         except OSError as error:
+            if is_of_a_handler(error):
+                raise
             reason = str(error)
     _fall_back(cache, reason or _unusable[cache])
     return _make_in_private(key, make)
@@ -120,8 +122,11 @@ def keep(cache: Path, key: str, make: Callable[[Path], None], most_bytes: int | 
     anybody wait for the disk: of what a power cut leaves of it, the digest tells."""
     cache = Path(os.path.abspath(cache))
     if not _why_unusable(cache) and cache not in _unusable:
-        with suppress(OSError):
+        try:
             _count(cache, _make_in(cache, key, make, 0.0, flush=False), most_bytes)
+        except OSError as error:
+            if is_of_a_handler(error):
+                raise
 
 
 def discard(entry: Stored) -> None:
@@ -420,6 +425,8 @@ def _make_in_private(key: str, make: Callable[[Path], None]) -> Stored:
             folder = place if place in _private else _new_private(place)
             return _make_in(folder, key, make, 0.0)
         except OSError as error:
+            if is_of_a_handler(error):
+                raise
             failure = error
     raise failure or OSError(errno.ENOSPC, "no folder for temporary files can be written")
 
