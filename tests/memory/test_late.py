@@ -163,10 +163,15 @@ def by_number(pointer, data, y):
         y[row] = s
 
 
-@pytest.mark.parametrize("first", [0, (1 << 31) + 7])
-def test_elements_without_a_stride_are_counted_in_64_bits(gpu: Watched, first: int) -> None:
-    """More than two thousand million of them take no more room than one."""
+ROWS = "split row 32; bind row.o block.x; bind row thread.x"
+
+
+@pytest.mark.parametrize(("first", "schedule"), [(0, ""), (0, ROWS), ((1 << 31) + 7, ROWS)])
+def test_elements_without_a_stride_are_counted_in_64_bits(gpu: Watched, first: int, schedule: str) -> None:
+    """More than two thousand million of them take no more room than one. (The default schedule would start a block for
+    each 2048 that there may be: a million.)"""
     pointer = first + np.array([0, 3, 5, 5, 9])
     data, y = there(gpu, np.ones(1), (first + 20,), (0,)), there(gpu, np.zeros(4))
-    lw.kernel(by_number)(there(gpu, pointer), data, y)
+    with lw.options(schedule=schedule):
+        lw.kernel(by_number)(there(gpu, pointer), data, y)
     assert back(gpu, y).tolist() == [sum(range(*pointer[row : row + 2])) for row in range(4)]
