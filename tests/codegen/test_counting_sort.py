@@ -186,8 +186,8 @@ def test_random_irregular_programs(first: int, options: dict[str, Any]) -> None:
         with np.errstate(all="ignore"):
             kernel(*wanted)
         try:
-            with lw.options(device="emulated", strict=True, **options):
-                lw.kernel(kernel)(*got)
+            with lw.options(device="emulated", strict=True, compiler_flags=("-O0",), **options):
+                lw.kernel(kernel)(*got)  # what is left for the host is launches
         except lw.ScheduleError as why:
             assert any(words in str(why) for words in REFUSED)
             continue

@@ -94,7 +94,7 @@ def triangle(a):
 
 STARTS = np.array([0, 3, 3, 700, 701, 1500], np.int64)
 CALLS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
-    "product": (product, (small(70, 40), small(40, 90), small(70, 90))),
+    "product": (product, (small(70, 18), small(18, 66), small(70, 66))),
     "stencil": (stencil, (small(40, 300), small(40, 300))),
     "transposition": (transposition, (small(70, 70), small(70, 70))),
     "columns": (columns, (small(90, 50), small(50))),

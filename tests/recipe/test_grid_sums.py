@@ -133,6 +133,8 @@ def counts(a, x, y):
     ],
 )
 def test_which_loops_are_bound(kernel: Any, wanted: str, shape: tuple[int, int]) -> None:
+    if "reduce" not in wanted:
+        shape = shape[0], min(shape[1], 300)  # no length has a version of its own
     found = agree(kernel, whole(*shape), whole(shape[1]), whole(shape[0]), strict=False)
     assert "; ".join(str(decision.step) for decision in found.analysed.recipe.decisions) == wanted
 
