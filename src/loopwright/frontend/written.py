@@ -43,7 +43,19 @@ class DefReader:
 
     def written(self) -> frozenset[str]:
         """The parameters that may be written."""
-        return self.names_written() & {parameter.arg for parameter in parameters_of(self.tree)}
+        return (self.names_written() & {parameter.arg for parameter in parameters_of(self.tree)}) - self.replaced()
+
+    def replaced(self) -> set[str]:
+        """The names that a statement of the body gives other arrays (`x = x.copy()`) before they have a second name
+        or are written: what is written afterwards is no longer the parameter."""
+        found: set[str] = set()
+        shared: set[str] = set()
+        for statement in self.tree.body if not self.nested else ():
+            for node in ast.walk(statement):
+                shared = shared.union(*self.writes(node), (old for _, old in self.aliases(node)))
+            if isinstance(statement, ast.Assign):
+                found |= set().union(*map(_names, statement.targets)) - shared
+        return found
 
     def names_written(self) -> frozenset[str]:
         """The names through which elements may be written, under this name or another one."""
@@ -51,12 +63,13 @@ class DefReader:
         updated: set[str] = set()
         aliases: list[tuple[str, str]] = []  # (new name, the name that it may be a view of)
         arrays: list[tuple[str, str]] = []  # those where it is no element
+        numbers = _used_as_numbers(self.tree)
         for node in all_nodes(self.tree):
             now, by_update = self.writes(node)
             written |= now
             updated |= by_update
             aliases += self.aliases(node)
-            if isinstance(node, ast.Assign) and _is_whole(node.value):
+            if isinstance(node, ast.Assign) and _is_whole(node.value) and not _unpacks_numbers(node, numbers):
                 arrays += self.aliases(node)
         shown = _used_as_arrays(self.tree)
         arrays += [pair for pair in aliases if pair[0] in shown or pair[0] in self.item_names]
@@ -349,6 +362,49 @@ def _used_as_arrays(tree: ast.FunctionDef) -> set[str]:
             case _:
                 pass
     return found
+
+
+def _used_as_numbers(tree: ast.FunctionDef) -> set[str]:
+    """The names that a condition compares: an array has no truth value."""
+    found: set[str] = set()
+    for node in all_nodes(tree):
+        if isinstance(node, ast.If | ast.While | ast.IfExp):
+            found |= _compared(node.test)
+    return found
+
+
+def _compared(test: ast.expr) -> set[str]:
+    match test:
+        case ast.BoolOp(values=parts):
+            return set().union(*map(_compared, parts))
+        case ast.UnaryOp(op=ast.Not(), operand=inner):
+            return _compared(inner)
+        case ast.Compare(left=left, ops=ops, comparators=others) if not any(
+            isinstance(op, ast.Is | ast.IsNot | ast.In | ast.NotIn) for op in ops
+        ):
+            return set().union(*map(_terms, (left, *others)))
+        case _:
+            return set()
+
+
+def _terms(value: ast.expr) -> set[str]:
+    """The names that arithmetic combines to a value."""
+    match value:
+        case ast.Name(id=name):
+            return {name}
+        case ast.BinOp(left=left, right=right) if not isinstance(value.op, ast.MatMult):
+            return _terms(left) | _terms(right)
+        case ast.UnaryOp(operand=inner):
+            return _terms(inner)
+        case _:
+            return set()
+
+
+def _unpacks_numbers(node: ast.Assign, numbers: set[str]) -> bool:
+    """Whether `x, y = a` takes numbers out of an array: one of them is used as a number, so all are."""
+    return isinstance(node.value, ast.Name) and any(
+        isinstance(target, ast.Tuple) and not numbers.isdisjoint(_names(target)) for target in node.targets
+    )
 
 
 def _is_whole(value: ast.expr) -> bool:
