@@ -267,7 +267,7 @@ _CHECKS: dict[str, tuple[type[Exception], str]] = {
         "is stretched where an argument has it, or where the text says so: a[:1], a[:, None], keepdims=True)",
     ),
     "reshaped": (ValueError, "an array cannot get this shape, which has another number of elements"),
-    "unpack": (ValueError, "an array has more or fewer elements than the names it is unpacked into"),
+    "unpack": (ValueError, "a sequence has more or fewer elements than the names it is unpacked into"),
     "empty": (ValueError, "zero-size array to reduction operation which has no identity"),
     "pop": (IndexError, "pop from empty list"),
     "none": (TypeError, "a variable that is None is used as a number"),

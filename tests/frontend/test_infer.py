@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from frontend.judge import define, kernel_of
+from frontend.judge import define, kernel_of, refusal
+from loopwright.frontend import infer
 from loopwright.frontend.infer import Types
 from loopwright.frontend.promote import WEAK_FLOAT, WEAK_INT, NumberType
 from loopwright.ir.types import FLOAT32, INT64, UINT64
@@ -87,3 +88,10 @@ def test_constants_beyond_int64_beside_unsigned_numbers():
     from frontend.judge import same
 
     same(function, np.arange(5, dtype=np.uint64))
+
+
+def test_types_that_grow_without_end_are_refused(monkeypatch):
+    monkeypatch.setattr(infer, "_MOST_ROUNDS", 1)
+    assert "the types of its variables are not found" in refusal(
+        define("def f(a):\n    x = 0\n    x += a[0]\n"), np.ones(1)
+    )

@@ -18,6 +18,9 @@ BODIES = [
     "x = [1]; x.append(n); return np.array(x)", "x = [1.0]; x.extend([2.0, float(a[0])]); return x",
     "x = [(1, 2.0)]; x.append((n, a[0])); i, v = x[-1]; return i, v, len(x)",
     "x = [1.0, 2.0, 3.0]; y = x[1:]; x[1] = 9.0; y2 = y[0]; return y2, x[1], len(y)",
+    "x = [0, 1]; x[0] += n; i, j = x; x[1] = 9; return i, j, x", "x = [k for k in range(n)]; i, j = x; return i + j",
+    "x = [[1.0, 2.0], [n, a[0]]]; u, v = x; i, j = v; return u[1] * i + j",
+    "x = [(v, n) for v in a]; (i, j), k = x; return i, j, k", "x = [1, n]; x[0], x[1] = x; x[1], x[0] = x; return x",
 ]  # fmt: skip
 
 

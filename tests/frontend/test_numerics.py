@@ -24,7 +24,8 @@ np.fix(a); np.sinc(a); np.sinc(x); np.trapezoid(a); np.trapezoid(a, dx=0.5); np.
 np.trapezoid(m, axis=0); np.vander(a); np.vander(a, 3); np.vander(a, 3, increasing=True); np.gcd(i, 6); np.lcm(i, 4)
 np.ldexp(a, i); np.heaviside(a, 0.5); np.logaddexp(a, b); np.logaddexp2(a, b); np.nanmedian(nm, axis=0)
 np.polyfit(s, s * s + s, 2); np.linalg.norm(a, 3); np.linalg.norm(m, np.inf); np.diff(m, n=2, axis=0)
-np.cumsum(c3, axis=2); np.cumprod(m, axis=0)
+np.cumsum(c3, axis=2); np.cumprod(m, axis=0); np.unwrap(9 * a); np.unwrap(9 * m, axis=0); np.unwrap(9 * m, 4.0)
+np.unwrap(n, period=1.5)
 """
 
 

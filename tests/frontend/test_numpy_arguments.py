@@ -71,6 +71,7 @@ def test_the_same_as_numpy(text: str, x: np.ndarray) -> None:
     [
         ("np.digitize(x, x)", VECTOR), ("np.bincount(x)", np.array([1, -1])),
         ("np.bincount(x, np.ones(5))", np.array([1, 2])), ("np.interp(1.5, x, np.ones(5))", VECTOR),
+        ("np.interp(1.5, x[:0], x[:0])", VECTOR), ("np.interp(x, x[:0], x[:0])", VECTOR),
         ("np.histogram(x, 3)", ODD), ("np.histogram(x, [3, 2, 1])", VECTOR), ("np.cov(x)", CUBE),
     ],
 )  # fmt: skip

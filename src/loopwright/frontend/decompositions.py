@@ -28,7 +28,7 @@ def _tall(a: Any) -> Any:
             else:
                 w[i, j] = a[j, i]
             if not abs(w[i, j]) < np.inf:
-                raise ValueError("SVD did not converge")
+                raise np.linalg.LinAlgError("SVD did not converge")
     return w
 
 
@@ -231,7 +231,7 @@ def _eigvalsh(a: Any) -> Any:
             w[i, j] = a[i, j]
             w[j, i] = a[i, j]
             if not abs(w[i, j]) < np.inf:
-                raise ValueError("Eigenvalues did not converge")
+                raise np.linalg.LinAlgError("Eigenvalues did not converge")
     scale = _scaled(w)
     sweep, is_done = 0, False
     while not is_done and sweep < _MOST_SWEEPS:

@@ -44,10 +44,13 @@ class Types:
         self.found, self.grown = {}, False
         self.rounds += 1
 
+    def grow_without_end(self) -> bool:
+        """Whether so many rounds have found wider types that no more of them will help."""
+        return self.grown and self.rounds >= _MOST_ROUNDS
+
     def are_settled(self) -> bool:
         """At the end of a round: whether its result may be kept. Else the next round sees other types."""
         if self.grown:
-            assert self.rounds < _MOST_ROUNDS, "types grow for ever"
             return False
         if self.found == self.known or self.trials == _MOST_TRIALS:
             return True

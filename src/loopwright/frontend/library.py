@@ -78,6 +78,8 @@ def _middle(flat: Any) -> Any:
 def _interp(x: Any, xp: Any, fp: Any) -> Any:
     if len(xp) != len(fp):
         raise ValueError("fp and xp are not of the same length.")
+    if len(xp) == 0:
+        raise ValueError("array of sample points is empty")
     return _interpolated(x, xp, fp)
 
 
@@ -105,6 +107,8 @@ def _interpolated(x: Any, xp: Any, fp: Any) -> Any:
 def _interp_all(x: Any, xp: Any, fp: Any) -> Any:
     if len(xp) != len(fp):
         raise ValueError("fp and xp are not of the same length.")
+    if len(xp) == 0:
+        raise ValueError("array of sample points is empty")
     result = np.empty(len(x), np.float64)
     for i in range(len(x)):
         result[i] = _interpolated(x[i], xp, fp)

@@ -44,7 +44,7 @@ from loopwright.frontend.views import (
     size_of,
     sliced,
 )
-from loopwright.ir.nodes import RESERVED, Allocate, Assign, Binary, Compare, Const, Expr, Store, Var
+from loopwright.ir.nodes import RESERVED, Allocate, Assign, Binary, Checked, Compare, Const, Expr, Store, Var
 from loopwright.ir.types import INT64
 
 ROOM = RESERVED
@@ -334,6 +334,14 @@ def items_at(cx: Context, value: ListValue, place: Expr, node: ast.AST) -> Value
         return rows.row_at(cx, value.rows, cx.once(number.expr, cx.at(node)), node)
     found = tuple(element_at(cx, part, [place], node) for part in value.parts)
     return of_class(found, value.kind, value.holds_lists) if value.is_tuple else found[0]
+
+
+def unpacked(cx: Context, value: ListValue, count: int, node: ast.AST) -> Items:
+    """The elements of a list for `count` names; another number of them is an error of the run."""
+    value = known(cx, value, node)
+    same = Compare("eq", value.length, Const(count, INT64))
+    cx.temporary(Checked(Const(0, INT64), same, "unpack", at=cx.at(node)), cx.at(node))
+    return Items(tuple(items_at(cx, value, Const(k, INT64), node) for k in range(count)))
 
 
 def length_now(cx: Context, value: ListValue, node: ast.AST) -> Expr:

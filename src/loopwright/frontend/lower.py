@@ -114,6 +114,10 @@ def _rounds(session: Session) -> Kernel | None:
     """Read a function until the types of its variables are known."""
     kernel = None
     while session.types.rounds == 0 or not session.types.are_settled():
+        if session.types.grow_without_end():
+            raise KernelError("the types of its variables are not found", session.source.definition.at_name(),
+                              "each reading of the function shows wider ones",
+                              "use other names for values of other types")  # fmt: skip
         session.types.begin()
         session.failure = None
         session.mixed.clear()

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from loopwright.frontend.along_axis import as_rows, of_rows
-from loopwright.frontend.running import _cumprod, _cumsum, _nancumprod, _nancumsum
+from loopwright.frontend.running import _cumprod, _cumsum, _nancumprod, _nancumsum, _unwrap
 from loopwright.frontend.sorting import _numbers_first, _put_in_place
 
 # ---- differences and areas -------------------------------------------------------------------------------------------
@@ -585,7 +585,7 @@ FUNCTIONS: dict[Any, By | tuple[int, By, By]] = {
     np.percentile: _percentile, np.quantile: _quantile, np.nanquantile: _nanquantile,
     np.nanpercentile: _nanpercentile, np.nanmedian: _nanmedian, np.nanargmax: _nanargmax, np.nanargmin: _nanargmin,
     np.nan_to_num: _nan_to_num, np.cov: _cov, np.corrcoef: _corrcoef, np.digitize: _digitize, np.lexsort: _lexsort,
-    np.linalg.slogdet: _slogdet, np.linalg.matrix_power: _matrix_power,
+    np.linalg.slogdet: _slogdet, np.linalg.matrix_power: _matrix_power, np.unwrap: _unwrap,
 }  # fmt: skip
 """By NumPy's function: ours, or one for a number and one for an array as the argument at a place."""
 

@@ -1,4 +1,4 @@
-"""NumPy's running sums and products, written in the language."""
+"""NumPy's running sums and products, and the phases that it unwraps, written in the language."""
 
 from __future__ import annotations
 
@@ -79,3 +79,22 @@ def _nancumsum(a: Any, axis: Any = None) -> Any:
 
 def _nancumprod(a: Any, axis: Any = None) -> Any:
     return _cumprod(np.where(np.isnan(a), 1, a), axis)
+
+
+def _unwrap(p: Any, discont: Any = None, axis: Any = -1, period: Any = 6.283185307179586) -> Any:
+    half = period / 2.0
+    limit = half if discont is None else discont
+    steps = np.diff(p * 1.0, axis=axis)
+    turned = np.mod(steps + half, period) - half
+    turned = np.where((turned == -half) & (steps > 0), half, turned)
+    turned = np.where(np.abs(steps) < limit, steps * 0.0, turned - steps)
+    phases = p + period * 0.0
+    if p.ndim == 1:
+        phases[1:] += np.cumsum(turned)
+    elif axis == 0:
+        phases[1:] += np.cumsum(turned, axis=0)
+    elif p.ndim == 2:
+        phases[:, 1:] += np.cumsum(turned, axis=1)
+    else:
+        raise NotImplementedError("np.unwrap takes arrays of one or two axes here")
+    return phases

@@ -14,7 +14,7 @@ import numpy as np
 
 from loopwright.deferred import deferred
 from loopwright.errors import KernelError
-from loopwright.frontend import arrays, operators
+from loopwright.frontend import arrays, lists, operators
 from loopwright.frontend.array_names import has_aliases
 from loopwright.frontend.array_parts import assign_part, part_of
 from loopwright.frontend.array_variables import independent
@@ -300,6 +300,8 @@ def _unpack(cx: Context, target: ast.expr, parts: list[ast.expr], value: Value, 
         if isinstance(value, Elementwise) and value.reads:
             value = materialised(cx, value, value_node)
         value = items_of(cx, value, len(parts), value_node)
+    if isinstance(value, ListValue):
+        value = lists.unpacked(cx, value, len(parts), value_node)
     if not isinstance(value, Items):
         raise cx.error(value_node, "only a tuple can be unpacked", f"this is {describe(value)}")
     if len(parts) != len(value.items):

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import builtins
 import heapq
+from collections import Counter
 from functools import cached_property
 from types import BuiltinFunctionType, FunctionType
 
@@ -28,22 +29,38 @@ _Known = dict[tuple[FunctionType, ast.FunctionDef], frozenset[str]]
 
 class DefReader:
     """Reads one `def`, the function's own or one nested in it. `seen`: what is being read, so that recursion ends.
-    `known`: what was found of callees, each read once. `cut`: what of `seen` was met again, and not read."""
+    `known`: what was found of callees, each read once. `cut`: what of `seen` was met again, and not read. `around`: the
+    functions beside a nested one, itself among them."""
 
     def __init__(
-        self, function: FunctionType, tree: ast.FunctionDef, seen: frozenset[object], known: _Known | None = None
-    ) -> None:
+        self, function: FunctionType, tree: ast.FunctionDef, seen: frozenset[object], known: _Known | None = None,
+        around: dict[str, ast.FunctionDef] | None = None,
+    ) -> None:  # fmt: skip
         self.function, self.tree, self.seen = function, tree, seen
         self.known: _Known = {} if known is None else known
         self.cut: set[object] = set()
         inner = [node for node in all_nodes(tree) if isinstance(node, ast.FunctionDef) and node is not tree]
-        self.nested = {node.name: node for node in inner}
+        self.own = {node.name: node for node in inner}
         self.locals = locals_of(tree)
+        outer = {name: node for name, node in (around or {}).items() if name not in self.locals}
+        self.nested = {**outer, **self.own}
         self.items_of = _dicts(tree)
 
     def written(self) -> frozenset[str]:
         """The parameters that may be written."""
-        return self.names_written() & {parameter.arg for parameter in parameters_of(self.tree)}
+        return (self.names_written() & {parameter.arg for parameter in parameters_of(self.tree)}) - self.replaced()
+
+    def replaced(self) -> set[str]:
+        """The names that a statement of the body gives other arrays (`x = x.copy()`) before they have a second name
+        or are written: what is written afterwards is no longer the parameter."""
+        found: set[str] = set()
+        shared: set[str] = set()
+        for statement in self.tree.body if not self.own else ():
+            for node in ast.walk(statement):
+                shared = shared.union(*self.writes(node), (old for _, old in self.aliases(node)))
+            if isinstance(statement, ast.Assign):
+                found |= set().union(*map(_names, statement.targets)) - shared
+        return found
 
     def names_written(self) -> frozenset[str]:
         """The names through which elements may be written, under this name or another one."""
@@ -51,12 +68,13 @@ class DefReader:
         updated: set[str] = set()
         aliases: list[tuple[str, str]] = []  # (new name, the name that it may be a view of)
         arrays: list[tuple[str, str]] = []  # those where it is no element
+        numbers = _used_as_numbers(self.tree)
         for node in all_nodes(self.tree):
             now, by_update = self.writes(node)
             written |= now
             updated |= by_update
             aliases += self.aliases(node)
-            if isinstance(node, ast.Assign) and _is_whole(node.value):
+            if isinstance(node, ast.Assign) and _is_whole(node.value) and not _unpacks_numbers(node, numbers):
                 arrays += self.aliases(node)
         shown = _used_as_arrays(self.tree)
         arrays += [pair for pair in aliases if pair[0] in shown or pair[0] in self.item_names]
@@ -71,6 +89,10 @@ class DefReader:
         match node:
             case ast.Subscript(ctx=ast.Store()) if self.item(node):
                 return set(), set()
+            case ast.Subscript(value=ast.Name(id=name), ctx=ast.Store()) if name in self.made_lists:
+                return set(), set()  # of what the list holds, nothing changes
+            case ast.AugAssign(target=ast.Subscript(value=ast.Name(id=name))) if name in self.made_lists:
+                return set(), {name}
             case ast.Subscript(ctx=ast.Store()) | ast.Attribute(ctx=ast.Store()):
                 return self.roots(node), set()
             case ast.AugAssign(target=target) if item := self.item(target):
@@ -113,6 +135,20 @@ class DefReader:
                 return _item(name, key)
             case _:
                 return ""
+
+    @cached_property
+    def made_lists(self) -> frozenset[str]:
+        """The names that stand for lists made here, and for nothing else."""
+        bound = Counter(n.id for n in all_nodes(self.tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
+        as_list: Counter[str] = Counter()
+        for node in all_nodes(self.tree):
+            match node:
+                case ast.Assign(targets=[ast.Name(id=name)], value=ast.List() | ast.ListComp()):
+                    as_list[name] += 1
+                case _:
+                    pass
+        given = {parameter.arg for parameter in parameters_of(self.tree)}
+        return frozenset(name for name, times in as_list.items() if times == bound[name] and name not in given)
 
     @cached_property
     def item_names(self) -> frozenset[str]:
@@ -277,7 +313,8 @@ class DefReader:
             return set()
         written = self.known.get((function, tree))
         if written is None:
-            inner = type(self)(function, tree, self.seen | {mark}, self.known)
+            around = self.nested if mark is tree else None
+            inner = type(self)(function, tree, self.seen | {mark}, self.known, around)
             written, cut = inner.written(), inner.cut - {mark}
             self.cut |= cut
             if not cut:  # else it is what is known of it inside of what is being read
@@ -349,6 +386,49 @@ def _used_as_arrays(tree: ast.FunctionDef) -> set[str]:
             case _:
                 pass
     return found
+
+
+def _used_as_numbers(tree: ast.FunctionDef) -> set[str]:
+    """The names that a condition compares: an array has no truth value."""
+    found: set[str] = set()
+    for node in all_nodes(tree):
+        if isinstance(node, ast.If | ast.While | ast.IfExp):
+            found |= _compared(node.test)
+    return found
+
+
+def _compared(test: ast.expr) -> set[str]:
+    match test:
+        case ast.BoolOp(values=parts):
+            return set().union(*map(_compared, parts))
+        case ast.UnaryOp(op=ast.Not(), operand=inner):
+            return _compared(inner)
+        case ast.Compare(left=left, ops=ops, comparators=others) if not any(
+            isinstance(op, ast.Is | ast.IsNot | ast.In | ast.NotIn) for op in ops
+        ):
+            return set().union(*map(_terms, (left, *others)))
+        case _:
+            return set()
+
+
+def _terms(value: ast.expr) -> set[str]:
+    """The names that arithmetic combines to a value."""
+    match value:
+        case ast.Name(id=name):
+            return {name}
+        case ast.BinOp(left=left, right=right) if not isinstance(value.op, ast.MatMult):
+            return _terms(left) | _terms(right)
+        case ast.UnaryOp(operand=inner):
+            return _terms(inner)
+        case _:
+            return set()
+
+
+def _unpacks_numbers(node: ast.Assign, numbers: set[str]) -> bool:
+    """Whether `x, y = a` takes numbers out of an array: one of them is used as a number, so all are."""
+    return isinstance(node.value, ast.Name) and any(
+        isinstance(target, ast.Tuple) and not numbers.isdisjoint(_names(target)) for target in node.targets
+    )
 
 
 def _is_whole(value: ast.expr) -> bool:
