@@ -134,6 +134,9 @@ kernel rows(a: float64[2] C, s: float64[1] C):
         for j in 0 .. size(a, 1):
             s[i] = s[i] + a[i, j]
 """
+LARGE = "kernel large(h: int64[1] C):\n" + "".join(
+    f"    for i{k} in 1 .. size(h, 0):\n" + f"        h[i{k}] = h[i{k} - 1] * 3 - h[i{k}]\n" * 15 for k in range(6)
+)
 
 
 @dataclass(frozen=True)
@@ -163,6 +166,7 @@ class Case:
             TURNS: [small(N), np.zeros(N)],
             ROWS: [small(N, 21), np.zeros(N)],
             DRAWN: [np.zeros(N, "int64")],
+            LARGE: [np.arange(N)],
             WRAPPED: [np.arange(N), np.zeros(N, "int64"), 37],
         }
         return calls[self.kernel]
@@ -193,6 +197,7 @@ CASES = {
     "tail masking": Case(ROWS, "vectorize j", "lw_masked_float64("),
     "skipped blocks": Case(FOUND, "", "lw_block"),
     "shared divisions": Case(WRAPPED, "", "const int64_t lw_quotient ="),
+    "outlining": Case(LARGE, "", "lw_nest_1("),
     "unrolling": Case(ADD, "tile i 4 j 8; specialize i j full", "#pragma GCC unroll"),
 }
 

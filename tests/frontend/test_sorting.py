@@ -106,7 +106,7 @@ def test_views_of_numbers_have_as_many_bits(to: Any) -> None:
         lw.kernel(viewed)(np.ones(2))
 
 
-def test_unlucky_pivots_end_in_a_sort(monkeypatch):
+def test_unlucky_pivots_end_in_a_sort():
     """M. D. McIlroy's adversary (A killer adversary for quicksort, 1999): values are chosen as they are compared."""
     size = 3000
     values = [float("inf")] * size
@@ -126,11 +126,19 @@ def test_unlucky_pivots_end_in_a_sort(monkeypatch):
             return other < self
 
     items = np.array([Gas(place) for place in range(size)], dtype=object)
-    with monkeypatch.context() as patched:
-        patched.setattr(sorting, "_BY_DIGITS", size + 1)  # these have none
-        sorting._put_in_place(items, size // 2)
+    sorting._put_in_place(items, size // 2)
     killer = np.array(values)
     assert compiled_order(killer, 50.0)[2] == np.median(killer)
+
+
+def test_a_heap_puts_what_is_between_two_places_in_order():
+    random = np.random.default_rng(8)
+    for size in range(12):
+        items = random.integers(0, 5, size + 3)
+        expected = items.copy()
+        expected[1 : size + 1].sort()
+        sorting._sort_in_heap(items, 1, size)
+        np.testing.assert_array_equal(items, expected)
 
 
 @pytest.mark.parametrize("name", ["sort", "argsort", "unique"])

@@ -17,6 +17,7 @@ from loopwright.codegen.lanes import fill_lanes
 from loopwright.codegen.late_remainders import hurry_remainders
 from loopwright.codegen.loop_versions import version_loops
 from loopwright.codegen.narrow_sums import narrow_sums
+from loopwright.codegen.outlining import outline_nests
 from loopwright.codegen.parallel_regions import (
     assign_owners,
     collapse_loops,
@@ -71,6 +72,7 @@ PASSES = (
     CpuPass("tail masking", mask_tails, "of loops in lanes, those that add up rows and have no text of their own"),
     CpuPass("skipped blocks", skip_blocks, "of loops without lanes, those that nothing else is done with"),
     CpuPass("shared divisions", share_divisions, "behind the regions, which are functions of their own"),
+    CpuPass("outlining", outline_nests, "behind the regions, which are functions already"),
     CpuPass("unrolling", unroll_loops, "last: of loops that nothing else is done with"),
 )
 

@@ -256,7 +256,7 @@ class LoopLowering:
     apart: products (by their identity) that no multiply-add takes in. masked: loops in lanes that end in a masked
     register where they are short. divisions: those that are done once before a statement (by its identity), for it and
     those after it. late: remainders (by their identity) that the next iteration waits for. separated: stores (by their
-    identity) that no wide one takes in."""
+    identity) that no wide one takes in. outlined: statements, and sides of branches, with a function of their own."""
 
     regions: Mapping[str, ParallelRegion] = field(default_factory=dict)
     versions: Mapping[str, EntryTest] = field(default_factory=dict)
@@ -279,6 +279,7 @@ class LoopLowering:
     divisions: Mapping[int, tuple[Binary, ...]] = field(default_factory=dict)
     late: frozenset[int] = frozenset()
     separated: frozenset[int] = frozenset()
+    outlined: frozenset[int] = frozenset()
 
     def lanes_of(self, loop: str) -> tuple[Way, ...]:
         """Whether lanes do the iterations of a loop."""

@@ -62,13 +62,14 @@ class Function:
     """code: the body so far, of the innermost block that is open; depth: of how many loops and branches that is inside.
     declared: identifiers with their declarations at the top; used: those of them that are needed. parameters: those
     from outside, in order of first use. scoped: loop variables and the like. buffers: local arrays on the heap, freed
-    at the end. replaced: array elements that live in a variable for a while, by (array, index). renamed: locals so.
-    divided: quotients and remainders that are kept for a while. broken: loops that run in strips, with the label behind
-    them. nested: in how many loops of this function text is being written. owed: by names of loops, operations of those
-    around that they count. counters: what counts the iterations of loops of which there is a constant number, from 0
-    on. own_bytes: of the arrays that each thread of a block keeps in registers. asks: whether the text of a device
-    function asks whether to stop. both: it is also compiled as one that does not: C++ then knows `lw_asks`. ends_early:
-    whether a thread may end there, where others meet. meets: whether threads wait for one another in it."""
+    at the end. rooms: what holds the size of their memory. ending: what else is done on every way out. replaced: array
+    elements that live in a variable for a while, by (array, index). renamed: locals so. divided: quotients and
+    remainders that are kept for a while. broken: loops that run in strips, with the label behind them. nested: in how
+    many loops of this function text is being written. owed: by names of loops, operations of those around that they
+    count. counters: what counts the iterations of loops of which there is a constant number, from 0 on. own_bytes: of
+    the arrays that each thread of a block keeps in registers. asks: whether the text of a device function asks whether
+    to stop. both: it is also compiled as one that does not: C++ then knows `lw_asks`. ends_early: whether a thread may
+    end there, where others meet. meets: whether threads wait for one another in it."""
 
     name: str
     code: list[Node] = field(default_factory=list)
@@ -76,6 +77,8 @@ class Function:
     used: set[str] = field(default_factory=set)
     parameters: dict[str, None] = field(default_factory=dict)
     buffers: list[str] = field(default_factory=list)
+    rooms: dict[str, str] = field(default_factory=dict)
+    ending: list[Node] = field(default_factory=list)
     scoped: set[str] = field(default_factory=set)
     replaced: dict[tuple[str, tuple[Expr, ...]], str] = field(default_factory=dict)
     renamed: dict[str, str] = field(default_factory=dict)
@@ -400,7 +403,7 @@ class Writer:
                 part.name,
                 tuple((name, self.types[name]) for name in part.parameters),
                 (CodeLine("int lw_status = 1;"), *declared, *part.code, CodeLine("lw_status = 0;")),
-                (*map(self.giving_back, part.buffers), CodeLine("return lw_status;")),
+                (*map(self.giving_back, part.buffers), *part.ending, CodeLine("return lw_status;")),
             )
         )
 

@@ -162,7 +162,7 @@ def count_ahead(given: CodegenInput, lowering: LoopLowering) -> LoopLowering:
 def spend(operations: str | int, w: Writer) -> None:
     """Write the line that counts operations, and asks where these are many."""
     if w.asks and (w.function.asks or not w.function.on_device):
-        _due(w)
+        countdown(w)
         _ask(Question(str(operations)), w)
 
 
@@ -193,7 +193,7 @@ def write_range(loop: For, first: str, bound: str, down: bool, w: Writer, write:
         _write_strips(loop, "lw_from_here", down, w, write, counts=False)
     with w.otherwise():
         if loop.name not in w.decided.counted:
-            w.line(f"{_due(w)} -= ({trip}) * {operations};")
+            w.line(f"{countdown(w)} -= ({trip}) * {operations};")
         write("lw_from_here", "lw_whole")
 
 
@@ -236,7 +236,7 @@ def _write_on_device(
         _write_device_strips(loop, first, down, w, write)
         return
     owed = w.function.owed.pop(loop.name, 0)
-    plain = ["!lw_asks"] * w.function.both + [f"LW_PLAIN({_due(w)}, {trip}, {operations}, {owed})"] * nested
+    plain = ["!lw_asks"] * w.function.both + [f"LW_PLAIN({countdown(w)}, {trip}, {operations}, {owed})"] * nested
     w.line(f"const int64_t lw_from_here = {first};")
     with w.branch(" || ".join(plain), plain=True):
         write("lw_from_here", "lw_whole")
@@ -289,7 +289,7 @@ def breaking_out_of(loop: For, w: Writer) -> Iterator[None]:
     w.line(f"{label}:;")
 
 
-def _due(w: Writer) -> str:
+def countdown(w: Writer) -> str:
     """What counts the operations of a thread."""
     w.function.declared.setdefault("lw_due", Countdown())
     return w.use("lw_due")

@@ -11,6 +11,7 @@ from loopwright.codegen.c_text import VALUE_TYPE, literal
 from loopwright.codegen.compaction import write_compaction
 from loopwright.codegen.function import Writer
 from loopwright.codegen.if_conversion import SIMPLE_STEP, chosen_in, count_of, flag_of, update_of
+from loopwright.codegen.outlining import may_outline, write_outlined
 from loopwright.codegen.safepoints import write_while
 from loopwright.ir.code import AlignedArray
 from loopwright.ir.nodes import (
@@ -45,6 +46,13 @@ _IN_PLACE = {"and": "&=", "or": "|=", "xor": "^="}
 
 def write_body(body: Body, w: Writer) -> None:
     """Write every statement of a body where the writer is."""
+    if may_outline(body, w):
+        write_outlined(body, w, partial(_write_body, body, w))
+    else:
+        _write_body(body, w)
+
+
+def _write_body(body: Body, w: Writer) -> None:
     outer = w.function.divided
     for stmt in body:
         if w.decided.divisions or w.function.divided:
@@ -80,6 +88,13 @@ def _forget(names: set[str], w: Writer) -> None:
 
 def write(stmt: Stmt, w: Writer) -> None:
     """Write one statement."""
+    if may_outline(stmt, w):
+        write_outlined((stmt,), w, partial(_write, stmt, w))
+    else:
+        _write(stmt, w)
+
+
+def _write(stmt: Stmt, w: Writer) -> None:
     match stmt:
         case Assign():
             target = w.function.renamed.get(stmt.name) or w.use(w.names.of(stmt.name))
@@ -294,7 +309,7 @@ def _heap(stmt: Allocate, w: Writer) -> str:
     w.use("failure")
     pointer = w.declare(array.pointer)
     capacity = w.fresh(f"lw_capacity_{pointer}", "int64_t")
-    w.declare(capacity)
+    w.function.rooms[pointer] = w.declare(capacity)
     if pointer not in w.function.buffers:
         w.function.buffers.append(pointer)
     negative, memory = w.site("negative_size", stmt.array, 0, stmt.at), w.site("memory", stmt.array, 0, stmt.at)

@@ -281,5 +281,27 @@ def _put_in_place(a: Any, k: Any) -> None:
             low = high
         rounds += 1
         if rounds == 100 and low < high:
-            _sort_in_place(a[low : high + 1])
+            _sort_in_heap(a, low, high)
             low = high
+
+
+def _sort_in_heap(a: Any, low: Any, high: Any) -> None:
+    """Heapsort (J. W. J. Williams, 1964) of a[low : high + 1]: little code for what hardly ever runs."""
+    root, end = (high - low + 1) // 2, high - low + 1
+    while end > 1:
+        if root > 0:
+            root -= 1
+            x = a[low + root]
+        else:
+            end -= 1
+            x = a[low + end]
+            a[low + end] = a[low]
+        hole, child = root, 2 * root + 1
+        while child < end:
+            if child + 1 < end and a[low + child] < a[low + child + 1]:
+                child += 1
+            if not x < a[low + child]:
+                break
+            a[low + hole] = a[low + child]
+            hole, child = child, 2 * child + 1
+        a[low + hole] = x
