@@ -193,6 +193,7 @@ CASES = {
     "tail masking": Case(ROWS, "vectorize j", "lw_masked_float64("),
     "skipped blocks": Case(FOUND, "", "lw_block"),
     "shared divisions": Case(WRAPPED, "", "const int64_t lw_quotient ="),
+    "shared checks": Case(TABLE, "", "h_[lw_at] = lw_value;"),
     "unrolling": Case(ADD, "tile i 4 j 8; specialize i j full", "#pragma GCC unroll"),
 }
 

@@ -45,15 +45,18 @@ _IN_PLACE = {"and": "&=", "or": "|=", "xor": "^="}
 
 def write_body(body: Body, w: Writer) -> None:
     """Write every statement of a body where the writer is."""
-    outer = w.function.divided
+    outer, checked = w.function.divided, w.function.checked
     for stmt in body:
+        before = w.function.checked
         if w.decided.divisions or w.function.divided:
             _divide_before(stmt, w)
             write(stmt, w)
             _forget(unsettled_in((stmt,)), w)
         else:
             write(stmt, w)
-    w.function.divided = outer
+        if isinstance(stmt, For):
+            w.function.checked = before
+    w.function.divided, w.function.checked = outer, checked
 
 
 def _divide_before(stmt: Stmt, w: Writer) -> None:
