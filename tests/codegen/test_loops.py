@@ -40,12 +40,13 @@ kernel counted(a: float64[1] C, b: float64[1] C):
 
 
 def test_how_many_iterations_were_before_is_no_division(tmp_path: Path) -> None:
-    for steps in ("", "parallelize i"):
-        written = host_text(COUNTED, steps).split("LW_PART int", 1)[1]
+    steps = "parallelize i; parallelize j; vectorize k"
+    for schedule in ("", steps):
+        written = host_text(COUNTED, schedule).split("LW_PART int", 1)[1]
         assert "b_[lw_passed] = (a_[i_] + 1.0);" in written and "(i_ - 3L)" not in written
         assert "lw_floordiv_int64((j_" not in written and "lw_floordiv_int64(k_" not in written
         assert written.count("((l_ - low_) >> 2)") == 2  # its lower bound may be another
-        check(COUNTED, [small(N), small(N)], tmp_path, steps)
+    check(COUNTED, [small(999), small(999)], tmp_path, steps)
 
 
 # ---- text -----------------------------------------------------------------------------------------------------------
