@@ -334,6 +334,10 @@ class Writer:
         """Whether a product is to be no part of a multiply-add."""
         return id(expr) in self.decided.apart
 
+    def is_compared(self, expr: Expr) -> bool:
+        """Whether a choice is made by the bits that a comparison gives."""
+        return id(expr) in self.decided.selected
+
     def is_late(self, expr: Expr) -> bool:
         """Whether a remainder is to be there soon."""
         return id(expr) in self.decided.late
