@@ -198,6 +198,7 @@ CASES = {
     "skipped blocks": Case(FOUND, "", "lw_block"),
     "shared divisions": Case(WRAPPED, "", "const int64_t lw_quotient ="),
     "outlining": Case(LARGE, "", "lw_nest_1("),
+    "shared checks": Case(TABLE, "", "h_[lw_at] = lw_value;"),
     "unrolling": Case(ADD, "tile i 4 j 8; specialize i j full", "#pragma GCC unroll"),
 }
 

@@ -53,10 +53,10 @@ def test_where_all_is_checked_there_is_no_guard() -> None:
 
 
 def test_each_place_that_may_fail_has_a_number() -> None:
-    kernel, facts = after(COUNT, "", strict=False)
+    kernel, facts = after(COUNT.replace("h[a[i]] +", "h[a[i] - 1] +"), "", strict=False)
     program = generate(kernel, facts, False, False)
     assert [(site.kind, site.array, site.axis) for site in program.sites] == [("bounds", "h", 0)] * 2
-    numbers = re.findall(r"LW_INDEX\(a_\[i_\], h_n0_, (\d+)\)", program.text)
+    numbers = re.findall(r"LW_INDEX\(\(?a_\[i_\](?: - 1L\))?, h_n0_, (\d+)\)", program.text)
     assert sorted(set(numbers)) == ["0", "1"]
 
 

@@ -384,3 +384,54 @@ def test_recurrences_and_flags_as_python() -> None:
     ours, his = np.zeros((2, 30, 20), bool)
     assert lw.kernel(peaks)(image, 3.0, ours) == peaks(image, 3.0, his)
     np.testing.assert_array_equal(ours, his)
+
+
+@pytest.mark.parametrize(
+    ("body", "compared"),
+    [
+        ("s = 0.5 * s + a[i] - (1.0 if s > 0.0 else -1.0)", True),  # the sum waits as long for itself
+        ("if a[i] > 0.5:\n            t = 255.0\n        else:\n            t = 0.0\n        s = 0.5 * s + t", True),
+        ("s = 0.5 * s + 0.25 * (1.0 if s > a[i] else 0.5)", False),  # twice as long
+        ("t = (1.0 if a[i] - s * b[i] >= 0.0 else -1.0)\n        s = s + b[i] * t", False),
+        ("s = 0.5 * s + (1.0 if n > 3 else -1.0)", False),
+        ("s = 0.5 * s + (a[i] if a[i] > 0.5 else -1.0)", False),
+    ],
+)
+def test_two_constants_by_a_comparison_of_floats(body: str, compared: bool) -> None:
+    text = (
+        "kernel f(a: float64[1] C, b: float64[1] C, n: int64):\n    var s: float64\n    var t: float64\n    s = 0.0\n"
+    )
+    text += f"    for i in 0 .. size(a, 0):\n        {body}\n        b[i] = s\n"
+    assert ("LW_COMPARED(float64" in host_text(text)) == compared
+
+
+def levels(x: Any, out: Any, least: Any, two: Any) -> Any:
+    s = x[0] * 0
+    for i in range(len(x)):
+        v = x[i]
+        if v < least:
+            p = two[0] * 0 + 3.0
+        else:
+            p = two[0] * 0 + 4.0
+        s = s * 0.5 + p
+        q = -0.0 if v > least else 2.0
+        r = 1.0 if v >= least else math.inf
+        if v == least:
+            t = 5.0
+        else:
+            t = -0.0
+        u = 1.5 if least <= v else 0.0
+        w = 7.0 if v != least else -7.0
+        out[i, 0], out[i, 1], out[i, 2], out[i, 3], out[i, 4], out[i, 5] = q, r, t, u, w, s
+
+
+def test_choices_by_comparisons_are_those_of_python() -> None:
+    x = np.array([0.0, -0.0, 1.0, -1.0, np.nan, np.inf, -np.inf, 5e-324, 0.5])
+    for least in (0.0, -0.0, 0.5, math.nan, math.inf):
+        mine, expected = np.zeros((2, len(x), 6))
+        kernel = lw.kernel(levels)
+        with lw.options(strict=True):
+            kernel(x, mine, least, x[2:])
+        levels(x, expected, least, x[2:])
+        np.testing.assert_array_equal(mine.view(np.int64), expected.view(np.int64))
+    assert "LW_COMPARED(float64" in kernel.specialise(x, mine, least, x[2:]).program.text

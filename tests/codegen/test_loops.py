@@ -23,6 +23,32 @@ kernel backwards(a: float64[1] C, b: float64[1] C):
     check(text, [small(N), small(N)], tmp_path, "parallelize i; parallelize j; parallelize k")
 
 
+COUNTED = """
+kernel counted(a: float64[1] C, b: float64[1] C):
+    var low: int64
+    for i in 3 .. size(a, 0) step 5:
+        b[(i - 3) // 5] = a[i] + 1.0
+    for j in size(a, 0) - 1 .. -1 step -2:
+        for k in 0 .. 7 step 3:
+            b[k // 3] = b[k // 3] + a[(j - (size(a, 0) - 1)) // -2]
+    low = 4
+    for l in low .. size(a, 0) step 4:
+        b[(l - low) // 4] = b[(l - low) // 4] + 2.0
+        low = low + l - l
+        b[(l - low) // 4] = b[(l - low) // 4] * 2.0
+"""
+
+
+def test_how_many_iterations_were_before_is_no_division(tmp_path: Path) -> None:
+    steps = "parallelize i; parallelize j; vectorize k"
+    for schedule in ("", steps):
+        written = host_text(COUNTED, schedule).split("LW_PART int", 1)[1]
+        assert "b_[lw_passed] = (a_[i_] + 1.0);" in written and "(i_ - 3L)" not in written
+        assert "lw_floordiv_int64((j_" not in written and "lw_floordiv_int64(k_" not in written
+        assert written.count("((l_ - low_) >> 2)") == 2  # its lower bound may be another
+    check(COUNTED, [small(999), small(999)], tmp_path, steps)
+
+
 # ---- text -----------------------------------------------------------------------------------------------------------
 
 

@@ -61,6 +61,7 @@ class Environment(Protocol):
     def cannot_overflow(self, expr: Expr) -> bool: ...
     def is_apart(self, expr: Expr) -> bool: ...
     def divided(self, expr: Expr) -> str: ...
+    def is_compared(self, expr: Expr) -> bool: ...
     def is_late(self, expr: Expr) -> bool: ...
     def shifts_inside(self, expr: Binary) -> bool: ...
 
@@ -92,6 +93,8 @@ def text_of(expr: Expr, env: Environment) -> str:
         case Select() if not env.in_lanes and _of_floats(expr):
             sides = text_of(expr.then, env), text_of(expr.otherwise, env)
             return f"lw_either_{expr.type.name}({text_of(expr.condition, env)}, {', '.join(sides)})"
+        case Select() if not env.in_lanes and env.is_compared(expr):
+            return compared(expr, env)
         case Select():
             return f"({text_of(expr.condition, env)} ? {text_of(expr.then, env)} : {text_of(expr.otherwise, env)})"
         case Cast():
@@ -107,6 +110,14 @@ def text_of(expr: Expr, env: Environment) -> str:
         case Call():
             return _call(expr, [text_of(argument, env) for argument in expr.arguments], env)
     assert_never(expr)
+
+
+def compared(expr: Select, env: Environment) -> str:
+    """A choice by a comparison of floats, without a jump."""
+    assert isinstance(expr.condition, Compare)
+    operands = text_of(expr.condition.left, env), _COMPARE[expr.condition.op], text_of(expr.condition.right, env)
+    sides = text_of(expr.then, env), text_of(expr.otherwise, env)
+    return f"LW_COMPARED({', '.join((expr.type.name, *operands, *sides))})"
 
 
 def _of_bits(expr: Select) -> bool:

@@ -28,6 +28,7 @@ from loopwright.codegen.parallel_regions import (
 )
 from loopwright.codegen.rare_updates import skip_blocks
 from loopwright.codegen.safepoints import count_ahead, cut_strips, stand_alone, write_twice
+from loopwright.codegen.shared_checks import share_checks
 from loopwright.codegen.shared_divisions import share_divisions
 from loopwright.codegen.store_forwarding import separate_stores
 from loopwright.codegen.tail_masking import mask_tails
@@ -73,6 +74,7 @@ PASSES = (
     CpuPass("skipped blocks", skip_blocks, "of loops without lanes, those that nothing else is done with"),
     CpuPass("shared divisions", share_divisions, "behind the regions, which are functions of their own"),
     CpuPass("outlining", outline_nests, "behind the regions, which are functions already"),
+    CpuPass("shared checks", share_checks, "likewise; and behind what makes checks in another place"),
     CpuPass("unrolling", unroll_loops, "last: of loops that nothing else is done with"),
 )
 

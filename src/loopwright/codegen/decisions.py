@@ -26,8 +26,9 @@ COPIED = float(64 << 20)  # bytes of copies that are worth having, where one thr
 NEAR = float(48 << 20)  # the same where threads may share out the target: beyond caches that is faster
 OWNED = float(24 << 20)  # bytes of a target, times threads but one, from which that is faster than one thread
 
-Accesses = frozenset[tuple[int, int]]
-"""Axes of accesses, by the id of the node; of a Checked, 0."""
+Access = tuple[int, int]
+"""An access along an axis, by the id of the node; of a Checked, 0."""
+Accesses = frozenset[Access]
 NONE: Accesses = frozenset()
 
 
@@ -256,7 +257,8 @@ class LoopLowering:
     apart: products (by their identity) that no multiply-add takes in. masked: loops in lanes that end in a masked
     register where they are short. divisions: those that are done once before a statement (by its identity), for it and
     those after it. late: remainders (by their identity) that the next iteration waits for. separated: stores (by their
-    identity) that no wide one takes in. outlined: statements, and sides of branches, with a function of their own."""
+    identity) that no wide one takes in. outlined: statements, and sides of branches, with a function of their own.
+    checks: the accesses that have checked the index of others already, and those others; itself for one that has."""
 
     regions: Mapping[str, ParallelRegion] = field(default_factory=dict)
     versions: Mapping[str, EntryTest] = field(default_factory=dict)
@@ -280,6 +282,7 @@ class LoopLowering:
     late: frozenset[int] = frozenset()
     separated: frozenset[int] = frozenset()
     outlined: frozenset[int] = frozenset()
+    checks: Mapping[Access, Access] = field(default_factory=dict)
 
     def lanes_of(self, loop: str) -> tuple[Way, ...]:
         """Whether lanes do the iterations of a loop."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from loopwright.analysis.facts import Bounds, Facts
 from loopwright.codegen.arrays import ArrayText, arrays_of
 from loopwright.codegen.c_text import VALUE_TYPE, failing, text_of
-from loopwright.codegen.decisions import NONE, Accesses, CodegenInput, LoopLowering
+from loopwright.codegen.decisions import NONE, Access, Accesses, CodegenInput, LoopLowering
 from loopwright.codegen.gathers import gathers
 from loopwright.codegen.names import Names
 from loopwright.codegen.shifts import stays_inside
@@ -64,12 +64,13 @@ class Function:
     from outside, in order of first use. scoped: loop variables and the like. buffers: local arrays on the heap, freed
     at the end. rooms: what holds the size of their memory. ending: what else is done on every way out. replaced: array
     elements that live in a variable for a while, by (array, index). renamed: locals so. divided: quotients and
-    remainders that are kept for a while. broken: loops that run in strips, with the label behind them. nested: in how
-    many loops of this function text is being written. owed: by names of loops, operations of those around that they
-    count. counters: what counts the iterations of loops of which there is a constant number, from 0 on. own_bytes: of
-    the arrays that each thread of a block keeps in registers. asks: whether the text of a device function asks whether
-    to stop. both: it is also compiled as one that does not: C++ then knows `lw_asks`. ends_early: whether a thread may
-    end there, where others meet. meets: whether threads wait for one another in it."""
+    remainders that are kept for a while; checked: indices, by the access that has checked them. broken: loops that run
+    in strips, with the label behind them. nested: in how many loops of this function text is being written. owed: by
+    names of loops, operations of those around that they count. counters: what counts the iterations of loops of which
+    there is a constant number, from 0 on. own_bytes: of the arrays that each thread of a block keeps in registers.
+    asks: whether the text of a device function asks whether to stop. both: it is also compiled as one that does not:
+    C++ then knows `lw_asks`. ends_early: whether a thread may end there, where others meet. meets: whether threads wait
+    for one another in it."""
 
     name: str
     code: list[Node] = field(default_factory=list)
@@ -83,6 +84,7 @@ class Function:
     replaced: dict[tuple[str, tuple[Expr, ...]], str] = field(default_factory=dict)
     renamed: dict[str, str] = field(default_factory=dict)
     divided: dict[Expr, str] = field(default_factory=dict)
+    checked: dict[Access, str] = field(default_factory=dict)
     counters: dict[str, str] = field(default_factory=dict)
     broken: dict[str, str] = field(default_factory=dict)
     own_bytes: int = 0
@@ -128,6 +130,7 @@ class Writer:
         self.parallel: list[str] = []  # names of the loops that were written for several threads
         self.given = CodegenInput(kernel, facts, self.arrays, self.scalars, self.loops, check_all, strict)
         self.decided = LoopLowering()
+        self.kept_indices: dict[Access, str] = {}  # names, by the access that has checked the index
         self.reserved: set[str] = set()  # local arrays of which only part is mostly used
         self.rooms = False  # whether there are others on the heap
         self.chooses = False  # whether numbers are chosen without a jump
@@ -334,6 +337,10 @@ class Writer:
         """Whether a product is to be no part of a multiply-add."""
         return id(expr) in self.decided.apart
 
+    def is_compared(self, expr: Expr) -> bool:
+        """Whether a choice is made by the bits that a comparison gives."""
+        return id(expr) in self.decided.selected
+
     def is_late(self, expr: Expr) -> bool:
         """Whether a remainder is to be there soon."""
         return id(expr) in self.decided.late
@@ -368,14 +375,26 @@ class Writer:
 
     def _index(self, node: Load | Store, axis: int, expr: Expr, bounds: Bounds) -> str:
         size = self.size(node.array, axis)
+        first, here = self.decided.checks.get((id(node), axis)), (id(node), axis)
         if bounds.kind == "checked":
+            if first is not None and first != here and first in self.function.checked:
+                return self.function.checked[first]
             self.use("failure")
-            return f"LW_INDEX({self.text(expr)}, {size}, {self.site('bounds', node.array, axis, node.at)})"
+            text = f"LW_INDEX({self.text(expr)}, {size}, {self.site('bounds', node.array, axis, node.at)})"
+            return f"({self._kept(here)} = {text})" if first == here else text
+        self.function.checked = {one: name for one, name in self.function.checked.items() if one != here}
         if bounds.may_be_negative:
             if isinstance(expr, Const):
                 return self.text(Binary("add", Dim(node.array, axis), expr))
             return f"lw_wrap({self.text(expr)}, {size})"
         return self.text(expr)
+
+    def _kept(self, access: Access) -> str:
+        """The name under which an access keeps its checked index here."""
+        name = self.kept_indices.get(access) or self.fresh("lw_at", "int64_t")
+        self.kept_indices[access] = self.declare(name)
+        self.function.checked = self.function.checked | {access: name}
+        return name
 
     def site(self, kind: str, array: str, axis: int, at: Location | None) -> int:
         """The number of a place that may fail."""

@@ -8,6 +8,9 @@ with, of which data decide; and of several whole numbers in a `for` loop, the pl
 iteration does so much that nobody waits for the choice. One number alone the C compiler chooses without a jump in a
 `for` loop, unless what it chooses decides the next time: `if x % 2 == 0: x //= 2` and `else: x = 3 * x + 1`.
 
+The same of two constants of which a comparison of floats chooses one: a pixel becomes black or white. Where what the
+next iteration waits for goes only through the comparison, a jump that is guessed right ends the wait; there it stays.
+
 And of flags, `if c: found = True`: the C compiler follows each of the two values of a flag through all that comes
 after, and of a loop that it writes out nothing is left but jumps.
 """
@@ -16,13 +19,34 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from loopwright.analysis.recurrence_latency import COMPARE, SELECT, recurrence_latency
 from loopwright.codegen.decisions import CodegenInput, LoopLowering
+from loopwright.codegen.recurrent_scalars import returning
 from loopwright.codegen.safepoints import operations_in
 from loopwright.ir.chosen_values import always_read
-from loopwright.ir.nodes import Assign, Binary, Body, Cast, Const, Dim, Expr, For, If, Load, Logical, Unary, Var, While
-from loopwright.ir.queries import contains, names_assigned, names_in
+from loopwright.ir.nodes import (
+    Assign,
+    Binary,
+    Body,
+    Cast,
+    Compare,
+    Const,
+    Dim,
+    Expr,
+    For,
+    If,
+    Load,
+    Logical,
+    Select,
+    Stmt,
+    Store,
+    Unary,
+    Var,
+    While,
+)
+from loopwright.ir.queries import arrays_loaded, contains, names_assigned, names_in
 from loopwright.ir.types import INT64
-from loopwright.ir.walk import children, rewrite_expr, statements, subexpressions
+from loopwright.ir.walk import children, expressions, rewrite_body, rewrite_expr, statements, subexpressions
 
 SIMPLE = 6  # parts of what is added
 LEAST_AROUND = 16  # operations of an iteration in which a choice takes no longer than a jump that is guessed right
@@ -38,6 +62,8 @@ def select_updates(given: CodegenInput, lowering: LoopLowering) -> LoopLowering:
         if loop.name not in lowering.lanes and not contains(loop.body, For, While):
             found |= {id(stmt) for stmt in statements(loop.body, If) if flag_of(stmt) is not None}
             found |= {id(stmt) for stmt in loop.body if isinstance(stmt, If) and recurrence_of(stmt) is not None}
+            if not isinstance(loop, For) or given.constant_trip(loop) is None:  # no C compiler writes it out
+                found |= _levels(loop.body)
     for search in statements(given.kernel.body, While):
         if not contains(search.body, For, While):
             found |= {id(stmt) for stmt in search.body if isinstance(stmt, If) and choices_of(stmt) is not None}
@@ -92,6 +118,46 @@ def recurrence_of(stmt: If) -> dict[str, tuple[Expr, Expr]] | None:
     if reads or not stmt.then or not stmt.otherwise or not names_in(stmt.condition) & names_assigned((stmt,)):
         return None
     return chosen_in(stmt, SIMPLE_STEP)
+
+
+def _levels(body: Body) -> set[int]:
+    """The choices between two constants of a loop, where they add little to what an iteration waits for."""
+    choices = {id(one) for one in expressions(body, Select) if _is_of_constants(one)}
+    choices |= {id(stmt) for stmt in statements(body, If) if level_of(stmt) is not None}
+    if not choices:
+        return choices
+    carried, read = returning(body, lambda kind: kind.is_float), arrays_loaded(body)
+    body = rewrite_body(body, lambda stmt: () if isinstance(stmt, Store) and stmt.array not in read else (stmt,))
+    guessed = recurrence_latency(rewrite_body(body, _as_if_true, _as_if_true_in), carried)
+    longer = recurrence_latency(body, carried) - guessed
+    return choices if longer <= min(COMPARE + SELECT, guessed / 2) else set()
+
+
+def _as_if_true(stmt: Stmt) -> Body:
+    return stmt.then if isinstance(stmt, If) and level_of(stmt) is not None else (stmt,)
+
+
+def _as_if_true_in(expr: Expr) -> Expr:
+    return expr.then if isinstance(expr, Select) and _is_of_constants(expr) else expr
+
+
+def level_of(stmt: If) -> tuple[str, Select] | None:
+    """A scalar that becomes one of two constants, as a comparison of floats says; None for anything else."""
+    match stmt:
+        case If(then=(Assign(name=name, value=Const() as then),), otherwise=(Assign(name=other, value=Const() as no),)):
+            choice = Select(stmt.condition, then, no)
+            return (name, choice) if name == other and _is_of_constants(choice) else None
+        case _:
+            return None
+
+
+def _is_of_constants(choice: Select) -> bool:
+    match choice:
+        case Select(condition=Compare(left=left, right=right), then=Const(), otherwise=Const()):
+            is_of_data = not isinstance(left, Const) or not isinstance(right, Const)
+            return choice.type.is_float and left.type == right.type == choice.type and is_of_data
+        case _:
+            return False
 
 
 def chosen_in(stmt: If, most_parts: int = 0) -> dict[str, tuple[Expr, Expr]] | None:

@@ -21,7 +21,10 @@ from loopwright.codegen.statements import write_body
 from loopwright.codegen.tail_masking import FEW, write_masked
 from loopwright.codegen.vector_code import write_vector_rows
 from loopwright.ir.code import Lanes
-from loopwright.ir.nodes import Const, For
+from loopwright.ir.linear import minus, number, variable
+from loopwright.ir.nodes import Binary, Const, For
+from loopwright.ir.queries import settled_by, unsettled_in
+from loopwright.ir.walk import expressions
 
 LOOKED_UP = 4  # elements that are looked up between two tests of whether there are more
 
@@ -68,7 +71,12 @@ def write_sequential(
             write_streams(loop, begin, end, w, lambda begin, end: write_inspected(loop, begin, end, lanes, w, part))
 
     def count(begin: str, end: str) -> None:
-        write(f"lw_k = {begin}; lw_k < {end}; ++lw_k", f"const int64_t {variable} = lw_lower + lw_k * lw_step;")
+        with passed(loop, "lw_k", w) as known:
+            write(
+                f"lw_k = {begin}; lw_k < {end}; ++lw_k",
+                f"const int64_t {variable} = lw_lower + lw_k * lw_step;",
+                *known,
+            )
 
     with w.block():
         if trip is not None:
@@ -77,7 +85,8 @@ def write_sequential(
             counter = f"lw_k_{variable}" if w.function.on_device else "lw_k"
             w.function.counters[loop.name] = counter
             value = f"lw_lower + {counter}{'' if step == 1 else f' * {step}'}"
-            write(f"{counter} = 0; {counter} < {trip}; ++{counter}", f"const int64_t {variable} = {value};")
+            with passed(loop, counter, w) as known:
+                write(f"{counter} = 0; {counter} < {trip}; ++{counter}", f"const int64_t {variable} = {value};", *known)
         elif step in (1, -1):
             if short or not in_strips(loop, w):
                 w.line(f"const int64_t lw_upper = {upper};")
@@ -89,6 +98,22 @@ def write_sequential(
             w.line(f"const int64_t lw_count = lw_trip(lw_lower, {upper}, lw_step);")
             (_write_once if short else write_range)(loop, "0", "lw_count", False, w, count)
     w.function.scoped.discard(variable)
+
+
+@contextmanager
+def passed(loop: For, counter: str, w: Writer) -> Iterator[tuple[str, ...]]:
+    """Within, a body that asks how many iterations were before it, by a division, is told: counters of such a loop have
+    become functions of its variable (ir/induction.py). Yields the line at its beginning. counter: C text."""
+    step = loop.step.value if isinstance(loop.step, Const) else 0
+    outer, lines = w.function.divided, tuple[str, ...]()
+    if step and not settled_by(loop.lower) & unsettled_in(loop.body):
+        quotient = Binary("floordiv", minus(variable(loop.name), loop.lower), number(int(step)))
+        if any(one == quotient for one in expressions(loop.body, Binary)):
+            name = w.fresh("lw_passed", "int64_t")
+            lines = (f"const int64_t {name} = {counter};",)
+            w.function.divided = outer | {quotient: name}
+    yield lines
+    w.function.divided = outer
 
 
 def _begun(

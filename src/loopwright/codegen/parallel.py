@@ -18,7 +18,7 @@ from loopwright.codegen.decisions import COPIED, NEAR, OWNED, ParallelRegion, Pa
 from loopwright.codegen.function import Function, Writer
 from loopwright.codegen.inspector import write_inspected
 from loopwright.codegen.loop_versions import FEWEST
-from loopwright.codegen.loops import in_parts, lanes_of, write_sequential
+from loopwright.codegen.loops import in_parts, lanes_of, passed, write_sequential
 from loopwright.codegen.narrow_sums import write_narrow
 from loopwright.codegen.owner_computes import write_owner
 from loopwright.codegen.partial_results import named, one_by_one, standing_in, target_of, type_of
@@ -224,10 +224,11 @@ def _write_iterations(loop: For, lanes: Lanes | None, w: Writer, several: Accumu
             )  # fmt: skip
         else:
             value = f"const int64_t {variable} = {lower} + lw_k * {w.use('lw_step')};"
-            write_range(
-                loop, first, bound, False, w,
-                lambda begin, end: write(f"lw_k = {begin}; lw_k < {end}; ++lw_k", value),
-            )  # fmt: skip
+            with passed(loop, "lw_k", w) as known:
+                write_range(
+                    loop, first, bound, False, w,
+                    lambda begin, end: write(f"lw_k = {begin}; lw_k < {end}; ++lw_k", value, *known),
+                )  # fmt: skip
     w.function.scoped.discard(variable)
 
 

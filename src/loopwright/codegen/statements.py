@@ -7,10 +7,10 @@ from typing import assert_never
 
 from loopwright.codegen.arrays import STACK_BYTES
 from loopwright.codegen.bit_loops import counted_bits
-from loopwright.codegen.c_text import VALUE_TYPE, literal
+from loopwright.codegen.c_text import VALUE_TYPE, compared, literal
 from loopwright.codegen.compaction import write_compaction
 from loopwright.codegen.function import Writer
-from loopwright.codegen.if_conversion import SIMPLE_STEP, chosen_in, count_of, flag_of, update_of
+from loopwright.codegen.if_conversion import SIMPLE_STEP, chosen_in, count_of, flag_of, level_of, update_of
 from loopwright.codegen.outlining import may_outline, write_outlined
 from loopwright.codegen.safepoints import write_while
 from loopwright.ir.code import AlignedArray
@@ -53,15 +53,18 @@ def write_body(body: Body, w: Writer) -> None:
 
 
 def _write_body(body: Body, w: Writer) -> None:
-    outer = w.function.divided
+    outer, checked = w.function.divided, w.function.checked
     for stmt in body:
+        before = w.function.checked
         if w.decided.divisions or w.function.divided:
             _divide_before(stmt, w)
             write(stmt, w)
             _forget(unsettled_in((stmt,)), w)
         else:
             write(stmt, w)
-    w.function.divided = outer
+        if isinstance(stmt, For):
+            w.function.checked = before
+    w.function.divided, w.function.checked = outer, checked
 
 
 def _divide_before(stmt: Stmt, w: Writer) -> None:
@@ -163,6 +166,9 @@ def _selected(stmt: If, w: Writer) -> None:
         _set_flag(*flag, w.text(stmt.condition), w)
     elif (update := update_of(stmt)) is not None:
         _update(stmt, *update, w)
+    elif (level := level_of(stmt)) is not None:
+        target = w.function.renamed.get(level[0]) or w.use(w.names.of(level[0]))
+        w.line(f"{target} = {compared(level[1], w)};")
     else:
         _chosen(stmt, w)
 
