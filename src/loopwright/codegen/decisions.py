@@ -255,8 +255,9 @@ class LoopLowering:
     iterations in which nothing happens. looked_up: loops that are kept out of lanes, as they only look things up.
     apart: products (by their identity) that no multiply-add takes in. masked: loops in lanes that end in a masked
     register where they are short. divisions: those that are done once before a statement (by its identity), for it and
-    those after it. late: remainders (by their identity) that the next iteration waits for. separated: stores (by their
-    identity) that no wide one takes in."""
+    those after it. lockstep: loops whose iterations go on together in lanes, and in how many vectors. late: remainders
+    (by their identity) that the next iteration waits for. separated: stores (by their identity) that no wide one takes
+    in."""
 
     regions: Mapping[str, ParallelRegion] = field(default_factory=dict)
     versions: Mapping[str, EntryTest] = field(default_factory=dict)
@@ -277,12 +278,13 @@ class LoopLowering:
     apart: frozenset[int] = frozenset()
     masked: frozenset[str] = frozenset()
     divisions: Mapping[int, tuple[Binary, ...]] = field(default_factory=dict)
+    lockstep: Mapping[str, int] = field(default_factory=dict)
     late: frozenset[int] = frozenset()
     separated: frozenset[int] = frozenset()
 
     def lanes_of(self, loop: str) -> tuple[Way, ...]:
         """Whether lanes do the iterations of a loop."""
-        return ("lanes",) if loop in self.lanes or loop in self.vectors else ()
+        return ("lanes",) if loop in self.lanes or loop in self.vectors or loop in self.lockstep else ()
 
     def notes_of(self, loop: str) -> Iterator[str]:
         """What was decided about a loop, in words."""
@@ -291,6 +293,9 @@ class LoopLowering:
         for decided in (self.versions.get(loop), self.inspections.get(loop), self.lanes.get(loop)):
             if decided is not None:
                 yield decided.text
+        if loop in self.lockstep:
+            vectors = f"{self.lockstep[loop]} vectors" if self.lockstep[loop] > 1 else "one vector"
+            yield f"lockstep: iterations go on together in {vectors} until data end them, if registers have 32 bytes"
         if loop in self.interleaved:
             yield "accumulators: four for each partial result, so that additions need not wait for one another"
         if loop in self.masked:

@@ -239,7 +239,7 @@ Expr = Const | Var | Dim | Load | Unary | Binary | Compare | Logical | Select | 
 
 Run = Literal[
     "sequential", "parallel", "vector", "block.x", "block.y", "block.z", "thread.x", "thread.y", "thread.z",
-    "balanced", "entries", "sorted",
+    "balanced", "entries", "sorted", "lockstep",
 ]  # fmt: skip
 """One after the other; on several CPU threads; in vector lanes; one iteration for each block of a GPU grid; shared out
 among the threads of a block. A `balanced` loop over rows holds one loop over their `entries`: each block of a grid
