@@ -36,6 +36,7 @@ kernel f(a: float64[1] C, k: int64[1] C, n: int64):
         (["a[i] = a[i - 1] + 1.0"], "", ADD),
         (["v = k[v]"], "v", LOAD),
         (["v = v * 5"], "v", INTEGER_MULTIPLY),
+        (["v = v // 4"], "v", 1.0),  # a shift
         (["if a[i] > 0.0:", "    s = s + 1.0"], "s", ADD),  # it is known early which way
         (["if s > 0.0:", "    s = s + 1.0"], "s", ADD + SELECT),
         (["t = a[i]"], "", 0.0),

@@ -55,6 +55,15 @@ kernel layers(a: float64[3] C, b: float64[3] C):
             for j in 0 .. size(a, 2):
                 b[c, i, j] = a[c, i, j] + 1.0
 """
+HALVES = """
+kernel halves(b: float64[1] C):
+    var s: float64
+    for i in 0 .. size(b, 0):
+        s = b[i]
+        while s > 0.125 named w:
+            s = s * 0.5
+        b[i] = s
+"""
 SWAPS = """
 kernel swaps(b: float64[1] C):
     var t: float64
@@ -156,6 +165,7 @@ class Case:
             TABLE: [RANDOM.integers(0, 99, N), np.zeros(99, "int64")],
             TOTAL: [small(N)],
             SWAPS: [small(N)],
+            HALVES: [small(N)],
             ADD: [small(N, 7), np.zeros((N, 7))],
             LAYERS: [small(3, N, 7), np.zeros((3, N, 7))],
             FITS: [small(N), np.zeros(N, "int64")],
@@ -182,6 +192,7 @@ CASES = {
     "blocks": Case(TOTAL, "parallelize i", "lw_blocks", deterministic=True),
     "inspection": Case(FITS, "parallelize i", "lw_fails"),
     "lanes": Case(ADD, "parallelize i; vectorize j", "#pragma GCC ivdep"),
+    "lockstep": Case(HALVES, "lockstep i 2", "LW_LOCKSTEP && "),
     "narrow sums": Case(COUNTED, "parallelize i", "int16_t s_part = 0;"),
     "if-conversion": Case(SUMS, "", "= s_ - lw_selected_float64("),
     "contraction": Case(TURNS, "", "lw_apart_float64("),

@@ -47,6 +47,7 @@ WORDS: dict[str, tuple[str, ...]] = {
     "pack": ("array", LOOP),
     "parallelize": (LOOP,),
     "vectorize": (LOOP,),
+    "lockstep": (LOOP, SIZE),
     "guard": (LOOP, "inner"),
     "align": (LOOP,),
     "complete": (LOOP,),

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from loopwright.ir.nodes import Assign, Binary, Body, Call, Cast, Compare, Expr, If, Load, Select, Store, Var
+from loopwright.ir.nodes import Assign, Binary, Body, Call, Cast, Compare, Const, Expr, If, Load, Select, Store, Var
 from loopwright.ir.queries import arrays_stored
 from loopwright.ir.walk import children
 
@@ -17,6 +17,7 @@ LOAD, CONVERT, SELECT, COMPARE = 5.0, 5.0, 2.0, 2.0
 ADD, MULTIPLY, DIVIDE = 4.0, 4.0, 14.0
 INTEGER_MULTIPLY, INTEGER_DIVIDE = 3.0, 20.0
 ROOT, FUNCTION, ROUNDING = 18.0, 40.0, 8.0
+POWERS_OF_TWO = frozenset(1 << k for k in range(63))
 CHEAP = frozenset({"floor", "ceil", "trunc", "rint", "copysign", "maximum", "minimum", "fmax", "fmin", "isnan"})
 
 
@@ -79,6 +80,8 @@ def _cycles(expr: Expr) -> float:
     match expr:
         case Binary(op="truediv"):
             return DIVIDE
+        case Binary(op="floordiv" | "mod", right=Const(value=by)) if not is_float and by in POWERS_OF_TWO:
+            return 1.0  # a shift, or a mask
         case Binary(op="floordiv" | "mod"):
             return DIVIDE + ROUNDING if is_float else INTEGER_DIVIDE
         case Binary(op="pow"):

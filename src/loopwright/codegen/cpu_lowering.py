@@ -15,6 +15,7 @@ from loopwright.codegen.if_conversion import select_updates
 from loopwright.codegen.inspection import inspect_strips
 from loopwright.codegen.lanes import fill_lanes
 from loopwright.codegen.late_remainders import hurry_remainders
+from loopwright.codegen.lockstep_loops import go_in_lockstep
 from loopwright.codegen.loop_versions import version_loops
 from loopwright.codegen.narrow_sums import narrow_sums
 from loopwright.codegen.outlining import outline_nests
@@ -58,6 +59,7 @@ PASSES = (
         "inspection", inspect_strips, "of the checks that the versions have left; before the lanes, which they forbid"
     ),
     CpuPass("lanes", fill_lanes, "a check in a loop forbids lanes, and the versions have taken checks out"),
+    CpuPass("lockstep", go_in_lockstep, "of loops that hold others, which have no other lanes"),
     CpuPass("narrow sums", narrow_sums, "of loops in lanes, those that only add up"),
     CpuPass("if-conversion", select_updates, "behind the lanes, in which the C compiler does the same"),
     CpuPass("contraction", keep_products_apart, "behind the lanes, in which no iteration waits for the one before"),

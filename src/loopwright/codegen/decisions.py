@@ -258,7 +258,8 @@ class LoopLowering:
     register where they are short. divisions: those that are done once before a statement (by its identity), for it and
     those after it. late: remainders (by their identity) that the next iteration waits for. separated: stores (by their
     identity) that no wide one takes in. outlined: statements, and sides of branches, with a function of their own.
-    checks: the accesses that have checked the index of others already, and those others; itself for one that has."""
+    checks: the accesses that have checked the index of others already, and those others; itself for one that has.
+    lockstep: loops whose iterations go on together in lanes, and in how many vectors."""
 
     regions: Mapping[str, ParallelRegion] = field(default_factory=dict)
     versions: Mapping[str, EntryTest] = field(default_factory=dict)
@@ -279,6 +280,7 @@ class LoopLowering:
     apart: frozenset[int] = frozenset()
     masked: frozenset[str] = frozenset()
     divisions: Mapping[int, tuple[Binary, ...]] = field(default_factory=dict)
+    lockstep: Mapping[str, int] = field(default_factory=dict)
     late: frozenset[int] = frozenset()
     separated: frozenset[int] = frozenset()
     outlined: frozenset[int] = frozenset()
@@ -286,7 +288,7 @@ class LoopLowering:
 
     def lanes_of(self, loop: str) -> tuple[Way, ...]:
         """Whether lanes do the iterations of a loop."""
-        return ("lanes",) if loop in self.lanes or loop in self.vectors else ()
+        return ("lanes",) if loop in self.lanes or loop in self.vectors or loop in self.lockstep else ()
 
     def notes_of(self, loop: str) -> Iterator[str]:
         """What was decided about a loop, in words."""
@@ -295,6 +297,9 @@ class LoopLowering:
         for decided in (self.versions.get(loop), self.inspections.get(loop), self.lanes.get(loop)):
             if decided is not None:
                 yield decided.text
+        if loop in self.lockstep:
+            vectors = f"{self.lockstep[loop]} vectors" if self.lockstep[loop] > 1 else "one vector"
+            yield f"lockstep: iterations go on together in {vectors} until data end them, if registers have 32 bytes"
         if loop in self.interleaved:
             yield "accumulators: four for each partial result, so that additions need not wait for one another"
         if loop in self.masked:

@@ -146,6 +146,7 @@ class Writer:
         self.write_allocate: Callable[[Allocate], None] | None = None
         self.write_store: Callable[[Store], None] | None = None
         self.asks = True  # whether loops ask now and then whether to stop
+        self.locksteps = False  # whether iterations go on in lanes somewhere
 
     def _types(self) -> dict[str, str]:
         types = {self.names.of(name): VALUE_TYPE[scalar.name] for name, scalar in self.scalars.items()}

@@ -11,6 +11,7 @@ from loopwright.analysis.facts import Facts
 from loopwright.codegen.arrays import ArrayText
 from loopwright.codegen.cpu_lowering import lowered
 from loopwright.codegen.function import Writer, code_lines
+from loopwright.codegen.lockstep import write_lockstep
 from loopwright.codegen.loops import write_sequential, write_vector
 from loopwright.codegen.parallel import write_parallel
 from loopwright.codegen.print_c import print_unit
@@ -23,7 +24,7 @@ from loopwright.ir.walk import bodies
 
 CALL = (("call", "const lw_call *"),)
 HEADER = "".join((resources.files("loopwright.codegen") / name).read_text() for name in ("loopwright.h", "integers.h"))
-MORE_HEADERS = ("choices.h", "room.h", "reserved.h", "row_extremes.h")
+MORE_HEADERS = ("choices.h", "room.h", "reserved.h", "row_extremes.h", "lockstep.h")
 """What follows it in programs that need it."""
 
 
@@ -35,7 +36,8 @@ def generate(kernel: Kernel, facts: Facts, check_all: bool, strict: bool, determ
     kernel's own nodes.
     """
     w = Writer(kernel, facts, check_all, strict)
-    w.decided = lowered(replace(w.given, deterministic=deterministic))
+    w.given = replace(w.given, deterministic=deterministic)
+    w.decided = lowered(w.given)
     w.write_loop = partial(_write_loop, w=w)
     for name in w.locals:
         w.own(w.names.of(name))
@@ -77,7 +79,7 @@ def _header(w: Writer) -> str:
     """What the text begins with."""
     used = {
         "choices.h": w.chooses, "room.h": w.rooms, "reserved.h": bool(w.reserved),
-        "row_extremes.h": bool(w.decided.masked),
+        "row_extremes.h": bool(w.decided.masked), "lockstep.h": w.locksteps,
     }  # fmt: skip
     return HEADER + "".join(more_header(name) for name in MORE_HEADERS if used[name])
 
@@ -96,6 +98,8 @@ def _write_loop(loop: For, w: Writer) -> None:
             write_versions(loop, w, partial(write_vector, w=w))
         case "parallel":
             write_parallel(loop, w)
+        case "lockstep":
+            write_versions(loop, w, partial(write_lockstep, w=w))
         case _:  # what a GPU would share out, too
             write_versions(loop, w, partial(write_sequential, w=w))
 

@@ -239,12 +239,13 @@ Expr = Const | Var | Dim | Load | Unary | Binary | Compare | Logical | Select | 
 
 Run = Literal[
     "sequential", "parallel", "vector", "block.x", "block.y", "block.z", "thread.x", "thread.y", "thread.z",
-    "balanced", "entries", "sorted",
+    "balanced", "entries", "sorted", "lockstep",
 ]  # fmt: skip
 """One after the other; on several CPU threads; in vector lanes; one iteration for each block of a GPU grid; shared out
 among the threads of a block. A `balanced` loop over rows holds one loop over their `entries`: each block of a grid
 takes an equal part of rows and entries together. A `sorted` loop, of one iteration, and those in
-it sort by counting: a GPU does it with kernels of its own (steps/redirect.py)."""
+it sort by counting: a GPU does it with kernels of its own (steps/redirect.py). Iterations of a loop in `lockstep` go on
+together, in vector lanes, until the loop that each of them runs has ended (steps/lockstep.py)."""
 Asserted = bool | Literal["independent"]
 
 
@@ -307,7 +308,7 @@ class For(Answering):
     touches an element that another one writes, though the text of the loop does not tell. `run` is how code is to be
     generated for it (set by steps, never by the front end); `threads`: among how many threads of a block its iterations
     are shared out, 0 for as many as it has iterations; of `balanced` the threads of a block, of `entries` how many rows
-    and entries a block takes."""
+    and entries a block takes, of `lockstep` in how many vectors iterations go on."""
 
     name: str
     lower: Expr

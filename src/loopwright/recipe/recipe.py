@@ -17,6 +17,7 @@ from loopwright.recipe.partial_schedule import NotTaken, PartialSchedule, Reason
 from loopwright.recipe.recurrences import side_by_side
 from loopwright.recipe.register_blocking import in_registers
 from loopwright.recipe.renumbering import among_neighbours
+from loopwright.recipe.rounds_together import rounds_together
 from loopwright.recipe.shape import shaped
 from loopwright.recipe.target import CpuTarget
 from loopwright.recipe.time_tiling import across_time, on_diagonals
@@ -100,6 +101,8 @@ def _restructured(partial: PartialSchedule, target: CpuTarget) -> None:
     without_conditions(partial)
     # Whatever loop is innermost by now.
     upwards(partial)
+    # A mark: nothing is restructured any more.
+    rounds_together(partial, target)
 
 
 def _marked(partial: PartialSchedule) -> Recipe:

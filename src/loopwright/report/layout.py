@@ -207,6 +207,8 @@ def _how_it_runs(loop: LoopReport, by: ServedBy) -> str:
             return f"on {_up_to(by.threads)}"
         case "vector":
             return "several iterations at once in each thread (SIMD)"
+        case "lockstep":
+            return "several iterations together in each thread, until the last has ended (SIMD)"
         case "sequential":
             return "in order"
         case "block.x" | "block.y" | "block.z":

@@ -96,6 +96,7 @@ PHRASES: Mapping[str, Callable[[Words], str]] = {
     "redirect": lambda w: f"runs the iterations of {w[0]} in another order, similar ones side by side",
     "group": lambda w: f"runs the iterations of {w[0]} by the path that they take",
     "abreast": lambda w: f"takes iterations of {w[0]} side by side through their inner loops",
+    "lockstep": lambda w: f"has iterations of {w[0]} go on together until data end them, {w[1]} vectors of them (SIMD)",
     "relayout": lambda w: _relayout(w),
     "renumber": lambda w: f"keeps what {w[0]} counts in another order while {w[2]} runs, neighbours side by side",
     "scan": lambda w: f"computes the running results of {w[0]} in {w[1]} pieces",

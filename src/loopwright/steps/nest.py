@@ -192,8 +192,8 @@ def unfit(kernel: Kernel, loops: Sequence[For]) -> Rejection | None:
 
 def balanced(loop: For) -> Rejection | None:
     """Why a loop over rows, or one over their entries, stays as it is: blocks share them as a pair. Loops that sort
-    belong together too."""
-    if loop.run in ("balanced", "entries", "sorted"):
+    belong together too, and one in lockstep has its lanes."""
+    if loop.run in ("balanced", "entries", "sorted", "lockstep"):
         return Rejection(f"'{loop.name}' is marked {loop.run} already: such marks come last in a schedule")
     return None
 
