@@ -109,7 +109,9 @@ kernel squares(start: int64[1] C, val: float64[1] C, y: float64[1] C):
     calls: list[list[Any]] = [[start, np.arange(200.0), np.zeros(4)]]
     calls += [[start + shift, np.arange(200.0), np.zeros(4)] for shift in (1, -1, -150, -200, -201, 5000)]
     c_text = agree(text, calls, tmp_path)
-    assert "omp simd reduction" in c_text and c_text.count("[LW_INDEX(") == 10  # with few or some iterations, too
+    assert (
+        "omp simd reduction" in c_text and c_text.count("= LW_INDEX(") + c_text.count("[LW_INDEX(") == 8
+    )  # with few or some iterations, too
 
 
 def test_elements_that_give_indices_and_stay_the_same_are_looked_up_once(tmp_path: Path) -> None:
@@ -205,7 +207,7 @@ kernel chase(a: int64[1] C, p: int64[1] C):
 """
     values = [[np.arange(6), np.array([lo, hi, at])] for lo in (0, 2, -1) for hi in (4, 6, 7) for at in (0, 5, 6, -7)]
     fast, _ = versions(agree(text, values, tmp_path))
-    assert "a_[k_]" in fast and "a_[LW_INDEX" in fast
+    assert "a_[k_]" in fast and "a_[(lw_at = LW_INDEX" in fast
 
 
 def test_a_condition_in_the_loop_does_not_protect_what_is_read_at_its_entry(tmp_path: Path) -> None:

@@ -47,9 +47,9 @@ def write_sequential(
     trip = None if in_strips(loop, w) else w.given.constant_trip(loop)
     first, unroll = _begun(loop, w, first, unroll, lanes)
 
-    def write(head: str, *inside: str, lanes: Lanes | None = lanes) -> None:
-        with w.loop(f"int64_t {head}", loop.name, trips=trip, unroll=unroll, lanes=lanes):
-            for line in inside:
+    def write(head: str, *inside: str, lanes: Lanes | None = lanes, at: str = "") -> None:
+        with passed(loop, at, w) as known, w.loop(f"int64_t {head}", loop.name, trips=trip, unroll=unroll, lanes=lanes):
+            for line in (*inside, *known):
                 w.line(line)
             write_iteration(loop, w, body)
 
@@ -71,12 +71,8 @@ def write_sequential(
             write_streams(loop, begin, end, w, lambda begin, end: write_inspected(loop, begin, end, lanes, w, part))
 
     def count(begin: str, end: str) -> None:
-        with passed(loop, "lw_k", w) as known:
-            write(
-                f"lw_k = {begin}; lw_k < {end}; ++lw_k",
-                f"const int64_t {variable} = lw_lower + lw_k * lw_step;",
-                *known,
-            )
+        value = f"const int64_t {variable} = lw_lower + lw_k * lw_step;"
+        write(f"lw_k = {begin}; lw_k < {end}; ++lw_k", value, at="lw_k")
 
     with w.block():
         if trip is not None:
@@ -85,8 +81,7 @@ def write_sequential(
             counter = f"lw_k_{variable}" if w.function.on_device else "lw_k"
             w.function.counters[loop.name] = counter
             value = f"lw_lower + {counter}{'' if step == 1 else f' * {step}'}"
-            with passed(loop, counter, w) as known:
-                write(f"{counter} = 0; {counter} < {trip}; ++{counter}", f"const int64_t {variable} = {value};", *known)
+            write(f"{counter} = 0; {counter} < {trip}; ++{counter}", f"const int64_t {variable} = {value};", at=counter)
         elif step in (1, -1):
             if short or not in_strips(loop, w):
                 w.line(f"const int64_t lw_upper = {upper};")
@@ -103,10 +98,10 @@ def write_sequential(
 @contextmanager
 def passed(loop: For, counter: str, w: Writer) -> Iterator[tuple[str, ...]]:
     """Within, a body that asks how many iterations were before it, by a division, is told: counters of such a loop have
-    become functions of its variable (ir/induction.py). Yields the line at its beginning. counter: C text."""
+    become functions of its variable (ir/induction.py). Yields the line it begins with. counter: C text, '' for none."""
     step = loop.step.value if isinstance(loop.step, Const) else 0
     outer, lines = w.function.divided, tuple[str, ...]()
-    if step and not settled_by(loop.lower) & unsettled_in(loop.body):
+    if step and counter and not settled_by(loop.lower) & unsettled_in(loop.body):
         quotient = Binary("floordiv", minus(variable(loop.name), loop.lower), number(int(step)))
         if any(one == quotient for one in expressions(loop.body, Binary)):
             name = w.fresh("lw_passed", "int64_t")

@@ -501,17 +501,14 @@ LW_EITHER(double, uint64_t, float64)
 LW_EITHER(float, uint32_t, float32)
 
 /* The same where two floats are compared: in registers for vectors, in which the comparison gives such bits. */
-#define LW_VECTOR_PAIR(type, bits, suffix)                            \
-  typedef type lw_floats_##suffix __attribute__((vector_size(16)));   \
-  typedef bits lw_holds_##suffix __attribute__((vector_size(16)));
-LW_VECTOR_PAIR(double, int64_t, float64)
-LW_VECTOR_PAIR(float, int32_t, float32)
-#define LW_COMPARED(suffix, left, op, right, then, otherwise)                                         \
-  ({                                                                                                  \
-    const lw_floats_##suffix lw_l = {left}, lw_r = {right}, lw_t = {then}, lw_o = {otherwise};        \
-    const lw_holds_##suffix lw_h = lw_l op lw_r, lw_no = (lw_holds_##suffix)lw_o;                     \
-    ((lw_floats_##suffix)(lw_no ^ (((lw_holds_##suffix)lw_t ^ lw_no) & lw_h)))[0];                    \
-  })
+typedef double lw_floats_float64 __attribute__((vector_size(16)));
+typedef int64_t lw_holds_float64 __attribute__((vector_size(16)));
+typedef float lw_floats_float32 __attribute__((vector_size(16)));
+typedef int32_t lw_holds_float32 __attribute__((vector_size(16)));
+#define LW_COMPARED(suffix, left, op, right, then, otherwise)                                             \
+  ({ const lw_floats_##suffix lw_l = {left}, lw_r = {right}, lw_t = {then}, lw_o = {otherwise};           \
+     const lw_holds_##suffix lw_h = lw_l op lw_r, lw_no = (lw_holds_##suffix)lw_o;                        \
+     ((lw_floats_##suffix)(lw_no ^ (((lw_holds_##suffix)lw_t ^ lw_no) & lw_h)))[0]; })
 
 /* Python's min and max, of any type: the first operand stays unless the second is truly less or greater. */
 #define LW_MIN(type, a, b) ({ const type lw_a = (a), lw_b = (b); lw_b < lw_a ? lw_b : lw_a; })
