@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 
 from loopwright.analysis.strides import AccessStrides
 from loopwright.ir.nodes import Assign, For, Store
+from loopwright.ir.queries import size_of
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import statements
 from loopwright.recipe.distribution import isolate
@@ -86,6 +87,11 @@ WINDOW = 16
 FEW_COLUMNS, FEW_IN_ROW = 4, 96
 """Columns, and iterations in all of a row, with which blocks begin to pay: those have room for many columns."""
 
+MOST_AROUND = 3000
+"""Nodes of the outermost statement that a nest stands in, of which its blocks make some 600 more. Each of their steps
+looks at all of that statement: of a Kalman filter with eleven products in its loop over time, blocks for every one
+took half a minute to find and to compile."""
+
 FEWEST = 4
 IN_REGISTERS = Constraint(
     f"a register block has {FEWEST} to 48 vectors of sums",
@@ -123,6 +129,8 @@ def in_registers(partial: PartialSchedule, target: CpuTarget) -> None:
             continue  # that version stays as it is
         before = {loop.name for c in partial.chains() for loop in c}
         with partial.together(), partial.in_nest(chain):
+            if _nodes_around(partial, chain[-1]) > MOST_AROUND:
+                raise NotTaken
             _for_few(partial, chain)
             roles = _wanted(partial, partial.around(chain[-1].name))
             _block(partial, roles, partial.around(chain[-1].name), target)
@@ -132,6 +140,11 @@ def in_registers(partial: PartialSchedule, target: CpuTarget) -> None:
         with partial.together(), partial.in_nest(chain):
             _in_lanes(partial, _wanted(partial, chain), partial.around(chain[-1].name))
             done |= {loop.name for c in partial.chains() for loop in c} - before
+
+
+def _nodes_around(partial: PartialSchedule, loop: For) -> int:
+    holds = (stmt for stmt in partial.kernel.body if any(one is loop for one in statements((stmt,), For)))
+    return size_of(tuple(holds))
 
 
 def _for_few(partial: PartialSchedule, chain: Chain) -> None:
