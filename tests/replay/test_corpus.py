@@ -91,6 +91,7 @@ def test_what_cannot_be_made_says_so(tmp_path: Path) -> None:
     assert {path.name for path in (tmp_path / "all" / "headers").iterdir()} == {
         "choices.h",
         "integers.h",
+        "lockstep.h",
         "loopwright.h",
         "loopwright.cuh",
         "reserved.h",
