@@ -73,6 +73,7 @@ ROUND = ("while x < 1.0 named w:", "    x = x + 1.0")
         ([*ROUND[:1], "    for k in 0 .. 9:", "        x = x + 1.0"], "holds other loops"),
         (["for k in 0 .. 9 step 2:", "    if x > 1.0:", "        break k"], "other steps than one"),
         (["for k in 0 .. n:", "    n = n - 1", "    if x > 1.0:", "        break k"], "bounds of 'k' change"),
+        (["for k in int64(a[0]) .. 9:", "    if x > 1.0:", "        break k"], "data say where 'k' begins"),
         ([*ROUND, "    n = b[b[n]]"], "where to look up"),
         ([*ROUND, "    n = int64(c[n])"], "type int8"),
     ],

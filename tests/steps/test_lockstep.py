@@ -54,6 +54,7 @@ def test_it_is_a_mark_that_others_leave_alone() -> None:
         (halves().replace("b[i] = n", "b[0] = n"), "i", "need no order"),
         (halves().replace("a, 0):", "a, 0) step 2:"), "i", "other steps than one"),
         (halves("int64(last[n])").replace("b[i] = n", "a[i] = x"), "i", "can begin again"),
+        (halves().replace("b[i] = n", "b[i] = int64(last[n])"), "i", "outside of its rounds"),
         (ROWS, "i", "does not hold one loop"),
         (PREFIX, "i", "need no order"),
         (TOTAL, "i", "need no order"),

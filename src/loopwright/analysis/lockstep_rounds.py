@@ -104,6 +104,8 @@ def lockstep_rounds(loop: For, checked: Callable[[Load], bool] = lambda _: False
     own = names_assigned(rounds.body) | ({rounds.name} if isinstance(rounds, For) else set())
     if isinstance(rounds, For) and names_in(rounds.upper) & own:
         return f"the bounds of '{rounds.name}' change in it"
+    if isinstance(rounds, For) and has(rounds.lower, Load, Checked):
+        return f"data say where '{rounds.name}' begins"
     handed_on = frozenset(_needed(rounds) | ({rounds.name} if isinstance(rounds, For) else set()))
     read = names_read((rounds,))
     made = LockstepRounds(

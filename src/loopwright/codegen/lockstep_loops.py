@@ -7,8 +7,7 @@ from dataclasses import replace
 
 from loopwright.analysis.lockstep_rounds import LockstepRounds, lockstep_rounds
 from loopwright.codegen.decisions import CodegenInput, LoopLowering
-from loopwright.ir.nodes import Checked, For, Load
-from loopwright.ir.queries import has
+from loopwright.ir.nodes import For
 from loopwright.ir.walk import statements
 
 
@@ -26,7 +25,5 @@ def rounds_in(loop: For, given: CodegenInput) -> LockstepRounds | str:
 def _is_possible(loop: For, given: CodegenInput) -> bool:
     parts = rounds_in(loop, given)
     if not isinstance(parts, LockstepRounds) or given.may_fail((*parts.before, *parts.skipped, *parts.after)):
-        return False
-    if isinstance(parts.rounds, For) and has(parts.rounds.lower, Load, Checked):
         return False
     return parts.repeatable or not given.may_fail((parts.rounds,))

@@ -9,7 +9,7 @@ from typing import ClassVar, Self
 
 from loopwright.analysis.facts import Facts
 from loopwright.analysis.lockstep_rounds import lockstep_rounds
-from loopwright.ir.nodes import Checked, For, Kernel, Load, Store, While
+from loopwright.ir.nodes import Body, Checked, For, Kernel, Load, Store, While
 from loopwright.ir.queries import arrays_made, contains, names_assigned
 from loopwright.ir.walk import expressions, loops, statements
 from loopwright.steps.grammar import From1
@@ -62,9 +62,9 @@ class Lockstep(Step):
         parts = lockstep_rounds(loop, lambda load: any(one.kind == "checked" for one in facts.bounds_of(load)))
         if isinstance(parts, str):
             return Rejection(parts)
-        body = (parts.rounds,)
-        checks: list[Load | Checked | Store] = [*expressions(body, Load, Checked), *statements(body, Store)]
-        if not parts.repeatable and any(one.kind == "checked" for check in checks for one in facts.bounds_of(check)):
+        if _may_fail((*parts.before, *parts.skipped, *parts.after), facts):
+            return Rejection(f"an iteration of '{self.loop}' may fail outside of its rounds")
+        if not parts.repeatable and _may_fail((parts.rounds,), facts):
             return Rejection(
                 f"'{parts.rounds.name}' may fail, and iterations write what they read: none of them can begin again"
             )
@@ -77,6 +77,11 @@ class Lockstep(Step):
     def candidates(cls, kernel: Kernel) -> Iterable[Self]:
         around = (loop for loop in loops(kernel).values() if isinstance(loop, For) and contains(loop.body, For, While))
         return (cls(loop.name, vectors) for loop in around for vectors in (1, 2, MOST))
+
+
+def _may_fail(body: Body, facts: Facts) -> bool:
+    checks: list[Load | Checked | Store] = [*expressions(body, Load, Checked), *statements(body, Store)]
+    return any(one.kind == "checked" for check in checks for one in facts.bounds_of(check))
 
 
 MOST = 4
