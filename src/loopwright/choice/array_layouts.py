@@ -103,6 +103,7 @@ class CallKind:
     _next: int = FIRST
     _alarms: int = 0
     _patience: float = 1.0
+    _terms: tuple[tuple[PlaneUse, float, float, float], ...] | None = None
 
     @property
     def due(self) -> bool:
@@ -112,6 +113,7 @@ class CallKind:
     def inspected(self, uses: Sequence[PlaneUse]) -> None:
         """That is what they use."""
         fits = [one for one in uses if one.fits]
+        self._terms = None
         self.uses = tuple(replace(one, saved=max(one.saved, LEAST_SAVED)) for one in fits)
         if not self.uses:
             self.phase, self.why = "over", "data decides which parts of its arrays it uses, or it goes along them"
@@ -138,7 +140,7 @@ class CallKind:
         records_ns, planes_ns = float(content["records_ns"]), float(content["planes_ns"])
         if not uses or not 0.0 < planes_ns < (1.0 - LEAST_GAIN) * records_ns or not all(one.fields for one in uses):
             return
-        self.uses, self.records_ns, self.planes_ns = uses, records_ns, planes_ns
+        self.uses, self.records_ns, self.planes_ns, self._terms = uses, records_ns, planes_ns, None
         for one, (in_ns, back_ns) in zip(uses, prices, strict=True):
             self.in_ns[one.position], self.written_ns[one.position] = in_ns, back_ns
         self.phase = "recalled"
@@ -183,6 +185,17 @@ class CallKind:
         """Of a call in planes, against one with records; negative where that is slower."""
         return self.records_ns - self.planes_ns if self.phase == "known" else 0.0
 
+    def terms(self) -> tuple[tuple[PlaneUse, float, float, float], ...]:
+        """Of a kind that is known, for each of its arrays: what planes gain in a call, what it costs to fill them, and
+        to write them back. Kept until one of these changes, as each call asks."""
+        if self._terms is None:
+            gain_ns = self.gain_ns()
+            self._terms = tuple(
+                (one, gain_ns * self.share(one), self.in_ns.get(one.position, 0.0), self.back_ns(one))
+                for one in self.uses
+            )
+        return self._terms
+
     def made(self, in_planes: bool, time_ns: float | None) -> None:
         """A call has been made. time_ns: where it was timed."""
         self.calls += 1
@@ -194,7 +207,7 @@ class CallKind:
         if self.phase in ("new", "recalled", "counted"):
             self.spent_ns += self.records_ns
             if self.phase == "recalled" and self.spent_ns * (1.0 - self.planes_ns / self.records_ns) >= LOADING_NS:
-                self.phase, self._next = "known", self.calls + 1
+                self.phase, self._next, self._terms = "known", self.calls + 1, None
             if self.phase == "counted" and self.spent_ns * self.saved >= self._patience * self._price_ns():
                 self.phase, self._times = "records", []
 
@@ -219,10 +232,15 @@ class CallKind:
     def uses_left(self, account: ArrayUses) -> float:
         """How many more uses an array is expected to have, by those that arrays had before it; 0.0 where nobody knows.
         One that has had more than usual may have any number."""
-        if not any(one is account for one in self._accounts):
+        if account not in self._accounts:
             self._accounts = [*self._accounts[-EARLIER:], account]
+        if len(self._accounts) <= LEAST_EARLIER:
+            return 0.0
         earlier = [one.uses for one in self._accounts if one is not account]
-        return max(0.0, median(earlier) - account.uses) if len(earlier) >= LEAST_EARLIER else 0.0
+        earlier.sort()
+        middle = len(earlier) // 2  # of statistics.median only the checks cost time
+        usual = earlier[middle] if len(earlier) % 2 else 0.5 * (earlier[middle - 1] + earlier[middle])
+        return max(0.0, usual - account.uses)
 
     def usual_ns(self, net_ns: float) -> float:
         """What planes gain in a use on average, less what others' looks cost, by the last ones and this one."""
@@ -242,6 +260,7 @@ class CallKind:
         """What converting an array costs has been measured, twice in and once back."""
         self.in_ns[use.position] = FRESH_NS + in_ns
         self.written_ns[use.position] = FRESH_NS + back_ns if use.written else 0.0
+        self._terms = None
         self.converted(2.0 * in_ns + back_ns)
 
     def told(self, use: PlaneUse, name: str, is_there: bool, filled: int, written_back: int) -> str:
@@ -294,7 +313,7 @@ class CallKind:
             self._patience *= 4.0  # behaviour may drift, and then there is another trial
             self.phase, self.spent_ns, self.why = "counted", 0.0, f"measured to give no gain: {figures}"
             return
-        self.phase, self.why, self._patience = "known", f"measured {figures}", 1.0
+        self.phase, self.why, self._patience, self._terms = "known", f"measured {figures}", 1.0, None
 
     def _watch(self, in_planes: bool, time_ns: float) -> None:
         """Whether calls still take what they did: by two that are timed one after the other."""
@@ -308,7 +327,7 @@ class CallKind:
             self.why = f"calls have come to take {_us(time_ns)}: compared again"
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class ArrayUses:
     """The account of one array: what it would have gained so far in the layout that it is not in."""
 

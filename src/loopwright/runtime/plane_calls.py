@@ -7,7 +7,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, suppress
+from contextlib import AbstractContextManager, ExitStack, nullcontext, suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -49,6 +49,17 @@ Apart = Callable[[Sequence[object]], tuple[Callable[..., object], Sequence[objec
 """Gives what makes a call in which some arguments hold others, and its arguments (dispatch.Structured)."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Repeated:
+    """A call of a known kind that may come again. arrays: what is known of those that could be in planes; it keeps
+    neither them nor their planes alive. in_planes: whether they are; target: what makes the call then."""
+
+    kind: CallKind
+    arrays: tuple[tuple[PlaneUse, ArrayUses], ...]
+    in_planes: bool = False
+    target: Callable[..., object] | None = None
+
+
 class PlaneCalls:
     """as_it_is: makes a call with arrays as they are; apart: see there."""
 
@@ -57,6 +68,7 @@ class PlaneCalls:
         self._kinds: dict[tuple[object, ...], CallKind] = {}
         self._targets: dict[tuple[type, ...], Callable[..., object]] = {}
         self._lock = threading.Lock()
+        self._last: _Repeated | None = None
         self.unasked = 0
         """So many calls are made without asking, from now on."""
         self._asked: tuple[Config | None, bool] = (None, False)
@@ -76,6 +88,9 @@ class PlaneCalls:
             return NOT_DONE
         if kind.phase == "new":
             self._look(kind, args, arrays)
+        last = self._last
+        if last is not None and last.kind is kind and (result := self._again(last, args, arrays)) is not NOT_DONE:
+            return result
         with self._lock:
             uses = self._in_planes(kind, arrays)
             is_timed = kind.timed and kind.is_meant(bool(uses))
@@ -96,6 +111,8 @@ class PlaneCalls:
         for array, is_up_to_date in before:
             if kind.phase == "known" or is_up_to_date:  # with planes, this call would have been no look from outside
                 _is_seen(array)
+        if kind.phase == "known":
+            self._repeat(kind, arrays, None)
         return result
 
     def planned(self, args: Arguments) -> Arguments:
@@ -174,7 +191,7 @@ class PlaneCalls:
             return list(kind.uses) if self._follows(kind, arrays) else []
         if kind.phase != "known":
             return []
-        wanted = [self._wants(kind, use, arrays[use.position]) for use in kind.uses]
+        wanted = [self._wants(kind, arrays[term[0].position], *term) for term in kind.terms()]
         return list(kind.uses) if all(wanted) else []  # there is code for all of them together
 
     def _follows(self, kind: CallKind, arrays: Arrays) -> bool:
@@ -184,10 +201,10 @@ class PlaneCalls:
             return False
         return kind.avoids(sum(one.price_ns for one in accounts))
 
-    def _wants(self, kind: CallKind, use: PlaneUse, array: DeviceArray) -> bool:
+    def _wants(
+        self, kind: CallKind, array: DeviceArray, use: PlaneUse, net_ns: float, in_ns: float, back_ns: float
+    ) -> bool:
         account = _account(array)
-        in_ns, back_ns = kind.in_ns.get(use.position, 0.0), kind.back_ns(use)
-        net_ns = kind.gain_ns() * kind.share(use)
         if array.touched:
             net_ns -= back_ns
             kind.converted(back_ns if account.in_planes else 0.0)
@@ -198,6 +215,50 @@ class PlaneCalls:
             return account.stays(net_ns)
         expected_ns = left * usual_ns if left > 0.0 else None
         return account.wanted(net_ns, in_ns, back_ns, expected_ns, kind.may_bet(in_ns + back_ns))
+
+    def _again(self, last: _Repeated, args: Arguments, arrays: Arrays) -> object:
+        """The last call once more, on what it ran on, if its arrays are those, and nobody has used them since; else
+        NOT_DONE, and nothing done. What it means for the next call is thought about while the GPU is at work."""
+        kind = last.kind
+        if kind.phase != "known" or kind.timed:
+            return NOT_DONE
+        if any(arrays[use.position].account is not account for use, account in last.arrays):
+            return NOT_DONE
+        given = list(args)
+        with _held([self._beside(arrays[use.position]).lock for use, _ in last.arrays] if last.in_planes else ()):
+            for use, account in last.arrays:
+                array = arrays[use.position]
+                if account.in_planes != last.in_planes or not _is_up_to_date(array):
+                    return NOT_DONE
+                if last.in_planes:
+                    planes = self._beside(array)
+                    if planes.missing(array, use.fields):
+                        return NOT_DONE
+                    given[use.position] = planes.view(array, use.fields)
+            if last.target is None:
+                result = self._as_it_is(args)
+            else:
+                for use, _ in last.arrays:
+                    self._beside(arrays[use.position]).written(arrays[use.position], use.written)
+                result = last.target(*[leaf for one in given for leaf in leaves_of(one)])
+            for use, _ in last.arrays:
+                _is_seen(arrays[use.position])
+            with self._lock:
+                for term in kind.terms():
+                    if self._wants(kind, arrays[term[0].position], *term) != last.in_planes:
+                        self._last = None
+                kind.made(last.in_planes, None)
+        return result
+
+    def _repeat(self, kind: CallKind, arrays: Arrays, given: Sequence[object] | None) -> None:
+        """Such calls may be made by `_again`. given: what the call was made on, where that was not its arguments."""
+        accounts = tuple((use, _account(arrays[use.position])) for use in kind.uses)
+        if given is None:
+            self._last = None if any(one.in_planes for _, one in accounts) else _Repeated(kind, accounts)
+            return
+        views = tuple(type(one) for one in given if isinstance(one, PlanesView))
+        target = self._targets[views] if views else lambda *args: self._as_it_is(args)
+        self._last = _Repeated(kind, accounts, True, target)
 
     def _beside(self, array: DeviceArray) -> Planes:
         planes = _planes(array.beside)
@@ -235,6 +296,8 @@ class PlaneCalls:
                 array = arrays[use.position]
                 _account(array).in_planes = kind.phase in ("known", "planes") or (kind.follows and not is_trial)
                 _is_seen(array)
+            if kind.phase == "known":
+                self._repeat(kind, arrays, given)
         return result
 
     def _on(self, given: Sequence[object]) -> object:
@@ -336,6 +399,8 @@ def _planes(beside: object) -> Planes | None:
 
 def _held(locks: Sequence[AbstractContextManager[bool]]) -> AbstractContextManager[object]:
     """All of them."""
+    if not locks:
+        return nullcontext()
     if len(locks) == 1:
         return locks[0]
     with ExitStack() as held:
