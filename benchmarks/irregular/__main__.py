@@ -1,7 +1,8 @@
 """`python -m benchmarks.irregular OUT.json`: programs whose work data decides, with iterations as they stand
-(`remap="off"`), as Loopwright decides, and always in another order. Times are those of whole calls, everything
-included: on the CPU what one thread spends, on a GPU (`--device cuda`), with `lw.device_array`s, until it has done
-everything; the least of rounds that take turns, after calls under `auto` have had the time to change over.
+(`remap="off"`, twice: how far two kernels with the same code differ), as Loopwright decides, and always in another
+order. Times are those of whole calls, everything included: on the CPU what one thread spends, on a GPU (`--device
+cuda`), with `lw.device_array`s, until it has done everything; the least of rounds in which each way comes first in
+turn, after calls under `auto` have had the time to change over.
 Divergence is that of warps of 32, as the iterations stand and sorted, for the same program with 2^12 iterations.
 """
 
@@ -21,7 +22,7 @@ import loopwright as lw
 from benchmarks.irregular.programs import PROGRAMS, Arguments
 from benchmarks.machine import cpu_name, versions
 
-ROUNDS = 15
+ROUNDS = 16
 SETTLE_S = 12.0
 """Of calls before those that are measured: a change-over has to be worth what it costs by then."""
 LOOKED_AT = 1 << 12
@@ -83,7 +84,7 @@ def measured(name: str, n: int, device: str, settle_s: float = SETTLE_S, rounds:
             one if not isinstance(one, np.ndarray) else one.copy() if device == "cpu" else lw.device_array(one)
             for one in first
         )
-    for key, remap in (("off", "off"), ("auto", "auto"), ("forced", forced)):
+    for key, remap in (("off", "off"), ("auto", "auto"), ("forced", forced), ("off again", "off")):
         options: dict[str, Any] = {"device": device, "remap": remap} | ({"threads": 1} if device == "cpu" else {})
         kernel = lw.kernel(**options)(program.function)
         as_before(given, first)
@@ -99,9 +100,10 @@ def measured(name: str, n: int, device: str, settle_s: float = SETTLE_S, rounds:
     while spent < settle_s:
         spent += timed(lambda: kernels["auto"](*given), device)
     times: dict[str, list[float]] = {key: [] for key in kernels}
-    for _ in range(rounds):
-        for key, kernel in kernels.items():
-            times[key].append(timed(lambda: kernel(*given), device))  # noqa: B023
+    names = list(kernels)
+    for turn in range(rounds):
+        for key in names[turn % len(names) :] + names[: turn % len(names)]:  # what was before leaves caches as it likes
+            times[key].append(timed(lambda: kernels[key](*given), device))  # noqa: B023
     schedule = str(kernels["auto"].explain(*given).schedule).split(";")[0]
     diverging, cost = divergence(program.function, program.make(min(n, LOOKED_AT)))
     seconds = {key: min(each) for key, each in times.items()}
