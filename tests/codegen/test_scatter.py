@@ -29,6 +29,19 @@ def least(keys, values, h):
         h[keys[i]] = min(h[keys[i]], values[i])
 
 
+def least_where(keys, values, h):
+    for i in range(keys.shape[0]):
+        if values[i] < h[keys[i]]:
+            h[keys[i]] = values[i]
+
+
+def greatest_where(keys, values, h):
+    for i in range(keys.shape[0]):
+        v = values[i] + 1
+        if h[keys[i]] <= v:
+            h[keys[i]] = v
+
+
 def table(a, b, h):
     for i in range(a.shape[0]):
         h[a[i], b[i]] += 2
@@ -59,6 +72,18 @@ def test_sums_and_least_values(schedule: str) -> None:
     keys = RANDOM.integers(0, 9, 1500)
     agree(sums, keys, RANDOM.integers(-9, 9, 1500).astype(float), np.ones(9), schedule=schedule, strict=False)
     agree(least, keys, RANDOM.integers(-9, 9, 1500), np.full(9, 5), schedule=schedule)
+
+
+@BOTH
+@pytest.mark.parametrize("dtype", [np.int32, np.int64, np.float32, np.float64])
+def test_extremes_of_elements_whichever_way_they_are_written(schedule: str, dtype: Any) -> None:
+    keys, values = RANDOM.integers(0, 9, 1500), RANDOM.integers(-900, 900, 1500).astype(dtype)
+    start = np.full(9, 5, dtype)
+    if dtype in (np.float32, np.float64):
+        values[::7], values[::11], start[3], start[4] = np.nan, np.inf, np.nan, -np.inf
+    for function in (least, least_where, greatest_where):
+        found = agree(function, keys, values, start, schedule=schedule)
+        assert "atomicM" in device_text(found)
 
 
 @BOTH

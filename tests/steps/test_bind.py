@@ -145,6 +145,7 @@ def test_only_the_named_loop_changes() -> None:
         (SEARCHED, "bind i thread.x 3"),
         (KEYS, "bind i thread.x 32"),
         (KEYS, "split i 8; bind i.o block.x; bind i thread.x 4"),
+        (MOST, "bind i thread.x 32"),
     ],
 )
 def test_what_is_bound_computes_the_same(text: str, schedule: str) -> None:
@@ -178,7 +179,6 @@ def test_a_loop_in_two_dimensions() -> None:
         (TOTAL, "", "bind i block.x", "its iterations all add to 's'"),
         (COUNT.replace("int64", "int8"), "", "bind i thread.x 32", "to 'h', and a GPU has no atomic 'add' of int8"),
         (COUNT.replace("+ 1", "* 3"), "", "bind i thread.x 32", "to 'h', and a GPU has no atomic 'mul' of int64"),
-        (MOST, "", "bind i thread.x 32", "to 'h', where a condition holds: say it as min or max"),
         (ELEMENT, "", "bind i thread.x 32", "to 'h': `promote` keeps an element in a scalar"),
         (TOTAL, "", "bind i block.x", "its iterations all add to 's': `reduce` makes partial results"),
         (LAST, "", "bind i block.x", "the value of 's' after its last iteration is needed"),

@@ -130,12 +130,12 @@ def array_updates(loop: For, array: str, type_: Scalar) -> list[Update]:
 
 
 def addend(update: Update, type_: Scalar) -> Expr | None:
-    """What an update puts together with its target: its value where the target is what changes nothing. None where the
-    target is read outside of that value, as in `if a > most: most = a`."""
+    """What an update puts together with its target: its value where the target is what changes nothing, or that of
+    `if a > most: most = a` (`guarded_update`). None where the target is read elsewhere too."""
     own = {id(read) for read in update.reads}
     inside = [part for part in subexpressions(update.stmt.value) if id(part) in own]
     if len(inside) != len(own):
-        return None
+        return None if inside else update.stmt.value
     return rewrite_expr(update.stmt.value, lambda expr: identity(update.op, type_) if id(expr) in own else expr)
 
 
@@ -157,7 +157,7 @@ def one_op(updates: Sequence[Update]) -> ReductionOp:
 def updates_of(body: Body, name: str, type_: Scalar) -> Iterator[Update]:
     """Every update in a body. An Assign that is none raises NotAReduction; a Store may touch another element."""
     for stmt in body:
-        if isinstance(stmt, If) and (update := _guarded(stmt, name, type_)) is not None:
+        if isinstance(stmt, If) and (update := guarded_update(stmt, name, type_)) is not None:
             yield update
             continue
         if isinstance(stmt, Assign) and stmt.name == name:
@@ -242,7 +242,7 @@ def _choice(expr: Expr, target: UpdateTarget) -> ReductionOp | None:
     return None
 
 
-def _guarded(stmt: If, name: str, type_: Scalar) -> Update | None:
+def guarded_update(stmt: If, name: str, type_: Scalar) -> Update | None:
     """min or max of `if value > target: target = value`."""
     match stmt:
         case If(condition=Compare() as condition, then=(Assign() | Store() as update,), otherwise=()):

@@ -44,6 +44,7 @@ from loopwright.ir.nodes import (
     Dim,
     Expr,
     For,
+    If,
     Kernel,
     Load,
     Location,
@@ -372,6 +373,10 @@ class Writer:
 
     def updated(self, stmt: Store) -> AtomicOperation | None:
         """An update that other threads may do at once; None where a plain store does."""
+        return None
+
+    def updated_where(self, stmt: If) -> AtomicOperation | None:
+        """The same of what a condition guards that only rules out updates which change nothing."""
         return None
 
     def _index(self, node: Load | Store, axis: int, expr: Expr, bounds: Bounds) -> str:

@@ -12,7 +12,7 @@ from functools import partial
 from typing import Literal
 
 from loopwright.analysis.facts import Bounds, Facts
-from loopwright.analysis.reductions import addend, updates_of
+from loopwright.analysis.reductions import Update, addend, guarded_update, updates_of
 from loopwright.codegen.arrays import ArrayText
 from loopwright.codegen.c_text import VALUE_TYPE, literal
 from loopwright.codegen.device_scalars import KeptScalars
@@ -50,6 +50,7 @@ from loopwright.ir.nodes import (
     Const,
     Expr,
     For,
+    If,
     Kernel,
     Load,
     Run,
@@ -195,7 +196,16 @@ class GpuWriter(Writer):
         does, as where elements are scaled before terms are added to them."""
         if self.lowering.of(AtomicUpdates, stmt.array) is None:
             return None
-        update = next(updates_of((stmt,), stmt.array, stmt.value.type), None)
+        return self._atomic(next(updates_of((stmt,), stmt.array, stmt.value.type), None), stmt)
+
+    def updated_where(self, stmt: If) -> AtomicOperation | None:
+        """See Writer. The operation finds out by itself whether it changes anything."""
+        match stmt.then:
+            case (Store() as store,) if self.lowering.of(AtomicUpdates, store.array) is not None:
+                return self._atomic(guarded_update(stmt, store.array, store.value.type), store)
+        return None
+
+    def _atomic(self, update: Update | None, stmt: Store) -> AtomicOperation | None:
         if update is None or update.op not in ATOMIC or (value := addend(update, stmt.value.type)) is None:
             return None
         array = self.arrays[stmt.array]

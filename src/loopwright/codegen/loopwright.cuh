@@ -53,6 +53,24 @@ static __device__ __forceinline__ void lw_stop() {
   return (int64_t)atomicAdd((uint64_t *)address, (uint64_t)value);
 }
 
+/* Nor these for floats. Most values change nothing, and cost a look; a NaN on either side changes nothing either. */
+#define LW_EXTREME(name, type, word, to_word, from_word, better)                                         \
+  [[maybe_unused]] static __device__ __forceinline__ type name(type *address, type value) {              \
+    type old = *(volatile type *)address;                                                                \
+    while (value better old) {                                                                           \
+      const word before = (word)to_word(old);                                                            \
+      const word found = atomicCAS((word *)address, before, (word)to_word(value));                       \
+      if (found == before) break;                                                                        \
+      old = from_word(found);                                                                            \
+    }                                                                                                    \
+    return old;                                                                                          \
+  }
+LW_EXTREME(atomicMin, float, unsigned int, __float_as_uint, __uint_as_float, <)
+LW_EXTREME(atomicMax, float, unsigned int, __float_as_uint, __uint_as_float, >)
+LW_EXTREME(atomicMin, double, unsigned long long, __double_as_longlong, __longlong_as_double, <)
+LW_EXTREME(atomicMax, double, unsigned long long, __double_as_longlong, __longlong_as_double, >)
+#undef LW_EXTREME
+
 template <class T, int N>
 struct __align__(sizeof(T) * N) lw_vector {
   T v[N];

@@ -116,6 +116,8 @@ def _write(stmt: Stmt, w: Writer) -> None:
             _count_bits(stmt, w)
         case While():
             write_while(stmt, w, partial(write_body, stmt.body, w))
+        case If() if (update := w.updated_where(stmt)) is not None:
+            w.add(update)
         case If() if id(stmt) in w.decided.selected:
             _selected(stmt, w)
         case If() if id(stmt) in w.streams:

@@ -335,7 +335,7 @@ constexpr bool is_word = !is_float<T> && (sizeof(T) == 4 || sizeof(T) == 8);
 template <class T>
 constexpr bool is_unsigned = (T)-1 > (T)0;
 
-/* An operation with its second operand, for the types that CUDA has it for. */
+/* An operation with its second operand, for the types that CUDA, or loopwright.cuh, has it for. */
 #define LW_ATOMIC(name, allowed, result)                                                             \
   template <class T>                                                                                 \
   T name(const lw_emulated::address<T> &address, typename lw_emulated::plain<T>::type value) {       \
@@ -354,8 +354,8 @@ constexpr bool is_unsigned = (T)-1 > (T)0;
 
 #define LW_ADDRESS(array, index) lw_emulated::address_of((array), (index))
 LW_ATOMIC(atomicAdd, lw_emulated::is_float<T> || lw_emulated::is_word<T>, old + value)
-LW_ATOMIC(atomicMin, lw_emulated::is_word<T>, value < old ? value : old)
-LW_ATOMIC(atomicMax, lw_emulated::is_word<T>, value > old ? value : old)
+LW_ATOMIC(atomicMin, lw_emulated::is_float<T> || lw_emulated::is_word<T>, value < old ? value : old)
+LW_ATOMIC(atomicMax, lw_emulated::is_float<T> || lw_emulated::is_word<T>, value > old ? value : old)
 LW_ATOMIC(atomicOr, lw_emulated::is_word<T> && lw_emulated::is_unsigned<T>, old | value)
 LW_ATOMIC(atomicExch, sizeof(T) == 4 || (lw_emulated::is_word<T> && lw_emulated::is_unsigned<T>), value)
 

@@ -42,7 +42,7 @@ class GpuTarget:
     bank_bytes: int = 4
     atomics: frozenset[tuple[str, str]] = frozenset(
         {(op, f"{kind}{bits}") for op in ("add", "min", "max") for kind in ("int", "uint") for bits in (32, 64)}
-        | {("add", "float32"), ("add", "float64")}
+        | {(op, f"float{bits}") for op in ("add", "min", "max") for bits in (32, 64)}
     )
 
     @property

@@ -128,9 +128,7 @@ def _not_atomic(loop: For, reduction: Reduction, gpu: GpuTarget) -> str:
     if not reduction.alone:
         return "and other elements of it are read there"
     updates = array_updates(loop, reduction.target, type_)
-    if any(addend(update, type_) is None for update in updates):
-        return "where a condition holds: say it as min or max"
-    return ""
+    return "in a way that no atomic operation has" if any(addend(one, type_) is None for one in updates) else ""
 
 
 def _lies_in_records(kernel: Kernel, array: str) -> bool:
