@@ -55,6 +55,7 @@ from loopwright.recipe.privatisation import each_its_own, in_copies
 from loopwright.recipe.recipe import Recipe
 from loopwright.recipe.register_blocking import Roles, roles_of
 from loopwright.recipe.rows_apart import rows_apart
+from loopwright.recipe.run_time_inspection import inspected
 from loopwright.recipe.scalar_expansion import tying
 from loopwright.recipe.serial_work import Grid, better_off, each_a_launch
 from loopwright.recipe.tunable import Choices, Tunable, UnfitError
@@ -112,6 +113,7 @@ def _recipe(
     in_order_that_is_asked_for(partial, first)
     if not kernel.overlap and not simple:
         # First of all, as these look at a kernel as a whole: what they make is for all others what the user wrote.
+        inspected(partial)
         counted(partial)
         searched(partial)
         in_copies(partial)
@@ -127,6 +129,7 @@ def _recipe(
             whole = partial.kernel
             few_sums(partial)
             has_parts = partial.kernel is not whole
+    done |= partial.rare
     if not kernel.overlap:
         for nest in partial.chains():
             parted_by_kind(partial, nest)

@@ -13,8 +13,13 @@ from loopwright.recipe.grid_blocks import in_blocks
 from loopwright.recipe.grid_keys import adds_by_key, by_key
 from loopwright.recipe.grid_rows import rows_of_loops
 from loopwright.recipe.grid_tiles import Bound
-from loopwright.recipe.partial_schedule import Chain, PartialSchedule
+from loopwright.recipe.partial_schedule import Chain, PartialSchedule, made
 from loopwright.recipe.wavefronts import is_free
+from loopwright.steps.bind import Bind
+from loopwright.steps.split import Split
+
+WARPS = 8
+"""Of a block where each has iterations of its own."""
 
 
 def is_free_now(partial: PartialSchedule, loop: For) -> bool:
@@ -44,6 +49,27 @@ def with_conditions(partial: PartialSchedule) -> list[Chain]:
                 start -= 1
             if not any(is_free_now(partial, other) for other in around[:start]):
                 found.append(around[start:][-3:])
+    return found + _further_inside(partial, {loop.name for chain in found for loop in chain})
+
+
+def _further_inside(partial: PartialSchedule, done: set[str]) -> list[Chain]:
+    """The outermost loops that need no order, and those alone in them that need none, which hold loops in order that
+    hold others under a condition: lists of neighbours, say, of the cells around that exist."""
+    found: list[Chain] = []
+    for loop in loops(partial.kernel).values():
+        if not isinstance(loop, For) or loop.name in done or not is_free_now(partial, loop):
+            continue
+        if any(is_free_now(partial, other) for other in partial.around(loop.name)[:-1]):
+            continue
+        chain = [loop]
+        while len(chain[-1].body) == 1 and isinstance(one := chain[-1].body[0], For) and is_free_now(partial, one):
+            chain.append(one)
+        inner = list(statements(chain[-1].body, For, While))
+        tests = [test for one in inner for test in statements(one.body, If)]
+        if any(isinstance(one, For) and is_free_now(partial, one) for one in inner):
+            continue
+        if any(contains((*test.then, *test.otherwise), For, While) for test in tests):
+            found.append(tuple(chain[-3:]))
     return found
 
 
@@ -62,5 +88,20 @@ def _each_in_a_thread(partial: PartialSchedule, chain: Chain, free: list[For]) -
     return in_blocks(partial, names, f"iterations of '{user_name(names[-1])}' are independent, and hold conditions")
 
 
-CONDITIONAL = (_rows_with_conditions, _each_in_a_thread, _by_key)
+def _ranges_in_warps(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bound]:
+    """How many iterations the inner loop has, only data tells: a warp goes through those of each outer one."""
+    if len(chain) != 2 or not all(is_free_now(partial, loop) for loop in chain):
+        return []
+    outer, inner = chain
+    why = f"the threads of a warp share '{user_name(inner.name)}', as only data tells how often it runs"
+    (block,) = made(partial, Split(outer.name, WARPS), why)
+    warp = partial.facts.gpu.warp
+    return [
+        (Bind(block, "block.x"), why),
+        (Bind(outer.name, "thread.y", WARPS), why),
+        (Bind(inner.name, "thread.x", warp), why),
+    ]
+
+
+CONDITIONAL = (_rows_with_conditions, _each_in_a_thread, _ranges_in_warps, _by_key)
 """Ways to share out such loops, the first that can be taken."""

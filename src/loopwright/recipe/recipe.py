@@ -18,6 +18,7 @@ from loopwright.recipe.recurrences import side_by_side
 from loopwright.recipe.register_blocking import in_registers
 from loopwright.recipe.renumbering import among_neighbours
 from loopwright.recipe.rounds_together import rounds_together
+from loopwright.recipe.run_time_inspection import inspected
 from loopwright.recipe.shape import shaped
 from loopwright.recipe.target import CpuTarget
 from loopwright.recipe.time_tiling import across_time, on_diagonals
@@ -75,6 +76,8 @@ def recipe(
             # Likewise, and what it makes of a nest are two.
             among_neighbours(partial, target)
         if partial.number(RESTRUCTURED):
+            if target.cores > 1:
+                inspected(partial)
             _restructured(partial, target)
         try:
             shaped(partial)

@@ -87,6 +87,9 @@ PHRASES: Mapping[str, Callable[[Words], str]] = {
     "promote": lambda w: f"keeps elements of {w[0]} in registers while {w[1]} runs",
     "rank": lambda w: f"numbers the iterations of {w[0]} that count in the same element, by sorting them",
     "resolve": lambda w: f"lets only the last of the iterations of {w[0]} write that write to the same place",
+    "inspect": lambda w: (
+        f"looks whether what iterations of {w[0]} go through meets, and runs them in any order where not"
+    ),
     "carry": lambda w: f"keeps what each {w[1]} hands on of {w[0]} in a register",
     "demote": lambda w: f"keeps {w[0]} in memory instead of a register",
     "expand": lambda w: f"gives {w[0]} an element for each iteration of {_and(w[1:])}",

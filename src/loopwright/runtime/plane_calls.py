@@ -50,7 +50,7 @@ Apart = Callable[[Sequence[object]], tuple[Callable[..., object], Sequence[objec
 
 
 @dataclass(frozen=True, slots=True)
-class _Repeated:
+class _LastCall:
     """A call of a known kind that may come again. arrays: what is known of those that could be in planes; it keeps
     neither them nor their planes alive. in_planes: whether they are; target: what makes the call then."""
 
@@ -68,7 +68,7 @@ class PlaneCalls:
         self._kinds: dict[tuple[object, ...], CallKind] = {}
         self._targets: dict[tuple[type, ...], Callable[..., object]] = {}
         self._lock = threading.Lock()
-        self._last: _Repeated | None = None
+        self._last: _LastCall | None = None
         self.unasked = 0
         """So many calls are made without asking, from now on."""
         self._asked: tuple[Config | None, bool] = (None, False)
@@ -216,7 +216,7 @@ class PlaneCalls:
         expected_ns = left * usual_ns if left > 0.0 else None
         return account.wanted(net_ns, in_ns, back_ns, expected_ns, kind.may_bet(in_ns + back_ns))
 
-    def _again(self, last: _Repeated, args: Arguments, arrays: Arrays) -> object:
+    def _again(self, last: _LastCall, args: Arguments, arrays: Arrays) -> object:
         """The last call once more, on what it ran on, if its arrays are those, and nobody has used them since; else
         NOT_DONE, and nothing done. What it means for the next call is thought about while the GPU is at work."""
         kind = last.kind
@@ -254,11 +254,11 @@ class PlaneCalls:
         """Such calls may be made by `_again`. given: what the call was made on, where that was not its arguments."""
         accounts = tuple((use, _account(arrays[use.position])) for use in kind.uses)
         if given is None:
-            self._last = None if any(one.in_planes for _, one in accounts) else _Repeated(kind, accounts)
+            self._last = None if any(one.in_planes for _, one in accounts) else _LastCall(kind, accounts)
             return
         views = tuple(type(one) for one in given if isinstance(one, PlanesView))
         target = self._targets[views] if views else lambda *args: self._as_it_is(args)
-        self._last = _Repeated(kind, accounts, True, target)
+        self._last = _LastCall(kind, accounts, True, target)
 
     def _beside(self, array: DeviceArray) -> Planes:
         planes = _planes(array.beside)

@@ -17,6 +17,7 @@ from loopwright.steps.fuse import Fuse
 from loopwright.steps.group import Group
 from loopwright.steps.guard import Guard
 from loopwright.steps.hold import Hold
+from loopwright.steps.inspect import Inspect
 from loopwright.steps.lockstep import Lockstep
 from loopwright.steps.normalize import Normalize
 from loopwright.steps.overrun import Overrun
@@ -49,6 +50,6 @@ from loopwright.steps.vectorize import Vectorize
 STEPS: tuple[type[Step], ...] = (
     Split, Tile, Align, Reorder, Fuse, Fission, Cut, Partition, Normalize, Reverse, Shift, Skew, Guard, Complete,
     Overrun, Separate, Specialize, Promote, Hold, Carry, Demote, Expand, Pack, Stage, Reduce, Scan, Find, Rank,
-    Resolve, Redirect, Group, Abreast, Renumber, Relayout, Unroll, UnrollAndJam, Reschedule, Vectorize, Lockstep,
-    Parallelize, Balance, Bind,
+    Resolve, Inspect, Redirect, Group, Abreast, Renumber, Relayout, Unroll, UnrollAndJam, Reschedule, Vectorize,
+    Lockstep, Parallelize, Balance, Bind,
 )  # fmt: skip
