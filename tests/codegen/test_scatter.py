@@ -228,3 +228,20 @@ def test_elements_are_emptied_before_several_threads_add_to_them(n: int) -> None
     keys = np.random.default_rng(n).integers(0, n, (3, 900))
     h = np.full((3, n), 7)
     agree(counts_of_rows, keys, h, schedule="bind i block.x; bind j thread.x 32; bind c thread.x 32")
+
+
+def sums_and_counts(keys, values, total, number, best):
+    for i in range(keys.shape[0]):
+        total[keys[i]] += values[i]
+        number[keys[i]] += 1
+        if values[i] < best[keys[i]]:
+            best[keys[i]] = values[i]
+
+
+@BOTH
+@pytest.mark.parametrize("bins", [1, 31, 3000, 20000])
+def test_a_block_has_copies_of_several_arrays(bins: int, schedule: str) -> None:
+    keys, values = RANDOM.integers(0, bins, 3000), RANDOM.integers(-9, 9, 3000).astype(float)
+    found = agree(sums_and_counts, keys, values, np.ones(bins), np.zeros(bins, np.int32), np.full(bins, 3.0),
+                  schedule=schedule, strict=False)  # fmt: skip
+    assert device_text(found).count("LW_SHARED(") == 3 * (schedule == COPIES)

@@ -252,9 +252,11 @@ class Whole:
             self.written |= arrays_stored((loop,))
             return
         if not team:
-            copy = w.lowering.of(PrivatisedUpdates, loop.name)
-            if copy is not None:
-                with w.branch(fits(copy, w)), copied(copy, self.size, self.shared, w):
+            copies = [one for one in w.lowering.every(PrivatisedUpdates) if one.name == loop.name]
+            if copies:
+                with w.branch(" && ".join(fits(one, w) for one in copies)), ExitStack() as opened:
+                    for number, one in enumerate(copies):
+                        opened.enter_context(copied(one, number, self.size, self.shared, w))
                     self._parts_of(band)
                 with w.otherwise():
                     self._parts_of(band)

@@ -39,6 +39,7 @@ ROUNDS = 8  # so many iterations of each thread are worth a copy
 SHARE = 4  # updates for each element of all copies at least: these have to be emptied and put together
 AHEAD = 8  # iterations that a thread looks ahead
 LEAST = 64  # bytes of copies at least
+MOST_COPIED = 4  # arrays of which a block has copies at the same time
 BLOCKS = 1024  # blocks with copies at most: each goes on to further parts, and empties its copies and adds them up once
 
 
@@ -64,22 +65,23 @@ def _updated_by(band: Sequence[For], given: CodegenInput) -> list[str]:
 
 
 def privatised_updates(nest: BoundNest, before: Lowering, given: CodegenInput) -> Iterator[PrivatisedUpdates]:
-    """The nests that threads share, of which a block should have copies of the one array that they update, in what is
-    left of its shared memory."""
+    """The nests that threads share, of which a block should have copies of the arrays that they update, in what is left
+    of its shared memory."""
     found = list(_worth_copies(nest, before, given))
     most = given.facts.gpu.shared_bytes
     left = most - shared_bytes(given.kernel, given.facts, nest.loop) if found else 0
     for band, updates, rounds in found:
         room = min(left, most * 2 // 3)  # several blocks of a multiprocessor still fit
-        if room >= LEAST:
+        each = room // len(updates) // 16 * 16 if len(updates) > 1 else room
+        if each >= LEAST:
             left -= -(-room // 16) * 16
-            yield _privatised(band, updates, rounds, room, given)
+            yield from (_privatised(band, one, rounds, each, given) for one in updates)
 
 
 def _worth_copies(
     nest: BoundNest, before: Lowering, given: CodegenInput
-) -> Iterator[tuple[list[For], AtomicUpdates, int]]:
-    """The nests that threads share and that update one array often enough; how many iterations each thread has."""
+) -> Iterator[tuple[list[For], list[AtomicUpdates], int]]:
+    """The nests that threads share and that update few arrays often enough; how many iterations each thread has."""
     for one in nest.together():
         if not isinstance(loop := one.stmt, For) or loop.run not in THREADS:
             continue
@@ -89,8 +91,8 @@ def _worth_copies(
             continue
         updates = [found for name in _updated_by(band, given) if (found := before.of(AtomicUpdates, name)) is not None]
         fitting = [one for one in updates if given.arrays[one.array].layout == "C" and one.array not in nest.local]
-        if len(fitting) == 1:
-            yield band, fitting[0], rounds
+        if 0 < len(fitting) <= MOST_COPIED:
+            yield band, fitting, rounds
 
 
 def _privatised(
@@ -155,9 +157,11 @@ def _size(value: Expr | None) -> int | None:
 
 @contextmanager
 def copied(
-    copy: PrivatisedUpdates, size: tuple[int, int, int], shared: list[SharedArray], w: GpuWriter
+    copy: PrivatisedUpdates, number_of: int, size: tuple[int, int, int], shared: list[SharedArray], w: GpuWriter
 ) -> Iterator[None]:
-    """Lines around a nest that the threads of a block share: within, it updates copies of the array."""
+    """Lines around a nest that the threads of a block share: within, it updates copies of the array. number_of: of the
+    copies of this nest, as each has C names of its own."""
+    shift, lane, all_lanes = (f"{one}_{number_of}" if number_of else one for one in ("lw_shift", "lw_lane", "lw_lanes"))
     array, op = w.arrays[copy.array], copy.updates.reduction.op
     # Copies of a small target, as a power of two: integers of 32 bits are added and compared at once.
     lanes = (
@@ -170,17 +174,17 @@ def copied(
     w.function.scoped.add(pointer)
     none = literal(identity(op, copy.element).value, copy.element)
     count = f"(int)({count_of(copy, w)})"
-    places = f"{count} << lw_shift" if lanes else count
+    places = f"{count} << {shift}" if lanes else count
     if lanes:
-        w.line(f"int lw_shift = {lanes};")
-        with w.repeat(f"lw_shift && {places} > {min(copy.most, threads * copy.rounds // SHARE)}"):
-            w.line("--lw_shift;")
-        w.line(f"const int lw_lanes = (1 << lw_shift) - 1, lw_lane = ({number}) & lw_lanes;")
+        w.line(f"int {shift} = {lanes};")
+        with w.repeat(f"{shift} && {places} > {min(copy.most, threads * copy.rounds // SHARE)}"):
+            w.line(f"--{shift};")
+        w.line(f"const int {all_lanes} = (1 << {shift}) - 1, {lane} = ({number}) & {all_lanes};")
     w.barrier()  # an iteration before may still be adding its copies up
     with w.loop(f"int lw_i = {number}; lw_i < {places}; lw_i += {threads}"):
         w.line(f"{pointer}[lw_i] = {none};")
     w.barrier()
-    after = " << lw_shift | lw_lane" if lanes else ""
+    after = f" << {shift} | {lane}" if lanes else ""
     first = ""
     if copy.leading:
         first = w.fresh("lw_row", "int64_t")
@@ -193,8 +197,8 @@ def copied(
     with w.loop(f"int lw_i = {number}; lw_i < {count}; lw_i += {threads}"):
         if lanes:
             w.line(f"{memory} lw_mine = {none};")
-            with w.loop("int lw_k = 0; lw_k <= lw_lanes; ++lw_k"):  # neighbours begin in banks of their own
-                w.line(f"const {memory} lw_other = {pointer}[lw_i << lw_shift | ((lw_k + lw_lane) & lw_lanes)];")
+            with w.loop(f"int lw_k = 0; lw_k <= {all_lanes}; ++lw_k"):  # neighbours begin in banks of their own
+                w.line(f"const {memory} lw_other = {pointer}[lw_i << {shift} | ((lw_k + {lane}) & {all_lanes})];")
                 with about(Iteration(0, {"lw.mine": "lw_mine", "lw.other": "lw_other"}), w):
                     both = combined(op, Var("lw.mine", copy.element), Var("lw.other", copy.element))
                     w.line(f"lw_mine = {w.text(both)};")

@@ -45,7 +45,8 @@ def with_conditions(partial: PartialSchedule) -> list[Chain]:
         if len(inner) > len(direct) and not any(contains(one.body, For, While) for one in inner):
             around = partial.around(loop.name)
             start = len(around) - 1
-            while start and len(around[start - 1].body) == 1 and is_free_now(partial, around[start - 1]):
+            may_share = is_free_now if is_free_now(partial, loop) else adds_by_key
+            while start and len(around[start - 1].body) == 1 and may_share(partial, around[start - 1]):
                 start -= 1
             if not any(is_free_now(partial, other) for other in around[:start]):
                 found.append(around[start:][-3:])

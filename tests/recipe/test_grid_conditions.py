@@ -1,0 +1,71 @@
+"""Loops that hold others under conditions, by the default recipe on a grid; results on the emulated GPU."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import loopwright as lw
+
+DRAW = np.random.default_rng(5)
+
+
+def votes(seen, shift, found):
+    for i in range(seen.shape[0]):
+        for j in range(seen.shape[1]):
+            if seen[i, j]:
+                for t in range(len(shift)):
+                    found[t, (i + j * shift[t]) % found.shape[1]] += 1
+
+
+def around(x, first, count, out):
+    for i in range(len(out)):
+        s = 0.0
+        for d in range(-1, 2):
+            c = i % len(first) + d
+            if 0 <= c < len(first):
+                for k in range(first[c], first[c] + count[c]):
+                    s += x[k] * d
+        out[i] = s
+
+
+def in_rows(x, first, count, out):
+    for r in range(out.shape[0]):
+        for i in range(out.shape[1]):
+            s = 0.0
+            for c in range(len(first)):
+                if c != i:
+                    for k in range(first[c], first[c] + count[c]):
+                        s += x[k]
+            out[r, i] = s * r
+
+
+def check(function: Callable[..., object], *arguments: np.ndarray) -> str:
+    """The schedule."""
+    wanted = [one.copy() for one in arguments]
+    function(*wanted)
+    kernel = lw.kernel(device="emulated")(function)
+    with lw.options(device="emulated"):
+        given: Any = [lw.device_array(one) for one in arguments]
+    kernel(*given)
+    for mine, right in zip(given, wanted, strict=True):
+        np.testing.assert_allclose(mine.numpy(), right, rtol=1e-12, atol=1e-12)
+    found = kernel.explain(*given)
+    assert "not on a GPU" not in str(found)
+    return str(found.schedule)
+
+
+def test_iterations_that_add_by_key_are_shared_along_both_axes() -> None:
+    schedule = check(votes, DRAW.random((9, 31)) < 0.3, DRAW.integers(0, 9, 20), np.zeros((20, 17), np.int32))
+    assert re.search(r"bind i\.o block\.x; bind i thread\.y; bind j thread\.x", schedule)
+
+
+def test_lists_under_conditions_inside_of_loops_in_order() -> None:
+    first, count = np.arange(0, 60, 6), DRAW.integers(0, 7, 10)
+    schedule = check(around, DRAW.random(80), first, count, np.zeros(70))
+    assert re.search(r"bind i\.o block\.x; bind i thread\.x", schedule) and "reduce" not in schedule
+    schedule = check(in_rows, DRAW.random(80), first, count, np.zeros((3, 11)))
+    assert "block.x" in schedule and "reduce" not in schedule
