@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -104,3 +105,32 @@ def test_as_python() -> None:
         assert lw.kernel(function)(*mine) == function(*expected)
         for found, right in zip(mine, expected, strict=True):
             np.testing.assert_array_equal(found, right)
+
+
+def binned(x: Any, weight: Any, h: Any) -> None:
+    for i in range(len(x)):
+        h[int(x[i] * 8.0), int(weight[i])] += 1
+
+
+def test_an_index_that_is_a_float_cut_off_is_tested_once() -> None:
+    kernel = lw.kernel(binned, threads=1)
+    x = np.array([0.0, 0.5, -0.05, 0.99, -0.2])
+    for last, error in (
+        (0.3, None),
+        (1.0, IndexError),
+        (np.nan, ValueError),
+        (np.inf, OverflowError),
+        (-1.2, IndexError),
+    ):
+        given, weight = np.append(x, last), np.arange(6.0) / 2
+        mine, right = np.zeros((8, 4), np.int64), np.zeros((8, 4), np.int64)
+        if error is None:
+            kernel(given, weight, mine)
+        else:
+            with pytest.raises(error):
+                kernel(given, weight, mine)
+        with np.errstate(all="ignore"):
+            assert outcome(lambda own: binned(*own), [given, weight, right]) == error
+        np.testing.assert_array_equal(mine, right)
+    path = re.search(r"/\S+kernel\.c", str(kernel.explain(x, x, right)))
+    assert path is not None and Path(path[0]).read_text(encoding="utf-8").count("LW_INDEX(LW_TRUNCATED(") == 2

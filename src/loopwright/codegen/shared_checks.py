@@ -19,7 +19,6 @@ from loopwright.ir.nodes import (
     Block,
     Body,
     Break,
-    Call,
     Checked,
     Const,
     Expr,
@@ -32,7 +31,7 @@ from loopwright.ir.nodes import (
     Store,
     While,
 )
-from loopwright.ir.queries import arrays_stored, has, settled_by, unsettled_in
+from loopwright.ir.queries import arrays_stored, settled_by, unsettled_in
 from loopwright.ir.walk import children, expressions, statements, subexpressions
 
 Index = tuple[Expr, str, int]
@@ -80,9 +79,10 @@ class _Checks:
                 self.of_body(stmt.body, inside | self._first_where(stmt.condition, "and", known))
                 # The last thing that it does is to ask whether it goes on.
                 return inside if not any(one.loop == stmt.name for one in statements(stmt.body, Break)) else known
-            case For() if stmt.name not in self.lowering.inspections and stmt.name not in self.lowering.skipped:
+            case For() if stmt.name not in self.lowering.skipped:
                 known = self._without(known, stmt)
-                self.of_body(stmt.body, {} if stmt.name in self.lowering.regions else known)
+                is_apart = stmt.name in self.lowering.regions or stmt.name in self.lowering.inspections
+                self.of_body(stmt.body, {} if is_apart else known)
             case Block():
                 known = self._without(known, stmt)
                 self.of_body(stmt.body, known)
@@ -130,7 +130,7 @@ class _Checks:
     def _checked(self, node: Load | Store) -> Iterator[tuple[int, Index]]:
         for axis, bounds in enumerate(self.given.bounds_of(node) if id(node) not in self.twice else ()):
             expr = node.index[axis]
-            if bounds.kind == "checked" and not isinstance(expr, Const) and not has(expr, Checked, Call):
+            if bounds.kind == "checked" and not isinstance(expr, Const):
                 yield axis, (expr, node.array, axis)
 
     def _without(self, known: Known, stmt: Stmt) -> Known:
