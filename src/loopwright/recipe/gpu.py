@@ -161,7 +161,7 @@ def _in_new_order(partial: PartialSchedule) -> Iterator[list[Bound]]:
     front at once would be a launch for each."""
     yield from tiles_of_fronts(partial)
     in_fronts(partial)
-    yield from in_panels(partial)
+    yield from in_panels(partial, _as_product)
 
 
 def _loops_within(partial: PartialSchedule, names: set[str]) -> set[str]:
@@ -271,10 +271,10 @@ def _contracted(partial: PartialSchedule, chain: Chain, free: list[For]) -> list
     would keep the compiler busy for a minute."""
     if any(isinstance(part, Call) or is_long(part) for part in expressions(chain[-1].body)):
         raise NotTaken
-    roles = roles_of(partial, chain)
+    roles = roles_of(partial, chain, own=True)
     if roles is None and len(chain) > 2 and (scalars := tying(partial, chain[-1])):
         chain = _in_elements(partial, chain, free, scalars)
-        roles = roles_of(partial, chain)
+        roles = roles_of(partial, chain, own=True)
     if roles is None or roles.element_bytes not in BLOCKS or partial.short & {roles.rows, roles.vector}:
         raise NotTaken
     parallel = {loop.name for loop in free}
@@ -292,6 +292,15 @@ def _contracted(partial: PartialSchedule, chain: Chain, free: list[For]) -> list
     why = f"every '{user_name(batch[0])}' has a product of its own" if batch else ""
     rest = _square(partial, band[-3:], roles)
     return [*((Bind(names[one], "block.z"), why) for one in batch), *contraction(partial, rest, roles, usual)]
+
+
+def _as_product(partial: PartialSchedule, chain: Chain) -> list[Bound]:
+    """The tiles of a nest that is a product; nothing where it is none, or there is no time to find them."""
+    free = [loop for loop in chain if is_free_now(partial, loop)]
+    if not free or not is_left(FOR_NEST):
+        return []
+    with partial.in_nest(chain):
+        return _first_taken(partial, chain, free, (_contracted,))
 
 
 def _square(partial: PartialSchedule, band: tuple[str, ...], roles: Roles) -> tuple[str, ...]:

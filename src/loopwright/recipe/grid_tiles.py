@@ -281,7 +281,7 @@ def contraction(partial: PartialSchedule, band: tuple[str, ...], roles: Roles, u
         bound += [(outer, "thread.y", 0), (inner, "thread.x", 0)]
     others = _local_bytes(partial)
     along_depth = {walk.array for walk in partial.walks() if walk.strides.get(depth) in (1, -1)}
-    for array, _ in _operands(partial, row_thread, roles.target) if is_staged else ():
+    for array, _ in _operands(partial, row_thread) if is_staged else ():
         # What arrives by itself lies in shared memory as it comes: rows along the depth become columns one by one.
         wide = 1 if not is_wide or (tile.double and array in along_depth) else gpu.widest // roles.element_bytes
         _staged(partial, array, row_thread, (tile.x, tile.y), wide, roles.element_bytes, tile)
@@ -393,16 +393,19 @@ def _local_bytes(partial: PartialSchedule) -> int:
     return sum(prod(shape) * one.element.size_bytes for one, shape in zip(found, shapes, strict=True))
 
 
-def _operands(partial: PartialSchedule, loop: str, target: str) -> list[tuple[str, tuple[Expr, ...]]]:
-    """The arrays that a loop reads, other than its target (which is in a local array by then), once for each index."""
+def _operands(partial: PartialSchedule, loop: str) -> list[tuple[str, tuple[Expr, ...]]]:
+    """The arrays that a loop reads, once for each index, without the elements that it adds to (which are in a local
+    array in the end)."""
     own = {array.name for array in partial.written.arrays}
-    read = list(expressions(_loop(partial, loop).body, Load))
-    return list(dict.fromkeys((one.array, one.index) for one in read if one.array != target and one.array in own))
+    body = _loop(partial, loop).body
+    targets = {(stmt.array, stmt.index) for stmt in statements(body, Store)}
+    read = ((one.array, one.index) for one in expressions(body, Load) if one.array in own)
+    return list(dict.fromkeys(one for one in read if one not in targets))
 
 
 def _loops_of_operands(partial: PartialSchedule, roles: Roles) -> list[set[str]]:
     """Along which loops the tile of each operand goes, of which there may be more than two."""
-    found = _operands(partial, roles.depth, roles.target)
+    found = _operands(partial, roles.depth)
     return [{part.name for axis in index for part in subexpressions(axis, Var)} for _, index in found]
 
 

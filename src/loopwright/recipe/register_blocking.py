@@ -187,9 +187,9 @@ def _wanted(partial: PartialSchedule, chain: Chain) -> Roles:
     return roles
 
 
-def roles_of(partial: PartialSchedule, chain: Chain, windows: bool = False) -> Roles | None:
+def roles_of(partial: PartialSchedule, chain: Chain, windows: bool = False, own: bool = False) -> Roles | None:
     """What the loops of a nest do for a block; None where it is no such nest. windows: an operand may also go along
-    with a loop, as a window does."""
+    with a loop, as a window does. own: it may be another part of the target's array, as in a factorisation."""
     inside = list(statements(chain[-1].body))
     if len(chain) < 3 or not inside or not isinstance(store := inside[-1], Store):
         return None
@@ -197,8 +197,8 @@ def roles_of(partial: PartialSchedule, chain: Chain, windows: bool = False) -> R
         return None
     numbers = {id(stmt) for stmt in inside}
     accesses = [walk for walk in partial.walks() if id(walk.stmt) in numbers]
-    mine = [walk for walk in accesses if walk.array == store.array]
-    operands = [walk for walk in accesses if walk.array != store.array]
+    mine = [walk for walk in accesses if walk.array == store.array and not (own and walk.node.index != store.index)]
+    operands = [walk for walk in accesses if walk not in mine]
     if any(walk.node.index != store.index for walk in mine) or len(mine) < 2 or not operands:
         return None
     depth = next((loop for loop in reversed(chain) if not _moves(mine, loop)), None)
