@@ -34,6 +34,8 @@ together keep a large GPU busy, and they are few beside what they add up."""
 CHUNK = 256
 """Iterations of a partial result of a product one of whose sides is short. On an H200, 512 and 1024 took up to 1.9
 times as long for sums of some thousands, and were no faster for others."""
+TALL = 1 << 20
+"""From how many sums on such a product has tiles enough without parts, which go through memory three times."""
 TINY = 16
 """Below which length of a side each of many products is better off without tiles."""
 SUMS = (1 << 16, 1), (1 << 12, 64), (0, 1024)
@@ -102,6 +104,9 @@ def _products(partial: PartialSchedule, names: list[str], outer: list[For]) -> N
         _shared_out(partial, tiny[:-1], tiny[-1], LANES)
         if tiny == small:
             return
+    with suppress(NotTaken):
+        if len({length_of([side]) for side in sides}) > 1:  # else both are short, and sums few
+            small = _version(partial, small, outer, TALL, product=True)
     _shared_out(partial, small[:-1], small[-1], CHUNK, chunks=True)
 
 
