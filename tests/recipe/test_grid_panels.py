@@ -154,3 +154,25 @@ def test_what_is_no_elimination_stays(text: str) -> None:
     """Loops that have nothing to do with where the outer one is would be all one block's work."""
     partial = plan_of(text)
     assert in_panels(partial, lambda *_: []) == [] and partial.decisions == []
+
+
+LDL = """
+kernel ldl(a: float64[2] C, d: float64[1] C):
+    for k in 0 .. size(a, 0) - 1:
+        for j in k + 1 .. size(a, 0):
+            a[j, k] = a[j, k] / d[k]
+            d[j] = d[j] - a[j, k] * a[j, k] * d[k]
+        for j.2 in k + 1 .. size(a, 0) - 1:
+            for i in j.2 + 1 .. size(a, 0):
+                a[i, j.2] = a[i, j.2] - a[i, k] * a[j.2, k] * d[k]
+"""
+
+
+def test_what_is_left_without_tiles_is_in_a_good_order() -> None:
+    """A triangle, which `tile` does not take: the iterations of a block are innermost for whoever binds its loops."""
+    partial = plan_of(LDL)
+    grids = [[str(step) for step, _ in bound] for bound in in_panels(partial, lambda *_: [])]
+    assert [bound[0] for bound in grids] == ["bind k.o.1 block.x", "bind j.1.o block.x"]
+    assert "hold a j.1 pad 1" in [str(one.step) for one in partial.decisions]
+    around = partial.around(partial.chains()[-1][-1].name)
+    assert [loop.name.partition(".")[0] for loop in around] == ["k", "j", "i", "k"]

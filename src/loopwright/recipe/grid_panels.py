@@ -38,8 +38,9 @@ PANEL = Tunable(
     (16, 32, 64),
     "what they do to one another is one block's work, which grows with them; what they do to the rest is done at once",
 )
-ROWS, COLUMNS = 32, 32
-"""Threads of the block that has a panel to itself."""
+ROWS, COLUMNS = 8, 32
+"""Threads of the block that has a panel to itself: 32 rows of them took 20 microseconds for each panel of LU on an
+H200, as most had nothing to do and all had to find out."""
 
 WARPS = 8
 """Rows of a block, where each has a warp."""
@@ -76,7 +77,7 @@ def in_panels(partial: PartialSchedule, product: Product) -> list[list[Bound]]:
             with partial.together():
                 grids = _Elimination(partial, stmt.name, product, {}).grids()
                 partial.begin_again()
-                found += grids
+                found += [bound for bound in grids if bound]
     return found
 
 
@@ -222,8 +223,14 @@ class _Elimination:
         return self._first_way(name, self._in_teams, self._by_columns) if is_large else self._by_one_block(name)
 
     def _by_many(self, name: str) -> list[Bound]:
-        """What the iterations of a block do to others. Raises NotTaken."""
-        return self._first_way(name, self._by_product, self._in_teams, self._by_threads)
+        """What the iterations of a block do to others; nothing where all loops are in a good order, and left as they
+        are. Raises NotTaken."""
+        found: list[Bound] = []
+        with self.partial.together():
+            found = self._first_way(name, self._by_product, self._in_teams, self._by_threads)
+        if not found:
+            self._ordered(name)
+        return found
 
     def _first_way(self, name: str, *ways: Callable[[str], list[Bound]]) -> list[Bound]:
         for way in ways:
@@ -236,19 +243,27 @@ class _Elimination:
 
     def _by_product(self, name: str) -> list[Bound]:
         """The tiles of a product, where that is what iterations of a block do to all that is behind it."""
-        self._by_threads(name, keeping=False)
+        self._ordered(name)
         roles = roles_of(self.partial, self.partial.around(name), own=True)
         if roles is None or "inside" in (self.where[roles.rows], self.where[roles.vector]):
             raise NotTaken
         self.partial.begin_again()
         return self.product(self.partial, self.partial.around(name))
 
-    def _by_threads(self, name: str, keeping: bool = True) -> list[Bound]:
-        """Have the loops in a part that need no order stand around the iterations of a block. keeping: with what they
-        add to an element in a register. Raises NotTaken."""
+    def _by_threads(self, name: str) -> list[Bound]:
+        """Blocks and threads for the loops that need no order, with what is added to an element in a register."""
+        free = self._ordered(name)
+        self._kept(name)
+        return in_blocks(self.partial, free, self.why)
+
+    def _ordered(self, name: str) -> list[str]:
+        """Have the loops in a part that need no order stand around the iterations of a block: those. Raises
+        NotTaken."""
         chain = [name]
         while len(body := self._loop(chain[-1]).body) == 1 and isinstance(body[0], For):
             chain.append(body[0].name)
+        if len(chain) < 2:
+            raise NotTaken
         for free in (chain[1:], *([one] for one in chain[1:])):
             before = self.partial.kernel
             with self.partial.together():
@@ -257,10 +272,7 @@ class _Elimination:
                 with self.partial.together():
                     self._first(free, [one for one in chain if one not in free])
             if self.partial.kernel is not before:
-                if not keeping:
-                    return []
-                self._kept(name)
-                return in_blocks(self.partial, free, self.why)
+                return list(free)
         raise NotTaken
 
     def _in_teams(self, name: str) -> list[Bound]:
