@@ -27,24 +27,37 @@ def is_free_now(partial: PartialSchedule, loop: For) -> bool:
 
 def with_conditions(partial: PartialSchedule) -> list[Chain]:
     """Loops around one another that need no order, the last of which holds loops under a condition and no others
-    inside these: as nests of their own these would be a launch in each of its iterations. Also such a loop alone whose
-    iterations meet in elements only that data selects."""
+    inside these: as nests of their own these would be a launch in each of its iterations. Loops that need their order
+    may stand in between, as those over a window do. Also such a loop alone whose iterations meet in elements only that
+    data selects."""
     found: list[Chain] = []
     for loop in loops(partial.kernel).values():
         if not isinstance(loop, For) or not any(isinstance(s, If) for s in loop.body):
             continue
-        if not is_free_now(partial, loop) and not adds_by_key(partial, loop):
-            continue
         inner = list(statements(loop.body, For, While))
         direct = [stmt for stmt in loop.body if isinstance(stmt, For | While)]
-        if len(inner) > len(direct) and not any(contains(one.body, For, While) for one in inner):
-            around = partial.around(loop.name)
-            start = len(around) - 1
-            while start and len(around[start - 1].body) == 1 and is_free_now(partial, around[start - 1]):
-                start -= 1
-            if not any(is_free_now(partial, other) for other in around[:start]):
-                found.append(around[start:][-3:])
+        if len(inner) == len(direct) or any(contains(one.body, For, While) for one in inner):
+            continue
+        around = _with_all_inside(partial, partial.around(loop.name))
+        if not around:
+            continue
+        start = len(around) - 1
+        while start and len(around[start - 1].body) == 1 and is_free_now(partial, around[start - 1]):
+            start -= 1
+        chain = around[start:][-3:]
+        if not any(is_free_now(partial, other) for other in around[:start]) and chain not in found:
+            found.append(chain)
     return found
+
+
+def _with_all_inside(partial: PartialSchedule, around: Chain) -> Chain:
+    """As many of the loops as that the last one is for threads, each of which does all that is inside; () for none."""
+    if is_free_now(partial, around[-1]) or adds_by_key(partial, around[-1]):
+        return around
+    free = [place for place, loop in enumerate(around) if is_free_now(partial, loop)]
+    if not free or any(is_free_now(partial, one) for one in statements(around[free[-1]].body, For)):
+        return ()
+    return around[: free[-1] + 1]
 
 
 def _rows_with_conditions(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bound]:

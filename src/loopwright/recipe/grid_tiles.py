@@ -117,7 +117,7 @@ Bound = tuple[Bind | Balance | Vectorize, str]
 
 def usual_tile(partial: PartialSchedule, roles: Roles, depth: For) -> Product:
     """The tile of a product, whatever its operands are. depth: the innermost loop, with what is done in it."""
-    side = partial.side_of(roles.rows)
+    side = SHORT if len(roles.depths) > 1 else partial.side_of(roles.rows)  # of images, rows are short
     if (
         side in BY_MATRIX_UNITS
         and partial.facts.gpu.matrix_units
@@ -244,11 +244,14 @@ def _in_shared(element_bytes: int, most: int) -> Constraint:
     return Constraint(f"the tiles of a block fit into {most} bytes of shared memory", holds)
 
 
-def contraction(partial: PartialSchedule, band: tuple[str, ...], roles: Roles, usual: Product) -> list[Bound]:
-    """Blocks of the target stay in registers, tiles of the operands go through shared memory. band: the three loops of
-    a perfect nest; roles: what they do, by their names there; usual: the tile, where
-    it fits."""
+def contraction(
+    partial: PartialSchedule, band: tuple[str, ...], roles: Roles, usual: Product, batch: int = 0
+) -> list[Bound]:
+    """Blocks of the target stay in registers, tiles of the operands go through shared memory. band: the loops of a
+    perfect nest; roles: what they do, by their names there; usual: the tile, where it fits; batch: how many loops
+    around have blocks of their own: where that is two, one block has all columns of a tile of rows."""
     row, column, depth = roles.rows, roles.vector, roles.depth
+    window = roles.depths[:-1]
     tile, is_staged, is_wide = _product(partial, roles, usual)
     gpu, operands = partial.facts.gpu, _loops_of_operands(partial, roles)
     if tile.double and (not gpu.copies or _shared_bytes(operands, roles, tile, gpu) > gpu.shared_bytes):
@@ -258,8 +261,8 @@ def contraction(partial: PartialSchedule, band: tuple[str, ...], roles: Roles, u
         f"keeps {tile.rows // tile.y} x {tile.columns // tile.x} of them in registers, a block of {tile.x} x {tile.y} "
         "threads shares what they are made of"
     )
-    if band != (row, column, depth):
-        partial.take(Reorder((row, column, depth)), why)
+    if band != (*window, row, column, depth):
+        partial.take(Reorder((*window, row, column, depth)), why)
     sizes = ((row, tile.rows), (column, tile.columns), (depth, tile.depth))
     row_block, column_block, depth_block = made(partial, Tile(sizes), why)
     edges: dict[str, str] = {}
@@ -270,9 +273,13 @@ def contraction(partial: PartialSchedule, band: tuple[str, ...], roles: Roles, u
     row_thread, rows = spread(partial, row, tile.rows, tile.y, tile.high, why)
     column_thread, columns = spread(partial, column, tile.columns, tile.x, tile.broad, why)
     partial.take(Reorder((depth_block, row_thread, column_thread, depth, *rows, *columns)), why)
-    copies, is_filled = _kept(partial, Promote(roles.target, depth_block, whole=True), why)
+    if window:
+        partial.take(Reorder((row_block, column_block, *window, depth_block)), why)
+    copies, is_filled = _kept(partial, Promote(roles.target, (*window, depth_block)[0], whole=True), why)
     partial.begin_again()  # many steps are to come: what the copies touch is known then, and other nests are left out
     bound: list[tuple[str, Run, int]] = [(row_block, "block.y", 0), (column_block, "block.x", 0)]
+    if batch > 1:
+        bound = [(row_block, "block.x", 0)]
     # Before there are other copies: to judge an order takes the longer, the more there is.
     for first, second in zip(copies[::2], copies[1::2], strict=True):
         outer, firsts = spread(partial, first, tile.rows, tile.y, tile.high, why)

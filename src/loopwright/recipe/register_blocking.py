@@ -208,7 +208,11 @@ def roles_of(partial: PartialSchedule, chain: Chain, windows: bool = False, own:
     if depth is None or vector is None or not _are_shared(operands, vector, going):
         return None
     outer = [loop for loop in chain if loop is not vector]
-    rows = next((loop for loop in reversed(outer) if _moves(mine, loop) and _are_shared(operands, loop, going)), None)
+    sides = [loop for loop in reversed(outer) if _moves(mine, loop) and _are_shared(operands, loop, going)]
+    rows = (
+        next((loop for loop in sides if not _go_with(operands, loop, vector)), None) if own and len(deep) > 1 else None
+    )
+    rows = rows or next(iter(sides), None)
     far = [walk for walk in operands if walk.strides.get(vector.name) not in (0, 1)]
     if rows is None or any(walk.strides.get(depth.name) != 1 or walk.strides.get(rows.name) != 0 for walk in far):
         return None
@@ -227,6 +231,11 @@ def roles_of(partial: PartialSchedule, chain: Chain, windows: bool = False, own:
 
 def _moves(accesses: list[AccessStrides], loop: For) -> bool:
     return any(walk.strides.get(loop.name) != 0 for walk in accesses)
+
+
+def _go_with(operands: list[AccessStrides], loop: For, other: For) -> bool:
+    """Whether an operand moves along both loops, so that each of their iterations uses other elements."""
+    return any(walk.strides.get(loop.name) != 0 != walk.strides.get(other.name) for walk in operands)
 
 
 def _are_shared(operands: list[AccessStrides], loop: For, deep: list[For]) -> bool:
