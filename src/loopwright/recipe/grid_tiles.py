@@ -16,6 +16,7 @@ from math import prod
 
 from loopwright.ir.gpu_target import GpuTarget
 from loopwright.ir.nodes import Allocate, Binary, Const, Expr, For, Load, Run, Stmt, Store, Var
+from loopwright.ir.queries import arrays_made, names_in
 from loopwright.ir.types import FLOAT64
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import expressions, loops, statements, subexpressions
@@ -288,7 +289,13 @@ def contraction(
         bound += [(outer, "thread.y", 0), (inner, "thread.x", 0)]
     others = _local_bytes(partial)
     along_depth = {walk.array for walk in partial.walks() if walk.strides.get(depth) in (1, -1)}
-    for array, _ in _operands(partial, row_thread) if is_staged else ():
+    operands_there = _operands(partial, row_thread) if is_staged else []
+    for array, index in operands_there:
+        if not any(depth in names_in(axis) for axis in index):  # the same tile for the whole depth, as of means
+            _staged(partial, array, depth_block, (tile.x, tile.y), 1, roles.element_bytes, replace(tile, double=False))
+    for array, index in operands_there:
+        if not any(depth in names_in(axis) for axis in index):
+            continue
         # What arrives by itself lies in shared memory as it comes: rows along the depth become columns one by one.
         wide = 1 if not is_wide or (tile.double and array in along_depth) else gpu.widest // roles.element_bytes
         _staged(partial, array, row_thread, (tile.x, tile.y), wide, roles.element_bytes, tile)
@@ -403,10 +410,10 @@ def _local_bytes(partial: PartialSchedule) -> int:
 def _operands(partial: PartialSchedule, loop: str) -> list[tuple[str, tuple[Expr, ...]]]:
     """The arrays that a loop reads, once for each index, without the elements that it adds to (which are in a local
     array in the end)."""
-    own = {array.name for array in partial.written.arrays}
+    tiles = arrays_made((partial.around(loop)[0],))
     body = _loop(partial, loop).body
     targets = {(stmt.array, stmt.index) for stmt in statements(body, Store)}
-    read = ((one.array, one.index) for one in expressions(body, Load) if one.array in own)
+    read = ((one.array, one.index) for one in expressions(body, Load) if one.array not in tiles)
     return list(dict.fromkeys(one for one in read if one not in targets))
 
 
