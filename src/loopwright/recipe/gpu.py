@@ -363,8 +363,10 @@ def _rows_of_blocks(partial: PartialSchedule, chain: Chain, free: list[For]) -> 
         return []
     threads = partial.threads(LINE)
     why = f"the length of a row depends on '{user_name(chain[-2].name)}': a block of {threads} threads has one row"
-    row, column = isolate(partial, chain[-1].name, chain[-2].name, why)
-    return [(Bind(row, "block.x"), why), (Bind(column, "thread.x", threads), why)]
+    several = len(chain) > 2 and chain[-3] in free and not depends(chain[-2], chain[-3].name)
+    *around, row, column = isolate(partial, chain[-1].name, chain[-3 if several else -2].name, why)
+    bound: list[Bound] = [(Bind(one, "block.y"), why) for one in around]
+    return [*bound, (Bind(row, "block.x"), why), (Bind(column, "thread.x", threads), why)]
 
 
 def _rows(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bound]:

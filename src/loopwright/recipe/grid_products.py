@@ -163,4 +163,5 @@ SCALES = ("mul", "floordiv", "mod")
 
 
 def why_along(partial: PartialSchedule, x: For) -> str:
+    """The reason for threads along a loop."""
     return f"iterations are independent, and neighbours of '{user_name(x.name)}' touch neighbouring elements"

@@ -287,21 +287,8 @@ def contraction(
         inner, seconds = spread(partial, second, tile.columns, tile.x, tile.broad, why)
         partial.take(Reorder((outer, inner, *firsts, *seconds)), why)
         bound += [(outer, "thread.y", 0), (inner, "thread.x", 0)]
-    others = _local_bytes(partial)
-    along_depth = {walk.array for walk in partial.walks() if walk.strides.get(depth) in (1, -1)}
-    operands_there = _operands(partial, row_thread) if is_staged else []
-    for array, index in operands_there:
-        if not any(depth in names_in(axis) for axis in index):  # the same tile for the whole depth, as of means
-            _staged(partial, array, depth_block, (tile.x, tile.y), 1, roles.element_bytes, replace(tile, double=False))
-    for array, index in operands_there:
-        if not any(depth in names_in(axis) for axis in index):
-            continue
-        # What arrives by itself lies in shared memory as it comes: rows along the depth become columns one by one.
-        wide = 1 if not is_wide or (tile.double and array in along_depth) else gpu.widest // roles.element_bytes
-        _staged(partial, array, row_thread, (tile.x, tile.y), wide, roles.element_bytes, tile)
-    if _local_bytes(partial) - others > gpu.shared_bytes:
-        raise NotTaken
     if is_staged:
+        _operands_staged(partial, roles, (depth_block, row_thread), tile, is_wide)
         partial.take(Overrun(columns[-1]), "nothing reads what is computed beyond the ends")
     rest = whole(partial, Specialize((depth,)), "whole tiles without tests")
     bound += [(row_thread, "thread.y", 0), (column_thread, "thread.x", 0)]
@@ -311,6 +298,28 @@ def contraction(
     each = 4 if is_staged else 2
     copied = copies[3::each] if is_filled else copies[1::each]
     return bound_to(bound, why) + [(Vectorize(second), why) for second in copied if is_wide]
+
+
+def _operands_staged(
+    partial: PartialSchedule, roles: Roles, loops: tuple[str, str], tile: Product, is_wide: bool
+) -> None:
+    """Tiles of all operands in shared memory. loops: over tiles of the depth, and the first one inside. Raises
+    NotTaken."""
+    gpu, bytes_ = partial.facts.gpu, roles.element_bytes
+    depth_block, first = loops
+    before = _local_bytes(partial)
+    along = [walk for walk in partial.walks() if walk.strides.get(roles.depth) in (1, -1)]
+    along_depth = {(walk.array, walk.node.index) for walk in along}
+    there = _operands(partial, first)
+    stay = [one for one in there if not any(roles.depth in names_in(axis) for axis in one[1])]
+    for array, _ in stay:  # the same tile for the whole depth, as of means
+        _staged(partial, array, depth_block, (tile.x, tile.y), 1, bytes_, replace(tile, double=False))
+    for array, index in (one for one in there if one not in stay):
+        # What arrives by itself lies in shared memory as it comes: rows along the depth become columns one by one.
+        wide = 1 if not is_wide or (tile.double and (array, index) in along_depth) else gpu.widest // bytes_
+        _staged(partial, array, first, (tile.x, tile.y), wide, bytes_, tile)
+    if _local_bytes(partial) - before > gpu.shared_bytes:
+        raise NotTaken
 
 
 def _kept(partial: PartialSchedule, promote: Promote, why: str) -> tuple[tuple[str, ...], bool]:
