@@ -33,6 +33,7 @@ WORDS: dict[str, tuple[str, ...]] = {
     "split": (LOOP, SIZE),
     "tile": (PAIRS,),
     "reorder": (BAND,),
+    "swap": (LOOP, PLACE),
     "fuse": (LOOP, "next"),
     "fission": (LOOP, PLACE),
     "reverse": (LOOP,),

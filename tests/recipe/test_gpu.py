@@ -230,6 +230,14 @@ kernel two_grids(a: float64[2] C, b: float64[2] C, c: float64[2] C):
             c[i, j.2] = a[i, j.2] - b[i, j.2]
 """
 
+ROWS_OF_ROWS = """
+kernel rows_of_rows(s: float64[3] C):
+    for p in 0 .. size(s, 0):
+        for i in 0 .. size(s, 1):
+            for j in i .. size(s, 2):
+                s[p, i, j] = 2.0
+"""
+
 NEIGHBOURS = "iterations are independent, and neighbours of 'j' touch neighbouring elements"
 
 
@@ -312,6 +320,7 @@ def decided(text: str, strict: bool = True) -> tuple[Kernel, Recipe]:
             ("p.1.2 block.z", "i.1.2.o block.y", "j.1.2.o block.x"),
         ),
         (OWN_ROWS, {"a": "lml", "c": "ll"}, "expand t r q; ", ("r.1.1 block.z", "q.1.1.o block.y", "p.1.o block.x")),
+        (ROWS_OF_ROWS, {"s": "lmm"}, "bind", ("p block.y", "i block.x", "j thread.x")),
         (BATCH, {"a": "nm", "b": "nm"}, "", ("i.o block.y", "j.o block.x")),
         (MEANS, {"a": "nm", "b": "n"}, "split i", ("i.o block.x", "j.2.o block.x")),
     ],

@@ -121,6 +121,26 @@ def test_each_chunk_of_a_long_sum_has_a_product_of_its_own(rows: int) -> None:
     steps_of(gram, whole(rows, 17), np.zeros((17, 17)))
 
 
+def product(a, b, c):
+    for i in range(c.shape[0]):
+        for j in range(c.shape[1]):
+            s = 0.0
+            for k in range(a.shape[1]):
+                s += a[i, k] * b[k, j]
+            c[i, j] = s
+
+
+def test_a_tall_product_has_tiles_enough_without_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(grid_parts, "TALL", 600)
+    steps = steps_of(product, whole(50, 6), whole(6, 13), np.zeros((50, 13)))
+    assert [step for step in steps if step.startswith("specialize c")] == [
+        "specialize c.0 c.1 >= 512 in i",
+        "specialize c.0*c.1 >= 256 in i.1",
+        "specialize c.0*c.1 >= 600 in i.1",
+    ]
+    assert sum(step.startswith("stage a") for step in steps) == 3
+
+
 def batched(a, b, c):
     for n in range(a.shape[0]):
         for i in range(a.shape[1]):

@@ -2,10 +2,12 @@ from __future__ import annotations
 
 import pytest
 
+from loopwright.ir.text import print_kernel
 from loopwright.steps.cut import Cut
 from loopwright.steps.schedule import apply_schedule, parse_schedule
 from steps.kernels import MATMUL, WHILE, known
 from steps.pictures import check_picture
+from steps.same import check_same
 
 PATHS = """
 kernel paths(p: float64[2] C, n: int64):
@@ -27,6 +29,20 @@ def test_the_parts_on_either_side_of_the_point_are_free() -> None:
     schedule = f"{cuts}; {marks}; vectorize j.1"
     _, found = apply_schedule(kernel, facts, parse_schedule(schedule), strict=True)
     assert found.loops["k"].verdict == "sequential"
+
+
+def test_the_second_part_begins_at_the_point_where_the_loop_never_begins_behind_it() -> None:
+    text = """
+kernel panels(n: int64, a: float64[1] C):
+    for k.o in 0 .. n step 4:
+        for k in k.o .. min(k.o + 4, n):
+            for i in k + 1 .. n:
+                a[i] = a[i] + a[k]
+"""
+    assert "for i.1 in k.o + 4 .. n:" in print_kernel(check_same(text, "cut i k.o+4"))
+    for start in ("k + 2", "n - k", "2 * k"):
+        changed = check_same(text.replace("k + 1 .. n", f"{start} .. n"), "cut i k.o+4")
+        assert f"for i.1 in max({start}, k.o + 4) .. n:" in print_kernel(changed)
 
 
 @pytest.mark.parametrize(

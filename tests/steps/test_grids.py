@@ -176,7 +176,8 @@ AT_LAST = {
                               "a block would write to an array and to a scalar at once, outside of its threads"),
     "a thread's array": (OWN, "bind i thread.x 32",
                          "each thread would need an array 's' of its own, and it is too large"),
-    "teams that share": (EXCHANGE, "bind q block.x; bind i thread.y; bind j thread.x; bind k thread.x",
+    "teams that share": (EXCHANGE.replace("t[i, 7 - k]", "t[i + k - k, 7 - k]"),
+                         "bind q block.x; bind i thread.y; bind j thread.x; bind k thread.x",
                          "teams of threads share 't': they would have to wait for one another"),
     "arrays of teams": (TEAMS, "bind i thread.y 4; bind j thread.x; bind k thread.x",
                         "several teams of threads would each need an array 't' in shared memory"),
@@ -216,6 +217,11 @@ def test_a_grid_that_cannot_run(name: str) -> None:
     with pytest.raises(NotOnGpu) as told:
         generate_gpu(kernel, facts, False)
     assert str(told.value) == reason
+
+
+def test_teams_have_a_row_each_of_what_a_block_shares() -> None:
+    kernel, facts = after(EXCHANGE, "bind q block.x; bind i thread.y; bind j thread.x; bind k thread.x")
+    assert unrunnable(kernel, facts, ("q",)) is None
 
 
 def test_threads_are_fewer_on_a_smaller_gpu() -> None:

@@ -82,6 +82,26 @@ def test_a_panel_is_a_box_of_its_own(tmp_path: Path) -> None:
         assert made.shape[0] == Const(4, made.shape[0].type)
 
 
+ROW_OF_TILES = """
+    for k.o in 0 .. min(size(a, 0), size(a, 1)) - 3 step 3:
+        for j.o in k.o + 3 .. size(a, 1) step 2:
+            for k in k.o .. k.o + 3:
+                for i in k + 1 .. k.o + 3:
+                    for j in j.o .. min(j.o + 2, size(a, 1)):
+                        a[i, j] = a[i, j] - a[i, k] * a[k, j]
+"""
+
+
+def test_tiles_have_an_array_each(tmp_path: Path) -> None:
+    """What is read of another tile stays as it is, whatever the first one becomes."""
+    calls = [[np.random.default_rng(n).integers(-2, 3, (n, m)).astype(float), np.ones(1), np.zeros(1, int)]
+             for n, m in ((0, 0), (3, 7), (4, 5), (11, 11), (8, 17))]  # fmt: skip
+    changed = check_same(FRAME + ROW_OF_TILES.lstrip("\n"), "hold a k pad 1", calls, tmp_path)
+    shapes = [tuple(size.value for size in made.shape if isinstance(size, Const))
+              for made in statements(changed.body, Allocate)]  # fmt: skip
+    assert shapes == [(3, 3), (2, 4)]
+
+
 REFUSED = {
     "no box": ("for i in 1 .. size(b, 0):\n        b[i] = b[i - 1]", "hold b i", "no constant number of iterations"),
     "checked": ("for i in 0 .. 4:\n        b[x[i]] = 1.0", "hold b i", "an error may end 'i' in the middle"),
@@ -91,7 +111,12 @@ REFUSED = {
         "an index is more than a loop and a number",
     ),
     "two places": (
-        "for i.o in 4 .. size(b, 0) - 4 step 4:\n        for i in i.o .. i.o + 4:\n            b[i] = b[0]",
+        "for i.o in 0 .. size(b, 0) - 4 step 4:\n        for i in i.o .. i.o + 4:\n            b[i] = b[1]",
+        "hold b i",
+        "whose distance is not known",
+    ),
+    "two places that are written": (
+        "for k in 4 .. size(b, 0):\n        for i in 0 .. 4:\n            b[i] = 0.0\n            b[k] = 1.0",
         "hold b i",
         "whose distance is not known",
     ),

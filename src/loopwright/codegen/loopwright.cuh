@@ -205,10 +205,10 @@ static __device__ __forceinline__ void lw_write(T *array, int64_t index, const l
     if (!lw_asks) __syncthreads();                               \
     else if (__syncthreads_count(1) != (threads)) lw_stop();     \
   } while (0)
-#define LW_MEET_TEAM(lanes)                                      \
-  do {                                                           \
-    if (!lw_asks) __syncwarp(lanes);                             \
-    else if (__ballot_sync((lanes), 1) != (lanes)) lw_stop();    \
+#define LW_MEET_TEAM(lanes)                                         \
+  do {                                                              \
+    if (lw_asks && __ballot_sync((lanes), 1) != (lanes)) lw_stop(); \
+    __syncwarp(lanes); /* a vote orders no accesses of memory */    \
   } while (0)
 
 struct lw_failure {

@@ -19,17 +19,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
-from dataclasses import replace
 from typing import Literal
 
 from loopwright.analysis.effort import FOR_GPU, FOR_NEST, TOTAL, anew, is_left
 from loopwright.analysis.facts import Facts
 from loopwright.analysis.strides import AccessStrides
 from loopwright.ir.linear import apart
-from loopwright.ir.nodes import Binary, Call, Expr, For, Kernel, Load, While
+from loopwright.ir.nodes import For, Kernel, Load, While
 from loopwright.ir.queries import contains
 from loopwright.ir.user_text import user_name
-from loopwright.ir.walk import expressions, loops, own_expressions, statements, subexpressions
+from loopwright.ir.walk import loops, statements
 from loopwright.recipe.coalescing import accesses_inside, along_x
 from loopwright.recipe.distribution import isolate
 from loopwright.recipe.grid_balanced import row_by_row
@@ -39,12 +38,13 @@ from loopwright.recipe.grid_fronts import tiles_of_fronts
 from loopwright.recipe.grid_keys import by_key, overlapping, parted_by_kind, rows_by_key, rows_of_keys, scattered
 from loopwright.recipe.grid_panels import in_panels
 from loopwright.recipe.grid_parts import few_sums
+from loopwright.recipe.grid_products import contracted, perfect_run, unbound, why_along
 from loopwright.recipe.grid_rows import planes_of_loops, rows_of_loops
 from loopwright.recipe.grid_running import in_chunks_of_blocks, running_rows
 from loopwright.recipe.grid_scans import carried, in_chunks, in_chunks_of_threads
 from loopwright.recipe.grid_stencils import in_planes, in_rows
 from loopwright.recipe.grid_sums import few_rows, shared_sums
-from loopwright.recipe.grid_tiles import BLOCKS, Bound, contraction, transposed, usual_tile
+from loopwright.recipe.grid_tiles import Bound, transposed
 from loopwright.recipe.grid_totals import totals
 from loopwright.recipe.interchange import depends
 from loopwright.recipe.loop_normalization import counted
@@ -53,16 +53,12 @@ from loopwright.recipe.order_of_keys import in_order_of_keys, in_order_that_is_a
 from loopwright.recipe.partial_schedule import Chain, NotTaken, PartialSchedule, ReasonedStep
 from loopwright.recipe.privatisation import each_its_own, in_copies
 from loopwright.recipe.recipe import Recipe
-from loopwright.recipe.register_blocking import Roles, roles_of
 from loopwright.recipe.rows_apart import rows_apart
 from loopwright.recipe.run_time_inspection import inspected
-from loopwright.recipe.scalar_expansion import tying
 from loopwright.recipe.serial_work import Grid, better_off, each_a_launch
 from loopwright.recipe.tunable import Choices, Tunable, UnfitError
 from loopwright.recipe.wavefronts import in_fronts
 from loopwright.steps.bind import Bind
-from loopwright.steps.demote import Demote, ends_plainly
-from loopwright.steps.expand import Expand
 from loopwright.steps.extent import stretch_of, trip_of
 from loopwright.steps.grids import unrunnable
 from loopwright.steps.guard import Guard
@@ -164,7 +160,7 @@ def _in_new_order(partial: PartialSchedule) -> Iterator[list[Bound]]:
     front at once would be a launch for each."""
     yield from tiles_of_fronts(partial)
     in_fronts(partial)
-    yield from in_panels(partial)
+    yield from in_panels(partial, _as_product)
 
 
 def _loops_within(partial: PartialSchedule, names: set[str]) -> set[str]:
@@ -268,73 +264,13 @@ def _are_legal(partial: PartialSchedule, bound: list[Bound]) -> None:
         kernel = step.apply(kernel)
 
 
-def _contracted(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bound]:
-    """A nest that adds to the same elements again and again, or to a scalar for each of them. Where each term takes a
-    division or a function, what it is made of costs nothing beside that, and to write it out for all sums of a thread
-    would keep the compiler busy for a minute."""
-    if any(isinstance(part, Call) or is_long(part) for part in expressions(chain[-1].body)):
-        raise NotTaken
-    roles = roles_of(partial, chain)
-    if roles is None and len(chain) > 2 and (scalars := tying(partial, chain[-1])):
-        chain = _in_elements(partial, chain, free, scalars)
-        roles = roles_of(partial, chain)
-    if roles is None or roles.element_bytes not in BLOCKS or partial.short & {roles.rows, roles.vector}:
-        raise NotTaken
-    parallel = {loop.name for loop in free}
-    if roles.rows not in parallel or roles.vector not in parallel:
-        raise NotTaken
-    usual = usual_tile(partial, roles, chain[-1])
-    places = [loop.name for loop in chain]
-    first = min(places.index(name) for name in (roles.rows, roles.depth, roles.vector))
-    batch = places[first - 1 : first] if first and places[first - 1] in parallel else []
-    band = isolate(partial, chain[-1].name, places[first - len(batch)], _why(partial, chain[-1]))
-    if len(band) != 3 + len(batch) or len(places) - first != 3:
-        raise NotTaken
-    names = dict(zip(places[-len(band) :], band, strict=True))
-    roles = replace(roles, rows=names[roles.rows], depths=(names[roles.depth],), vector=names[roles.vector])
-    why = f"every '{user_name(batch[0])}' has a product of its own" if batch else ""
-    rest = _square(partial, band[-3:], roles)
-    return [*((Bind(names[one], "block.z"), why) for one in batch), *contraction(partial, rest, roles, usual)]
-
-
-def _square(partial: PartialSchedule, band: tuple[str, ...], roles: Roles) -> tuple[str, ...]:
-    """The loops of a contraction in a triangle of its target, made those of a square with a test inside: blocks that
-    lie in the triangle run as all others do. The order of the loops then."""
-    ends = {roles.rows: roles.vector, roles.vector: roles.rows}
-    loops = {loop.name: loop for loop in partial.around(band[-1]) if loop.name in band}
-    inner = next((name for name, outer in ends.items() if depends(loops[name], outer)), None)
-    if inner is None:
-        return band
-    order = (ends[inner], roles.depth, inner)
-    if band != order:
-        partial.take(Reorder(order), f"the length of a '{user_name(inner)}' loop depends on '{user_name(ends[inner])}'")
-    _unbound(partial, [loop for loop in partial.around(inner) if loop.name in order])
-    return order
-
-
-def is_long(expr: Expr) -> bool:
-    """Whether an operation is some twenty instructions long."""
-    return isinstance(expr, Binary) and expr.op in ("truediv", "floordiv", "mod", "pow")
-
-
-def _in_elements(partial: PartialSchedule, chain: Chain, free: list[For], scalars: list[str]) -> Chain:
-    """The nest with elements of arrays in place of scalars that add up; raises NotTaken."""
-    inner = chain[-1].name
-    run = [loop.name for loop in _perfect_run(chain, free)]
-    if run[-2:] != [loop.name for loop in chain[-3:-1]]:
-        raise NotTaken
-    words = " and ".join(f"'{user_name(name)}'" for name in run)
-    for name in scalars:
-        why = f"'{user_name(name)}' adds up an element for each {words}: in an array these can be worked on in blocks"
-        kernel = partial.kernel
-        with partial.together():
-            if not ends_plainly(kernel, name):
-                raise NotTaken
-            partial.take(Demote(name), why)
-        if partial.kernel is kernel:
-            partial.take(Expand(name, tuple(run)), why)
-    partial.begin_again()
-    return partial.around(inner)
+def _as_product(partial: PartialSchedule, chain: Chain) -> list[Bound]:
+    """The tiles of a nest that is a product; nothing where it is none, or there is no time to find them."""
+    free = [loop for loop in chain if is_free_now(partial, loop)]
+    if not free or not is_left(FOR_NEST):
+        return []
+    with partial.in_nest(chain):
+        return _first_taken(partial, chain, free, (contracted,))
 
 
 def _in_tiles(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bound]:
@@ -346,7 +282,7 @@ def _in_tiles(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[B
     is_box = not any(depends(loop, other.name) for loop in nest for other in nest)
     if len(nest) not in (2, 3) or len(free) != len(nest) or not is_plain or not is_box:
         return []
-    band = isolate(partial, nest[-1].name, nest[0].name, _why(partial, x))
+    band = isolate(partial, nest[-1].name, nest[0].name, why_along(partial, x))
     if len(band) != len(nest):
         raise NotTaken
     turned = _turned(accesses_inside(partial, nest[-1]), nest, x)
@@ -355,14 +291,14 @@ def _in_tiles(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[B
     names = dict(zip((loop.name for loop in nest), band, strict=True))
     *others, row, column = (names[loop.name] for loop in order)
     if order != list(nest):
-        partial.take(Reorder((*others, row, column)), _why(partial, x))
+        partial.take(Reorder((*others, row, column)), why_along(partial, x))
     if turned:
         arrays, size = turned[1:]
-        around: list[Bound] = [(Bind(name, "block.z"), _why(partial, x)) for name in others]
+        around: list[Bound] = [(Bind(name, "block.z"), why_along(partial, x)) for name in others]
         return [*around, *transposed(partial, row, column, arrays, size)]
     if others:
-        return in_planes(partial, (others[0], row, column), _why(partial, x))
-    return in_rows(partial, row, column, _why(partial, x))
+        return in_planes(partial, (others[0], row, column), why_along(partial, x))
+    return in_rows(partial, row, column, why_along(partial, x))
 
 
 def _turned(walks: list[AccessStrides], nest: Chain, x: For) -> tuple[For, tuple[str, ...], int] | None:
@@ -403,7 +339,7 @@ def _alone(partial: PartialSchedule, chain: Chain, free: list[For], first: int) 
     inner = chain[-1].name
     x = along_x(partial, chain[-1], free)
     outer = [loop for loop in free if loop is not x][:2]
-    why = _why(partial, x)
+    why = why_along(partial, x)
     places = [loop.name for loop in chain[first:]]
     band = isolate(partial, inner, places[0], why) if len(places) > 1 else (inner,)
     if len(band) != len(places):
@@ -411,7 +347,7 @@ def _alone(partial: PartialSchedule, chain: Chain, free: list[For], first: int) 
     names = dict(zip(places, band, strict=True))
     taken = [names[loop.name] for loop in (*outer, x)]
     rest = [names[name] for name in places if names[name] not in taken]
-    _unbound(partial, [loop for loop in partial.around(names[inner]) if loop.name in taken])
+    unbound(partial, [loop for loop in partial.around(names[inner]) if loop.name in taken])
     if [*taken, *rest] != [names[name] for name in places]:
         partial.take(Reorder((*taken, *rest)), why)
     return in_blocks(partial, taken, why)
@@ -430,27 +366,29 @@ def _rows_of_blocks(partial: PartialSchedule, chain: Chain, free: list[For]) -> 
         return []
     threads = partial.threads(LINE)
     why = f"the length of a row depends on '{user_name(chain[-2].name)}': a block of {threads} threads has one row"
-    row, column = isolate(partial, chain[-1].name, chain[-2].name, why)
-    return [(Bind(row, "block.x"), why), (Bind(column, "thread.x", threads), why)]
+    several = len(chain) > 2 and chain[-3] in free and not depends(chain[-2], chain[-3].name)
+    *around, row, column = isolate(partial, chain[-1].name, chain[-3 if several else -2].name, why)
+    bound: list[Bound] = [(Bind(one, "block.y"), why) for one in around]
+    return [*bound, (Bind(row, "block.x"), why), (Bind(column, "thread.x", threads), why)]
 
 
 def _rows(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bound]:
     """Rows, or columns, with several loops along each."""
-    run = _perfect_run(chain, free)
+    run = perfect_run(chain, free)
     together = [other for other in partial.chains() if run[-1] in other]
     return [] if len(together) < 2 else rows_of_loops(partial, run)
 
 
 def _planes(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bound]:
     """Few things, each of many rows."""
-    run = _perfect_run(chain, free)
+    run = perfect_run(chain, free)
     return planes_of_loops(partial, run) if chain[-1] not in run else []
 
 
 def _whole(partial: PartialSchedule, chain: Chain, free: list[For], least: int = 0) -> list[Bound]:
     """A nest in one piece: its outermost loops, if all that are parallel are among them; each thread does all the rest
     for its iterations. least: iterations of a loop that is worth being among them; all are by default."""
-    taken = _perfect_run(chain, free)
+    taken = perfect_run(chain, free)
     names = {loop.name for loop in taken}
     inside = {one for other in partial.chains() if taken[0] in other for one in other if one.name not in names}
     if chain[-1] in taken or any(is_free_now(partial, one) and not _is_shorter(one, least) for one in inside):
@@ -461,8 +399,8 @@ def _whole(partial: PartialSchedule, chain: Chain, free: list[For], least: int =
         return []
     if len(taken) == 1:
         return _as_it_is(partial, chain, taken)
-    why = _why(partial, x)
-    _unbound(partial, taken)
+    why = why_along(partial, x)
+    unbound(partial, taken)
     if order != taken:
         partial.take(Reorder(tuple(loop.name for loop in order)), why)
     return in_blocks(partial, [loop.name for loop in order], why)
@@ -478,32 +416,6 @@ def _is_shorter(loop: For, least: int) -> bool:
     return trip is not None and trip < least
 
 
-def _perfect_run(chain: Chain, free: list[For]) -> list[For]:
-    """The parallel loops from the first one on, as long as each holds nothing but the next."""
-    found = [free[0]]
-    while len(found[-1].body) == 1 and found[-1] is not chain[-1]:
-        below = chain[chain.index(found[-1]) + 1]
-        if below not in free:
-            break
-        found.append(below)
-    return found
-
-
-def _unbound(partial: PartialSchedule, taken: list[For]) -> None:
-    """Let the bounds of no loop depend on another one's variable."""
-    for position, loop in enumerate(taken):
-        for other in taken[:position]:
-            if depends(loop, other.name):
-                if any(isinstance(part, Binary) and part.op in SCALES for own in own_expressions(loop)
-                       for part in subexpressions(own)):  # fmt: skip
-                    raise NotTaken  # no rectangle: it would be mostly empty, and hard to judge
-                why = f"blocks need bounds that do not depend on '{user_name(other.name)}'"
-                partial.take(Guard(loop.name, other.name), why)
-
-
-SCALES = ("mul", "floordiv", "mod")
-
-
 def _as_it_is(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bound]:
     """The outermost parallel loop, whatever stands in it."""
     return in_blocks(partial, [free[0].name], f"iterations of '{user_name(free[0].name)}' are independent")
@@ -511,11 +423,11 @@ def _as_it_is(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[B
 
 def _in_boxes(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bound]:
     """Four loops around one another or more that need no order: blocks for two of them, threads for two."""
-    taken = _perfect_run(chain, free)
+    taken = perfect_run(chain, free)
     if len(taken) < 4 or any(depends(loop, other.name) for loop in taken for other in taken):
         return []
     x = along_x(partial, taken[-1], taken)
-    return in_boxes(partial, [loop.name for loop in taken if loop is not x] + [x.name], _why(partial, x))
+    return in_boxes(partial, [loop.name for loop in taken if loop is not x] + [x.name], why_along(partial, x))
 
 
 Attempt = Callable[[PartialSchedule, Chain, list[For]], list[Bound]]
@@ -526,7 +438,7 @@ ATTEMPTS = (
     in_chunks_of_threads,
     rows_by_key,
     rows_of_keys,
-    _contracted,
+    contracted,
     _in_tiles,
     row_by_row,
     shared_sums,
@@ -546,9 +458,5 @@ ATTEMPTS = (
 )
 """Ways to give a nest to a grid, the best ones first: the first that can be taken is."""
 
-SIMPLE = tuple(attempt for attempt in ATTEMPTS if attempt is not _contracted)
+SIMPLE = tuple(attempt for attempt in ATTEMPTS if attempt is not contracted)
 """Those that ask few questions."""
-
-
-def _why(partial: PartialSchedule, x: For) -> str:
-    return f"iterations are independent, and neighbours of '{user_name(x.name)}' touch neighbouring elements"

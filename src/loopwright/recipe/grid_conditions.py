@@ -32,46 +32,38 @@ def is_free_now(partial: PartialSchedule, loop: For) -> bool:
 
 def with_conditions(partial: PartialSchedule) -> list[Chain]:
     """Loops around one another that need no order, the last of which holds loops under a condition and no others
-    inside these: as nests of their own these would be a launch in each of its iterations. Also such a loop alone whose
-    iterations meet in elements only that data selects."""
+    inside these: as nests of their own these would be a launch in each of its iterations. Loops that need their order
+    may stand in between, as those over a window do. Also such a loop alone whose iterations meet in elements only that
+    data selects."""
     found: list[Chain] = []
     for loop in loops(partial.kernel).values():
         if not isinstance(loop, For) or not any(isinstance(s, If) for s in loop.body):
             continue
-        if not is_free_now(partial, loop) and not adds_by_key(partial, loop):
-            continue
         inner = list(statements(loop.body, For, While))
         direct = [stmt for stmt in loop.body if isinstance(stmt, For | While)]
-        if len(inner) > len(direct) and not any(contains(one.body, For, While) for one in inner):
-            around = partial.around(loop.name)
-            start = len(around) - 1
-            may_share = is_free_now if is_free_now(partial, loop) else adds_by_key
-            while start and len(around[start - 1].body) == 1 and may_share(partial, around[start - 1]):
-                start -= 1
-            if not any(is_free_now(partial, other) for other in around[:start]):
-                found.append(around[start:][-3:])
-    return found + _further_inside(partial, {loop.name for chain in found for loop in chain})
-
-
-def _further_inside(partial: PartialSchedule, done: set[str]) -> list[Chain]:
-    """The outermost loops that need no order, and those alone in them that need none, which hold loops in order that
-    hold others under a condition: lists of neighbours, say, of the cells around that exist."""
-    found: list[Chain] = []
-    for loop in loops(partial.kernel).values():
-        if not isinstance(loop, For) or loop.name in done or not is_free_now(partial, loop):
+        if len(inner) == len(direct) or any(contains(one.body, For, While) for one in inner):
             continue
-        if any(is_free_now(partial, other) for other in partial.around(loop.name)[:-1]):
+        around = _with_all_inside(partial, partial.around(loop.name))
+        if not around:
             continue
-        chain = [loop]
-        while len(chain[-1].body) == 1 and isinstance(one := chain[-1].body[0], For) and is_free_now(partial, one):
-            chain.append(one)
-        inner = list(statements(chain[-1].body, For, While))
-        tests = [test for one in inner for test in statements(one.body, If)]
-        if any(isinstance(one, For) and is_free_now(partial, one) for one in inner):
-            continue
-        if any(contains((*test.then, *test.otherwise), For, While) for test in tests):
-            found.append(tuple(chain[-3:]))
+        start = len(around) - 1
+        may_share = is_free_now if is_free_now(partial, around[-1]) else adds_by_key
+        while start and len(around[start - 1].body) == 1 and may_share(partial, around[start - 1]):
+            start -= 1
+        chain = around[start:][-3:]
+        if not any(is_free_now(partial, other) for other in around[:start]) and chain not in found:
+            found.append(chain)
     return found
+
+
+def _with_all_inside(partial: PartialSchedule, around: Chain) -> Chain:
+    """As many of the loops as that the last one is for threads, each of which does all that is inside; () for none."""
+    if is_free_now(partial, around[-1]) or adds_by_key(partial, around[-1]):
+        return around
+    free = [place for place, loop in enumerate(around) if is_free_now(partial, loop)]
+    if not free or any(is_free_now(partial, one) for one in statements(around[free[-1]].body, For)):
+        return ()
+    return around[: free[-1] + 1]
 
 
 def _rows_with_conditions(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bound]:

@@ -6,19 +6,20 @@ each of many blocks (Dongarra, Duff, Sorensen and van der Vorst 1998, chapter 5)
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
-from loopwright.ir.nodes import Body, Expr, For, Stmt, Store
+from loopwright.ir.nodes import Body, Expr, For, Store
 from loopwright.ir.queries import names_in
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import loops, statements
 from loopwright.recipe.grid_blocks import in_blocks
 from loopwright.recipe.grid_fronts import can_run, held
 from loopwright.recipe.grid_tiles import Bound
-from loopwright.recipe.partial_schedule import NotTaken, PartialSchedule, made
+from loopwright.recipe.partial_schedule import Chain, NotTaken, PartialSchedule, made
+from loopwright.recipe.register_blocking import roles_of
 from loopwright.recipe.tunable import Tunable
 from loopwright.recipe.wavefronts import is_free
 from loopwright.steps.bind import Bind
@@ -29,6 +30,7 @@ from loopwright.steps.fuse import Fuse
 from loopwright.steps.promote import Promote
 from loopwright.steps.reorder import Reorder
 from loopwright.steps.split import Split
+from loopwright.steps.swap import Swap
 
 PANEL = Tunable(
     "iterations of a panel",
@@ -36,8 +38,9 @@ PANEL = Tunable(
     (16, 32, 64),
     "what they do to one another is one block's work, which grows with them; what they do to the rest is done at once",
 )
-ROWS, COLUMNS = 32, 32
-"""Threads of the block that has a panel to itself."""
+ROWS, COLUMNS = 8, 32
+"""Threads of the block that has a panel to itself: 32 rows of them took 20 microseconds for each panel of LU on an
+H200, as most had nothing to do and all had to find out."""
 
 WARPS = 8
 """Rows of a block, where each has a warp."""
@@ -62,15 +65,19 @@ class _Stretch:
         return 0 if "before" in self.where else 2 if "behind" in self.where else 1
 
 
-def in_panels(partial: PartialSchedule) -> list[list[Bound]]:
+Product = Callable[[PartialSchedule, Chain], list[Bound]]
+"""From a nest to what to bind of its tiles, nothing where it is no product."""
+
+
+def in_panels(partial: PartialSchedule, product: Product) -> list[list[Bound]]:
     """Restructure such loops; what to bind of each grid."""
     found: list[list[Bound]] = []
     for stmt in partial.kernel.body:
         if isinstance(stmt, For) and _is_elimination(partial, stmt):
             with partial.together():
-                grids = _Elimination(partial, stmt.name, {}).grids()
+                grids = _Elimination(partial, stmt.name, product, {}).grids()
                 partial.begin_again()
-                found += grids
+                found += [bound for bound in grids if bound]
     return found
 
 
@@ -97,6 +104,7 @@ class _Elimination:
 
     partial: PartialSchedule
     outer: str
+    product: Product
     where: dict[str, Where]
 
     @property
@@ -109,15 +117,23 @@ class _Elimination:
         """Raises NotTaken."""
         self._fused()
         (self.block,) = made(self.partial, Split(self.outer, self.partial.number(PANEL)), self.why, anew=True)
-        parts = self._parted(self.outer)
-        if [part.rank for part in parts] != sorted(part.rank for part in parts):
-            raise NotTaken
+        self._parted(self.outer)
+        self._sorted()
+        parts = self._parts(self._loop(self.outer).body)
         names = self._taken_apart(self.outer, parts)
-        own = [name for name, part in zip(names, parts, strict=True) if part.rank == 1]
+        own = [name for name in names if self._part(self._loop(name).body).rank == 1]
         if len(own) != 1 or len(names) < 2:
             raise NotTaken
-        of_panel = self._by_columns if self._is_large(own[0]) else self._by_one_block
-        return [of_panel(one) if one == own[0] else self._by_many(one) for one in names]
+        return [self._of_panel(one) if one == own[0] else self._by_many(one) for one in names]
+
+    def _sorted(self) -> None:
+        """Have what runs over iterations before a block stand first, and behind it last. Raises NotTaken."""
+        while True:
+            ranks = [self._part((stmt,)).rank for stmt in self._loop(self.outer).body]
+            place = next((at for at, (one, other) in enumerate(pairwise(ranks), 2) if one > other), None)
+            if place is None:
+                return
+            self.partial.take(Swap(self.outer, place), self.why, anew=True)
 
     def _loop(self, name: str) -> For:
         found = loops(self.partial.kernel)[name]
@@ -178,33 +194,76 @@ class _Elimination:
     def _parts(self, body: Body) -> list[_Stretch]:
         found: list[_Stretch] = []
         for place, stmt in enumerate(body, 1):
-            part = _Stretch(place, self._stretches(stmt))
+            part = self._part((stmt,), place)
             if not found or part.rank != 1 or found[-1].rank != 1:
                 found.append(part)
         return found
 
-    def _stretches(self, stmt: Stmt) -> frozenset[Where]:
-        inside = [self.where[one.name] for one in statements((stmt,), For) if one.name in self.where]
-        return frozenset(inside)
+    def _part(self, body: Body, place: int = 1) -> _Stretch:
+        inside = [self.where[one.name] for one in statements(body, For) if one.name in self.where]
+        return _Stretch(place, frozenset(inside))
 
     def _taken_apart(self, name: str, parts: list[_Stretch]) -> list[str]:
-        """A loop for each part, in their order."""
+        """A loop for each part, in their order, as far as those of one rank do not need one another. Raises
+        NotTaken."""
         names: list[str] = []
-        for part in reversed(parts[1:]):
-            before = set(loops(self.partial.kernel))
-            self.partial.take(Fission(name, part.place), self.why, anew=True)
-            names.insert(0, next(one for one in loops(self.partial.kernel) if one not in before))
+        for before, part in reversed(list(pairwise(parts))):
+            known, kernel = set(loops(self.partial.kernel)), self.partial.kernel
+            with self.partial.together():
+                self.partial.take(Fission(name, part.place), self.why, anew=True)
+            if self.partial.kernel is not kernel:
+                names.insert(0, next(one for one in loops(self.partial.kernel) if one not in known))
+            elif before.rank != part.rank:
+                raise NotTaken
         return [name, *names]
 
-    def _is_large(self, name: str) -> bool:
-        """Whether one block would have more to do than with the iterations of a panel."""
-        return any(self.where[one.name] != "inside" for one in statements(self._loop(name).body, For))
+    def _of_panel(self, name: str) -> list[Bound]:
+        """One block, where it has to do with the iterations of a panel alone. Raises NotTaken."""
+        is_large = any(self.where[one.name] != "inside" for one in statements(self._loop(name).body, For))
+        return self._first_way(name, self._in_teams, self._by_columns) if is_large else self._by_one_block(name)
 
     def _by_many(self, name: str) -> list[Bound]:
-        """Have the loops in a part that need no order stand around the iterations of a block. Raises NotTaken."""
+        """What the iterations of a block do to others; nothing where all loops are in a good order, and left as they
+        are. Raises NotTaken."""
+        found: list[Bound] = []
+        with self.partial.together():
+            found = self._first_way(name, self._by_product, self._in_teams, self._by_threads)
+        if not found:
+            self._ordered(name)
+        return found
+
+    def _first_way(self, name: str, *ways: Callable[[str], list[Bound]]) -> list[Bound]:
+        for way in ways:
+            found: list[Bound] = []
+            with self.partial.together():
+                found = way(name)
+            if found:
+                return found
+        raise NotTaken
+
+    def _by_product(self, name: str) -> list[Bound]:
+        """The tiles of a product, where that is what iterations of a block do to all that is behind it."""
+        self._ordered(name)
+        roles = roles_of(self.partial, self.partial.around(name), own=True)
+        if roles is None or "inside" in (self.where[roles.rows], self.where[roles.vector]):
+            raise NotTaken
+        self.partial.begin_again()
+        return self.product(self.partial, self.partial.around(name))
+
+    def _by_threads(self, name: str) -> list[Bound]:
+        """Blocks and threads for the loops that need no order, with what is added to an element in a register."""
+        free = self._ordered(name)
+        self._kept(name)
+        return in_blocks(self.partial, free, self.why)
+
+    def _ordered(self, name: str) -> list[str]:
+        """Have the loops in a part that need no order stand around the iterations of a block: those. Raises
+        NotTaken."""
         chain = [name]
         while len(body := self._loop(chain[-1]).body) == 1 and isinstance(body[0], For):
             chain.append(body[0].name)
+        if len(chain) < 2:
+            raise NotTaken
         for free in (chain[1:], *([one] for one in chain[1:])):
             before = self.partial.kernel
             with self.partial.together():
@@ -213,19 +272,49 @@ class _Elimination:
                 with self.partial.together():
                     self._first(free, [one for one in chain if one not in free])
             if self.partial.kernel is not before:
-                self._kept(name)
-                return self._in_teams(free, name) or in_blocks(self.partial, free, self.why)
+                return list(free)
         raise NotTaken
 
-    def _in_teams(self, free: list[str], name: str) -> list[Bound]:
-        """Threads for the loops that need no order in each iteration of a block, where a warp has one row."""
+    def _in_teams(self, name: str) -> list[Bound]:
+        """Rows, or columns, along which nothing needs an order: a warp has one of them, and goes through the iterations
+        of a block by itself. Blocks keep what they touch in shared memory. Raises NotTaken."""
+        along = self._along(name)
         facts = self.partial.present_facts()
         inner = [stmt for stmt in self._loop(name).body if isinstance(stmt, For)]
-        if len(free) != 1 or len(inner) != 1 or not is_free(inner[0], facts.loops[inner[0].name]):
-            return []
-        (block,) = made(self.partial, Split(free[0], WARPS), self.why, anew=True)
-        axes = (Bind(block, "block.x"), Bind(free[0], "thread.y"), Bind(inner[0].name, "thread.x", COLUMNS))
-        return [(one, self.why) for one in axes]
+        if not inner or not all(is_free(one, facts.loops[one.name]) for one in inner):
+            raise NotTaken
+        (block,) = made(self.partial, Split(along, WARPS), self.why, anew=True)
+        axes: list[Bound] = [(Bind(block, "block.x"), self.why), (Bind(along, "thread.y"), self.why)]
+        axes += [(Bind(one.name, "thread.x", COLUMNS), self.why) for one in inner]
+        bound: list[Bound] = []
+        with self.partial.together():
+            copies = held(self.partial, along, WARPS, COLUMNS, False, self.why)
+            can_run(self.partial, [*axes, *copies])
+            bound = [*axes, *copies]
+        if not bound:
+            can_run(self.partial, axes)
+        return bound or axes
+
+    def _along(self, name: str) -> str:
+        """Have the only loop of a part that needs no order, and runs over what has nothing to do with a block or is
+        behind it, stand around all others. Raises NotTaken."""
+        columns: list[str] = []
+        for stmt in self._loop(name).body:
+            chain = [stmt]
+            while isinstance(loop := chain[-1], For) and len(loop.body) == 1 and isinstance(loop.body[0], For):
+                chain.append(loop.body[0])
+            names = [one.name for one in chain if isinstance(one, For)]
+            along = [one for one in names if self.where[one] in ("all", "behind")]
+            if len(along) != 1:
+                raise NotTaken
+            if names[0] != along[0]:
+                order = (along[0], *(one for one in names if one != along[0]))
+                self.partial.take(Reorder(order), self.why, anew=True)
+            columns += along
+        for other in columns[1:]:
+            self.partial.take(Fuse(columns[0], other), self.why, anew=True)
+        self._first(columns[:1], [name])
+        return columns[0]
 
     def _kept(self, name: str) -> None:
         """Keep in a register what the iterations of a block add to an element, if they do nothing else."""
@@ -245,23 +334,7 @@ class _Elimination:
     def _by_columns(self, name: str) -> list[Bound]:
         """A panel of rows along which nothing needs an order, as the right sides of a triangular system have: each
         thread has a column of it. Raises NotTaken."""
-        columns: list[str] = []
-        for stmt in self._loop(name).body:
-            chain = [stmt]
-            while isinstance(loop := chain[-1], For) and len(loop.body) == 1 and isinstance(loop.body[0], For):
-                chain.append(loop.body[0])
-            names = [one.name for one in chain if isinstance(one, For)]
-            along = [one for one in names if self.where[one] == "all"]
-            if len(along) != 1:
-                raise NotTaken
-            if names[0] != along[0]:
-                order = (along[0], *(one for one in names if one != along[0]))
-                self.partial.take(Reorder(order), self.why, anew=True)
-            columns += along
-        for other in columns[1:]:
-            self.partial.take(Fuse(columns[0], other), self.why, anew=True)
-        self._first(columns[:1], [name])
-        return in_blocks(self.partial, columns[:1], self.why)
+        return in_blocks(self.partial, [self._along(name)], self.why)
 
     def _by_one_block(self, name: str) -> list[Bound]:
         why = f"what {self.partial.number(PANEL)} iterations do to one another is the work of one block"

@@ -20,6 +20,7 @@ from loopwright.recipe.grid_scans import level_of
 from loopwright.recipe.grid_sums import turned
 from loopwright.recipe.grid_tiles import OF_MANY, SHORT
 from loopwright.recipe.partial_schedule import Chain, NotTaken, PartialSchedule, whole
+from loopwright.recipe.register_blocking import Roles
 from loopwright.recipe.wavefronts import is_free
 from loopwright.steps.expand import Expand
 from loopwright.steps.extent import trip_of
@@ -28,12 +29,16 @@ from loopwright.steps.reorder import Reorder
 from loopwright.steps.scan import Scan, is_plain
 from loopwright.steps.specialize import LARGE, TIMES, Specialize
 
+WIDE = 24
+"""From which length on both sides of a convolution's result, and what is added up, fill tiles."""
 FEW, LANES = 256, 8192
 """Below how many sums along one loop there are few, and how many partial results each of them has then: so many
 together keep a large GPU busy, and they are few beside what they add up."""
 CHUNK = 256
 """Iterations of a partial result of a product one of whose sides is short. On an H200, 512 and 1024 took up to 1.9
 times as long for sums of some thousands, and were no faster for others."""
+TALL = 1 << 20
+"""From how many sums on such a product has tiles enough without parts, which go through memory three times."""
 TINY = 16
 """Below which length of a side each of many products is better off without tiles."""
 SUMS = (1 << 16, 1), (1 << 12, 64), (0, 1024)
@@ -102,7 +107,20 @@ def _products(partial: PartialSchedule, names: list[str], outer: list[For]) -> N
         _shared_out(partial, tiny[:-1], tiny[-1], LANES)
         if tiny == small:
             return
+    with suppress(NotTaken):
+        if len({length_of([side]) for side in sides}) > 1:  # else both are short, and sums few
+            small = _version(partial, small, outer, TALL, product=True)
     _shared_out(partial, small[:-1], small[-1], CHUNK, chunks=True)
+
+
+def wide_windows(partial: PartialSchedule, chain: Chain, roles: Roles) -> None:
+    """A version of a convolution for where tiles would be mostly empty: few channels, or a short side of the result. It
+    has none; the nest that is given has."""
+    names = [loop.name for loop in chain]
+    with suppress(NotTaken):
+        sides = [loop for loop in chain if loop.name in (roles.rows, roles.vector, roles.depth)]
+        found = _version(partial, names, sides, WIDE)
+        partial.short |= {found[names.index(name)] for name in (roles.rows, roles.vector)}
 
 
 def _version(

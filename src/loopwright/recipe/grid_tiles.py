@@ -16,6 +16,7 @@ from math import prod
 
 from loopwright.ir.gpu_target import GpuTarget
 from loopwright.ir.nodes import Allocate, Binary, Const, Expr, For, Load, Run, Stmt, Store, Var
+from loopwright.ir.queries import arrays_made, names_in
 from loopwright.ir.types import FLOAT64
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import expressions, loops, statements, subexpressions
@@ -117,7 +118,7 @@ Bound = tuple[Bind | Balance | Vectorize, str]
 
 def usual_tile(partial: PartialSchedule, roles: Roles, depth: For) -> Product:
     """The tile of a product, whatever its operands are. depth: the innermost loop, with what is done in it."""
-    side = partial.side_of(roles.rows)
+    side = SHORT if len(roles.depths) > 1 else partial.side_of(roles.rows)  # of images, rows are short
     if (
         side in BY_MATRIX_UNITS
         and partial.facts.gpu.matrix_units
@@ -244,11 +245,14 @@ def _in_shared(element_bytes: int, most: int) -> Constraint:
     return Constraint(f"the tiles of a block fit into {most} bytes of shared memory", holds)
 
 
-def contraction(partial: PartialSchedule, band: tuple[str, ...], roles: Roles, usual: Product) -> list[Bound]:
-    """Blocks of the target stay in registers, tiles of the operands go through shared memory. band: the three loops of
-    a perfect nest; roles: what they do, by their names there; usual: the tile, where
-    it fits."""
+def contraction(
+    partial: PartialSchedule, band: tuple[str, ...], roles: Roles, usual: Product, batch: int = 0
+) -> list[Bound]:
+    """Blocks of the target stay in registers, tiles of the operands go through shared memory. band: the loops of a
+    perfect nest; roles: what they do, by their names there; usual: the tile, where it fits; batch: how many loops
+    around have blocks of their own: where that is two, one block has all columns of a tile of rows."""
     row, column, depth = roles.rows, roles.vector, roles.depth
+    window = roles.depths[:-1]
     tile, is_staged, is_wide = _product(partial, roles, usual)
     gpu, operands = partial.facts.gpu, _loops_of_operands(partial, roles)
     if tile.double and (not gpu.copies or _shared_bytes(operands, roles, tile, gpu) > gpu.shared_bytes):
@@ -258,8 +262,8 @@ def contraction(partial: PartialSchedule, band: tuple[str, ...], roles: Roles, u
         f"keeps {tile.rows // tile.y} x {tile.columns // tile.x} of them in registers, a block of {tile.x} x {tile.y} "
         "threads shares what they are made of"
     )
-    if band != (row, column, depth):
-        partial.take(Reorder((row, column, depth)), why)
+    if band != (*window, row, column, depth):
+        partial.take(Reorder((*window, row, column, depth)), why)
     sizes = ((row, tile.rows), (column, tile.columns), (depth, tile.depth))
     row_block, column_block, depth_block = made(partial, Tile(sizes), why)
     edges: dict[str, str] = {}
@@ -270,24 +274,21 @@ def contraction(partial: PartialSchedule, band: tuple[str, ...], roles: Roles, u
     row_thread, rows = spread(partial, row, tile.rows, tile.y, tile.high, why)
     column_thread, columns = spread(partial, column, tile.columns, tile.x, tile.broad, why)
     partial.take(Reorder((depth_block, row_thread, column_thread, depth, *rows, *columns)), why)
-    copies, is_filled = _kept(partial, Promote(roles.target, depth_block, whole=True), why)
+    if window:
+        partial.take(Reorder((row_block, column_block, *window, depth_block)), why)
+    copies, is_filled = _kept(partial, Promote(roles.target, (*window, depth_block)[0], whole=True), why)
     partial.begin_again()  # many steps are to come: what the copies touch is known then, and other nests are left out
     bound: list[tuple[str, Run, int]] = [(row_block, "block.y", 0), (column_block, "block.x", 0)]
+    if batch > 1:
+        bound = [(row_block, "block.x", 0)]
     # Before there are other copies: to judge an order takes the longer, the more there is.
     for first, second in zip(copies[::2], copies[1::2], strict=True):
         outer, firsts = spread(partial, first, tile.rows, tile.y, tile.high, why)
         inner, seconds = spread(partial, second, tile.columns, tile.x, tile.broad, why)
         partial.take(Reorder((outer, inner, *firsts, *seconds)), why)
         bound += [(outer, "thread.y", 0), (inner, "thread.x", 0)]
-    others = _local_bytes(partial)
-    along_depth = {walk.array for walk in partial.walks() if walk.strides.get(depth) in (1, -1)}
-    for array, _ in _operands(partial, row_thread, roles.target) if is_staged else ():
-        # What arrives by itself lies in shared memory as it comes: rows along the depth become columns one by one.
-        wide = 1 if not is_wide or (tile.double and array in along_depth) else gpu.widest // roles.element_bytes
-        _staged(partial, array, row_thread, (tile.x, tile.y), wide, roles.element_bytes, tile)
-    if _local_bytes(partial) - others > gpu.shared_bytes:
-        raise NotTaken
     if is_staged:
+        _operands_staged(partial, roles, (depth_block, row_thread), tile, is_wide)
         partial.take(Overrun(columns[-1]), "nothing reads what is computed beyond the ends")
     rest = whole(partial, Specialize((depth,)), "whole tiles without tests")
     bound += [(row_thread, "thread.y", 0), (column_thread, "thread.x", 0)]
@@ -297,6 +298,28 @@ def contraction(partial: PartialSchedule, band: tuple[str, ...], roles: Roles, u
     each = 4 if is_staged else 2
     copied = copies[3::each] if is_filled else copies[1::each]
     return bound_to(bound, why) + [(Vectorize(second), why) for second in copied if is_wide]
+
+
+def _operands_staged(
+    partial: PartialSchedule, roles: Roles, loops: tuple[str, str], tile: Product, is_wide: bool
+) -> None:
+    """Tiles of all operands in shared memory. loops: over tiles of the depth, and the first one inside. Raises
+    NotTaken."""
+    gpu, bytes_ = partial.facts.gpu, roles.element_bytes
+    depth_block, first = loops
+    before = _local_bytes(partial)
+    along = [walk for walk in partial.walks() if walk.strides.get(roles.depth) in (1, -1)]
+    along_depth = {(walk.array, walk.node.index) for walk in along}
+    there = _operands(partial, first)
+    stay = [one for one in there if not any(roles.depth in names_in(axis) for axis in one[1])]
+    for array, _ in stay:  # the same tile for the whole depth, as of means
+        _staged(partial, array, depth_block, (tile.x, tile.y), 1, bytes_, replace(tile, double=False))
+    for array, index in (one for one in there if one not in stay):
+        # What arrives by itself lies in shared memory as it comes: rows along the depth become columns one by one.
+        wide = 1 if not is_wide or (tile.double and (array, index) in along_depth) else gpu.widest // bytes_
+        _staged(partial, array, first, (tile.x, tile.y), wide, bytes_, tile)
+    if _local_bytes(partial) - before > gpu.shared_bytes:
+        raise NotTaken
 
 
 def _kept(partial: PartialSchedule, promote: Promote, why: str) -> tuple[tuple[str, ...], bool]:
@@ -393,16 +416,19 @@ def _local_bytes(partial: PartialSchedule) -> int:
     return sum(prod(shape) * one.element.size_bytes for one, shape in zip(found, shapes, strict=True))
 
 
-def _operands(partial: PartialSchedule, loop: str, target: str) -> list[tuple[str, tuple[Expr, ...]]]:
-    """The arrays that a loop reads, other than its target (which is in a local array by then), once for each index."""
-    own = {array.name for array in partial.written.arrays}
-    read = list(expressions(_loop(partial, loop).body, Load))
-    return list(dict.fromkeys((one.array, one.index) for one in read if one.array != target and one.array in own))
+def _operands(partial: PartialSchedule, loop: str) -> list[tuple[str, tuple[Expr, ...]]]:
+    """The arrays that a loop reads, once for each index, without the elements that it adds to (which are in a local
+    array in the end)."""
+    tiles = arrays_made((partial.around(loop)[0],))
+    body = _loop(partial, loop).body
+    targets = {(stmt.array, stmt.index) for stmt in statements(body, Store)}
+    read = ((one.array, one.index) for one in expressions(body, Load) if one.array not in tiles)
+    return list(dict.fromkeys(one for one in read if one not in targets))
 
 
 def _loops_of_operands(partial: PartialSchedule, roles: Roles) -> list[set[str]]:
     """Along which loops the tile of each operand goes, of which there may be more than two."""
-    found = _operands(partial, roles.depth, roles.target)
+    found = _operands(partial, roles.depth)
     return [{part.name for axis in index for part in subexpressions(axis, Var)} for _, index in found]
 
 

@@ -187,9 +187,9 @@ def _wanted(partial: PartialSchedule, chain: Chain) -> Roles:
     return roles
 
 
-def roles_of(partial: PartialSchedule, chain: Chain, windows: bool = False) -> Roles | None:
+def roles_of(partial: PartialSchedule, chain: Chain, windows: bool = False, own: bool = False) -> Roles | None:
     """What the loops of a nest do for a block; None where it is no such nest. windows: an operand may also go along
-    with a loop, as a window does."""
+    with a loop, as a window does. own: it may be another part of the target's array, as in a factorisation."""
     inside = list(statements(chain[-1].body))
     if len(chain) < 3 or not inside or not isinstance(store := inside[-1], Store):
         return None
@@ -197,8 +197,8 @@ def roles_of(partial: PartialSchedule, chain: Chain, windows: bool = False) -> R
         return None
     numbers = {id(stmt) for stmt in inside}
     accesses = [walk for walk in partial.walks() if id(walk.stmt) in numbers]
-    mine = [walk for walk in accesses if walk.array == store.array]
-    operands = [walk for walk in accesses if walk.array != store.array]
+    mine = [walk for walk in accesses if walk.array == store.array and not (own and walk.node.index != store.index)]
+    operands = [walk for walk in accesses if walk not in mine]
     if any(walk.node.index != store.index for walk in mine) or len(mine) < 2 or not operands:
         return None
     depth = next((loop for loop in reversed(chain) if not _moves(mine, loop)), None)
@@ -208,7 +208,11 @@ def roles_of(partial: PartialSchedule, chain: Chain, windows: bool = False) -> R
     if depth is None or vector is None or not _are_shared(operands, vector, going):
         return None
     outer = [loop for loop in chain if loop is not vector]
-    rows = next((loop for loop in reversed(outer) if _moves(mine, loop) and _are_shared(operands, loop, going)), None)
+    sides = [loop for loop in reversed(outer) if _moves(mine, loop) and _are_shared(operands, loop, going)]
+    rows = (
+        next((loop for loop in sides if not _go_with(operands, loop, vector)), None) if own and len(deep) > 1 else None
+    )
+    rows = rows or next(iter(sides), None)
     far = [walk for walk in operands if walk.strides.get(vector.name) not in (0, 1)]
     if rows is None or any(walk.strides.get(depth.name) != 1 or walk.strides.get(rows.name) != 0 for walk in far):
         return None
@@ -227,6 +231,11 @@ def roles_of(partial: PartialSchedule, chain: Chain, windows: bool = False) -> R
 
 def _moves(accesses: list[AccessStrides], loop: For) -> bool:
     return any(walk.strides.get(loop.name) != 0 for walk in accesses)
+
+
+def _go_with(operands: list[AccessStrides], loop: For, other: For) -> bool:
+    """Whether an operand moves along both loops, so that each of their iterations uses other elements."""
+    return any(walk.strides.get(loop.name) != 0 != walk.strides.get(other.name) for walk in operands)
 
 
 def _are_shared(operands: list[AccessStrides], loop: For, deep: list[For]) -> bool:

@@ -42,14 +42,15 @@ from loopwright.steps.specialize import Specialize
 from loopwright.steps.split import Split
 from loopwright.steps.stage import Stage
 from loopwright.steps.step import Step
+from loopwright.steps.swap import Swap
 from loopwright.steps.tile import Tile
 from loopwright.steps.unroll import Unroll
 from loopwright.steps.unroll_and_jam import UnrollAndJam
 from loopwright.steps.vectorize import Vectorize
 
 STEPS: tuple[type[Step], ...] = (
-    Split, Tile, Align, Reorder, Fuse, Fission, Cut, Partition, Normalize, Reverse, Shift, Skew, Guard, Complete,
-    Overrun, Separate, Specialize, Promote, Hold, Carry, Demote, Expand, Pack, Stage, Reduce, Scan, Find, Rank,
-    Resolve, Inspect, Redirect, Group, Abreast, Renumber, Relayout, Unroll, UnrollAndJam, Reschedule, Vectorize,
+    Split, Tile, Align, Reorder, Swap, Fuse, Fission, Cut, Partition, Normalize, Reverse, Shift, Skew, Guard,
+    Complete, Overrun, Separate, Specialize, Promote, Hold, Carry, Demote, Expand, Pack, Stage, Reduce, Scan, Find,
+    Rank, Resolve, Inspect, Redirect, Group, Abreast, Renumber, Relayout, Unroll, UnrollAndJam, Reschedule, Vectorize,
     Lockstep, Parallelize, Balance, Bind,
 )  # fmt: skip

@@ -13,6 +13,7 @@ from loopwright.ir.nodes import Assign, Break, Continue, Expr, For, Kernel
 from loopwright.ir.types import INT64
 from loopwright.ir.walk import loops
 from loopwright.steps.draft import finished, fresh, names_of, with_statement
+from loopwright.steps.extent import loops_around, never_above
 from loopwright.steps.nest import balanced, changes_inside, jumps_in, missing, size_of, step_of, the_loop, too_large
 from loopwright.steps.step import Rejection, Step
 
@@ -57,9 +58,8 @@ class Cut(Step):
         point: Expr = plus(variable(self.at), self.offset) if self.at else number(self.offset)
         name = fresh(loop.name, names_of(kernel))
         first = replace(loop, upper=least(loop.upper, point))
-        second = replace(
-            loop, name=name, lower=most(loop.lower, point), body=(Assign(loop.name, variable(name)), *loop.body)
-        )
+        lower = point if never_above(loop.lower, point, loops_around(kernel, loop)) else most(loop.lower, point)
+        second = replace(loop, name=name, lower=lower, body=(Assign(loop.name, variable(name)), *loop.body))
         return finished(with_statement(kernel, loop, (first, second)), kernel)
 
     @classmethod

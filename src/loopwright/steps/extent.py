@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from math import gcd
 
-from loopwright.ir.linear import apart
+from loopwright.ir.linear import apart, parted
 from loopwright.ir.nodes import Binary, Body, Const, Dim, Expr, For, Kernel, Stmt, Var
 from loopwright.ir.types import INT64
 from loopwright.ir.walk import bodies, expressions, own_expressions, statements, subexpressions
@@ -74,6 +74,16 @@ def surely_runs(loop: For, around: Mapping[str, For]) -> bool:
         return False
     # At v every end e of the outer loop has v < e, and v + stretch does too unless it wraps, which the guard forbids.
     return all(end in ends_of(outer) or (apart(end, loop.lower) or 0) * step > 0 for end in ends_of(loop))
+
+
+def never_above(expr: Expr, point: Expr, loops: Mapping[str, For]) -> bool:
+    """Whether a loop's variable, or a constant more than it, is at most so much wherever that loop runs: `k + 1` inside
+    `k in k.o .. min(k.o + 32, n)` is never above `k.o + 32`."""
+    base, more = parted(expr)
+    loop = loops.get(base.name) if isinstance(base, Var) else None
+    if loop is None or not isinstance(loop.step, Const) or int(loop.step.value) <= 0:
+        return False
+    return any((room := apart(point, end)) is not None and room >= more - 1 for end in ends_of(loop))
 
 
 def around(kernel: Kernel, inner: Stmt) -> tuple[Stmt, ...]:

@@ -18,11 +18,13 @@ from loopwright.analysis.facts import Facts
 from loopwright.analysis.prefetch import rounds_of
 from loopwright.analysis.running_totals import RunningTotal, running_totals
 from loopwright.analysis.trace import escapes
+from loopwright.ir.linear import coefficient
 from loopwright.ir.nodes import (
     Allocate,
     Assign,
     Block,
     Body,
+    Expr,
     For,
     If,
     Kernel,
@@ -33,7 +35,7 @@ from loopwright.ir.nodes import (
     Store,
     While,
 )
-from loopwright.ir.queries import arrays_made, arrays_stored, contains, has, types_assigned
+from loopwright.ir.queries import arrays_made, arrays_stored, contains, has, names_assigned, names_in, types_assigned
 from loopwright.ir.walk import bodies, expressions, own_expressions, statements
 from loopwright.steps.extent import extent_of, trip_of
 from loopwright.steps.nest import step_of
@@ -328,7 +330,7 @@ class _Whole:
         if self.of.complete:
             stored = arrays_stored(loop.body)
             kernel, gpu = self.of.kernel, self.of.facts.gpu
-            common = [one for one, _ in self.shared if one.array in stored]
+            common = [one for one, _ in self.shared if one.array in stored and not _has_parts(band, one.array)]
             if names := [one.array for one in common if owned(kernel, one, self.size, gpu) is None]:
                 raise _Refused(f"teams of threads share '{min(names)}': they would have to wait for one another")
         _Whole(self.of, (lanes, 1, 1), self.shared, self.parts, who="teams of threads").body(loop.body)
@@ -350,6 +352,20 @@ class _Columns(_Whole):
             raise _Refused("a loop of each column holds a barrier for threads along y")
         else:
             super().statement(stmt)
+
+
+def _has_parts(band: Sequence[For], array: str) -> bool:
+    """Whether iterations of loops around one another use elements of an array that no other iteration does: along an
+    axis for each loop, all indices are the same, and that loop's variable with what stays."""
+    body = band[-1].body
+    changing = names_assigned(body) | {stmt.name for stmt in statements(body, For)}
+    accesses: list[Load | Store] = [*statements(body, Store), *expressions(body, Load)]
+    indices = [one.index for one in accesses if one.array == array]
+
+    def is_own(axis: tuple[Expr, ...], loop: For) -> bool:
+        return len(set(axis)) == 1 and bool(coefficient(axis[0], loop.name)) and not names_in(axis[0]) & changing
+
+    return all(any(is_own(axis, loop) for axis in zip(*indices, strict=True)) for loop in band)
 
 
 def _size(stmt: Allocate, times: int) -> int:

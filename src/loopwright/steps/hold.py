@@ -8,6 +8,7 @@ from math import prod
 from typing import ClassVar, Self
 
 from loopwright.analysis.facts import Facts
+from loopwright.analysis.local_arrays import never_meet
 from loopwright.ir.linear import apart, least, minus, most, number, parted, plus, variable
 from loopwright.ir.nodes import (
     Allocate,
@@ -43,13 +44,29 @@ Side = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class TouchedBoxes:
-    """What a loop touches of an array. anchors: along each axis what boxes are counted from; read: boxes of which no
-    one is in another one, those that are written among them; written: the latter."""
+    """What a loop touches of an array in one place. uses: the accesses; anchors: along each axis what boxes are counted
+    from; read: boxes of which no one is in another one, those that are written among them; written: the latter."""
 
-    element: Scalar
+    uses: tuple[Load | Store, ...]
     anchors: tuple[Expr, ...]
     read: tuple[tuple[Side, ...], ...]
     written: tuple[tuple[Side, ...], ...]
+
+    @property
+    def element(self) -> Scalar:
+        """The type of what it holds."""
+        first = self.uses[0]
+        return first.value.type if isinstance(first, Store) else first.type
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """How many elements there are along each axis."""
+        return tuple(last - first for first, last in self.around)
+
+    @property
+    def starts(self) -> tuple[Expr, ...]:
+        """Where they begin."""
+        return tuple(plus(anchor, first) for anchor, (first, _) in zip(self.anchors, self.around, strict=True))
 
     @property
     def around(self) -> tuple[Side, ...]:
@@ -66,9 +83,10 @@ class _Unknown(Exception):
 class Hold(Step):
     """Copy the elements of an array that a loop reads or writes into a local array before it, have it use these, and
     copy those that it writes back: neighbours of an element, too (`promote` keeps one element for each iteration of
-    other loops, `stage` what is only read). Along each axis the elements have to be a box of constant size. On a GPU,
-    threads of a block then share it in their shared memory; `pad 1` makes its rows longer, so that a column or a
-    diagonal lies in several banks. `hold a i`:
+    other loops, `stage` what is only read). The elements have to be a box of constant size, or several, as tiles of a
+    matrix, of which what one has is not read in another: then each has a local array. On a GPU, threads of a block
+    share these in their shared memory; `pad 1` makes rows longer, so that a column or a diagonal lies in several banks.
+    `hold a i`:
 
     for i.o in 1 .. n step 8:
         for i in i.o .. min(i.o + 8, n):
@@ -109,73 +127,81 @@ class Hold(Step):
         found = self._held(kernel, loop)
         if isinstance(found, Rejection):
             return found
-        size = prod(last - first for first, last in found.around) * found.element.size_bytes
+        size = sum(prod(one.shape) * one.element.size_bytes for one in found)
         if size > CACHE_BYTES:
             return Rejection(f"the array would take {size} bytes; the limit is {CACHE_BYTES}")
+        ours = [id(use) for one in found if one.written for use in one.uses]
+        rest = [id(use) for one in found if not one.written for use in one.uses]
+        # What is copied back are whole boxes: of two that are written, one might undo the other.
+        is_alone = sum(bool(one.written) for one in found) < 2
+        stack = list(loops_around(kernel, loop))
+        if not is_alone or (ours and rest and not never_meet(kernel, ours, rest, stack, facts.known)):
+            return Rejection(f"'{self.loop}' touches boxes of '{self.array}' whose distance is not known")
         return None
 
     def apply(self, kernel: Kernel) -> Kernel:
         loop = the_loop(kernel, self.loop)
         found = self._held(kernel, loop)
-        assert isinstance(found, TouchedBoxes)
+        assert not isinstance(found, Rejection)
         taken = names_of(kernel)
-        local = fresh(f"{self.array}.h", taken)
-        taken |= {local}
-        starts = [plus(anchor, first) for anchor, (first, _) in zip(found.anchors, found.around, strict=True)]
-
-        def place(index: tuple[Expr, ...]) -> tuple[Expr, ...]:
-            return tuple(_apart(axis, start) for axis, start in zip(index, starts, strict=True))
+        locals_: dict[tuple[Expr, ...], tuple[str, TouchedBoxes]] = {}
+        made: list[Stmt] = []
+        before: list[Stmt] = []
+        behind: list[Stmt] = []
+        for boxes in found:
+            local = fresh(f"{self.array}.h", taken)
+            taken |= {local}
+            locals_ |= {use.index: (local, boxes) for use in boxes.uses}
+            *outer, row = boxes.shape
+            made.append(Allocate(local, boxes.element, tuple(map(number, (*outer, row + self.pad))), None))
+            before += _copies(self.array, local, boxes, False, taken)
+            behind += _copies(self.array, local, boxes, True, taken)
 
         def load(expr: Expr) -> Expr:
-            is_it = isinstance(expr, Load) and expr.array == self.array
-            return replace(expr, array=local, index=place(expr.index)) if is_it and isinstance(expr, Load) else expr
+            if not isinstance(expr, Load) or expr.array != self.array:
+                return expr
+            local, boxes = locals_[expr.index]
+            return replace(expr, array=local, index=_place(expr.index, boxes))
 
         def store(stmt: Stmt) -> Body:
-            if isinstance(stmt, Store) and stmt.array == self.array:
-                return (replace(stmt, array=local, index=place(stmt.index)),)
-            return (stmt,)
+            if not isinstance(stmt, Store) or stmt.array != self.array:
+                return (stmt,)
+            local, boxes = locals_[stmt.index]
+            return (replace(stmt, array=local, index=_place(stmt.index, boxes)),)
 
-        def copies(boxes: Iterable[tuple[Side, ...]], suffix: str) -> Iterator[Stmt]:
-            for box in boxes:
-                names = [fresh(f"{local}.{suffix}", taken)]
-                taken.add(names[0])
-                while len(names) < len(box):
-                    names.append(fresh(f"{local}.{suffix}", taken))
-                    taken.add(names[-1])
-                index = tuple(map(variable, names))
-                there = place(index)
-                body: Stmt = Store(local, there, Load(self.array, index, found.element))
-                if suffix == "w":
-                    body = Store(self.array, index, Load(local, there, found.element))
-                for axis in reversed(range(len(box))):
-                    first, last = (plus(found.anchors[axis], side) for side in box[axis])
-                    lower, upper = most(number(0), first), least(Dim(self.array, axis), last)
-                    body = For(names[axis], lower, upper, number(1), (body,))
-                yield body
-
-        *outer, row = (last - first for first, last in found.around)
-        shape = tuple(map(number, (*outer, row + self.pad)))
-        made = Allocate(local, found.element, shape, None)
         changed = rewrite_body((loop,), store, load)
-        new = (made, *copies(found.read, "r"), *changed, *copies(found.written, "w"))
-        return finished(with_statement(kernel, loop, new), kernel)
+        return finished(with_statement(kernel, loop, (*made, *before, *changed, *behind)), kernel)
 
-    def _held(self, kernel: Kernel, loop: For) -> TouchedBoxes | Rejection:
-        (loop,) = substituted((loop,), _points(kernel, loop))  # type: ignore[assignment]
-        inside = {stmt.name: stmt for stmt in (loop, *statements(loop.body, For)) if isinstance(stmt, For)}
+    def _held(self, kernel: Kernel, loop: For) -> tuple[TouchedBoxes, ...] | Rejection:
+        """What lies a known distance apart, together."""
+        (pointed,) = substituted((loop,), _points(kernel, loop))
+        assert isinstance(pointed, For)
+        inside = {stmt.name: stmt for stmt in statements((pointed,), For)}
         fixed = names_assigned(loop.body)
+        uses = list(zip(_uses(loop, self.array), _uses(pointed, self.array), strict=True))
+        if not uses:
+            return Rejection(f"'{self.loop}' does not use '{self.array}'")
+        places: list[tuple[tuple[Expr, ...], list[tuple[Load | Store, tuple[Side, ...]]]]] = []
         try:
-            uses = [(one, [_sides(axis, inside, fixed) for axis in one.index]) for one in _uses(loop, self.array)]
-            if not uses:
-                return Rejection(f"'{self.loop}' does not use '{self.array}'")
-            anchors = tuple(start for start, _ in uses[0][1])
-            boxes = [(one, tuple(map(_from, sides, anchors))) for one, sides in uses]
+            for use, there in uses:
+                sides = [_sides(axis, inside, fixed) for axis in there.index]
+                anchors = tuple(start for start, _ in sides)
+                at = next((at for at, _ in places if _are_near(anchors, at)), None)
+                if at is None:
+                    places.append((at := anchors, []))
+                box = tuple(map(_from, sides, at))
+                next(found for known, found in places if known is at).append((use, box))
         except _Unknown as why:
             return Rejection(f"what '{self.loop}' touches of '{self.array}' is no box of constant size: {why}")
-        written = _largest(box for one, box in boxes if isinstance(one, Store))
-        first = uses[0][0]
-        element = first.value.type if isinstance(first, Store) else first.type
-        return TouchedBoxes(element, anchors, _largest(box for _, box in boxes), written)
+        return tuple(
+            TouchedBoxes(
+                tuple(use for use, _ in found),
+                anchors,
+                _largest(box for _, box in found),
+                _largest(box for use, box in found if isinstance(use, Store)),
+            )
+            for anchors, found in places
+        )
 
     @classmethod
     def candidates(cls, kernel: Kernel) -> Iterable[Self]:
@@ -241,12 +267,39 @@ def _limits(ends: tuple[Expr, ...], inside: dict[str, For], fixed: set[str], las
             yield start, more + (count - 1 if last else 0)
 
 
+def _are_near(some: tuple[Expr, ...], others: tuple[Expr, ...]) -> bool:
+    """Whether the distance of two places is known along each axis."""
+    return all(apart(one, other) is not None for one, other in zip(some, others, strict=True))
+
+
 def _from(side: tuple[Expr, int], anchor: Expr) -> Side:
     start, count = side
     first = apart(start, anchor)
-    if first is None:
-        raise _Unknown("accesses lie in boxes whose distance is not known")
+    assert first is not None
     return first, first + count
+
+
+def _place(index: tuple[Expr, ...], boxes: TouchedBoxes) -> tuple[Expr, ...]:
+    return tuple(_apart(axis, start) for axis, start in zip(index, boxes.starts, strict=True))
+
+
+def _copies(array: str, local: str, boxes: TouchedBoxes, back: bool, taken: set[str]) -> Iterator[Stmt]:
+    """Loops that fill the local array, or those that bring back what is written."""
+    for box in boxes.written if back else boxes.read:
+        names: list[str] = []
+        for _ in box:
+            names.append(fresh(f"{local}.{'w' if back else 'r'}", taken))
+            taken.add(names[-1])
+        index = tuple(map(variable, names))
+        there = _place(index, boxes)
+        body: Stmt = Store(local, there, Load(array, index, boxes.element))
+        if back:
+            body = Store(array, index, Load(local, there, boxes.element))
+        for axis in reversed(range(len(box))):
+            first, last = (plus(boxes.anchors[axis], side) for side in box[axis])
+            lower, upper = most(number(0), first), least(Dim(array, axis), last)
+            body = For(names[axis], lower, upper, number(1), (body,))
+        yield body
 
 
 def _largest(boxes: Iterable[tuple[Side, ...]]) -> tuple[tuple[Side, ...], ...]:
