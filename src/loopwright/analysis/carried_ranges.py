@@ -1,15 +1,17 @@
 """What is known of whole numbers that a loop carries from one iteration to the next, such as the length of a block that
 each round doubles, or a counter: they never fall below some number, as a counter that goes down does not while it is
-tested before (`while k > 0: ... k -= 1`); and where the condition of a `while` limits them they stay below a multiple
-of its limit. A value that could grow past 64 bits, and so become negative, has no range.
+tested before (`while k > 0: ... k -= 1`); where the condition of a `while` limits them they stay below a multiple of
+its limit; and what only falls, or only rises, stays on one side of what it was before the loop. A value that could grow
+past 64 bits, and so become negative, has no range.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Literal
 
-from loopwright.analysis.affine import LEVELS, Affine, Interval, Symbol, roots_of, scale
+from loopwright.analysis.affine import LEVELS, Affine, End, Interval, Symbol, roots_of, scale
 from loopwright.analysis.values import State, value_of
 from loopwright.ir.nodes import Assign, Binary, Body, Compare, Const, Expr, For, If, Load, Logical, Select, Var, While
 from loopwright.ir.queries import has, settled_by, unsettled_in
@@ -36,10 +38,11 @@ MOST_TIMES = 4096
 @dataclass(frozen=True, slots=True)
 class Range:
     """What a scalar is at least and at most, by the levels of what is assumed of arguments, and the arguments whose
-    levels decide."""
+    levels decide. ends: what else limits it."""
 
     intervals: tuple[Interval, ...]
     roots: frozenset[Symbol] = frozenset()
+    ends: tuple[End, ...] = ()
 
 
 def carried_ranges(loop: For | While, state: State) -> dict[str, Range]:
@@ -71,7 +74,8 @@ def carried_ranges(loop: For | While, state: State) -> dict[str, Range]:
     most = _most(state, asked, (*asked.begins, *before.values()))
     if most is None:
         return {}  # what is added could carry it past 64 bits
-    return {name: _range(before.get(name), floor, asked.limits.get(name), most) for name, floor in floors.items()}
+    ranges = {name: _range(before.get(name), floor, asked.limits.get(name), most) for name, floor in floors.items()}
+    return {name: _one_sided(name, one, before.get(name), floors, given) for name, one in ranges.items()}
 
 
 def _most(state: State, asked: _Ranges, begins: tuple[Affine, ...]) -> int | None:
@@ -92,6 +96,41 @@ def _range(before: Affine | None, least: int, limit: Affine | None, most: int) -
         return Range(((least, most),) * len(LEVELS))
     ends = (max(form.interval(level)[1] for form in (before, limit)) for level in range(len(LEVELS)))
     return Range(tuple((least, end) for end in ends), roots_of((before, limit)))
+
+
+def _one_sided(
+    name: str, known: Range, before: Affine | None, floors: Mapping[str, int], given: list[_Update]
+) -> Range:
+    """What is known of a scalar that never becomes more, or never less, than it was before the loop."""
+    updates = [one.stmt.value for one in given if one.stmt.name == name]
+    if before is None:
+        return known
+    if all(_keeps_side(value, name, "<=", floors) for value in updates):
+        spans = zip(known.intervals, (before.interval(level)[1] for level in range(len(LEVELS))), strict=True)
+        intervals = tuple((least, min(most, end)) for (least, most), end in spans)
+        ends: tuple[End, ...] = () if before.is_constant else (("<=", before),)
+        return Range(intervals, known.roots | roots_of((before,)), ends)
+    if not before.is_constant and all(_keeps_side(value, name, ">=", floors) for value in updates):
+        return Range(known.intervals, known.roots, ((">=", before),))
+    return known
+
+
+def _keeps_side(expr: Expr, name: str, side: Literal["<=", ">="], floors: Mapping[str, int]) -> bool:
+    """Whether a value is on this side of what the scalar was, or equal. What is in `floors` does not wrap around."""
+    match expr:
+        case Var(name=other):
+            return other == name
+        case Select(then=then, otherwise=otherwise):
+            return _keeps_side(then, name, side, floors) and _keeps_side(otherwise, name, side, floors)
+        case Binary(op="min" | "max" as op, left=left, right=right) if (op == "min") == (side == "<="):
+            return _keeps_side(left, name, side, floors) or _keeps_side(right, name, side, floors)
+        case Binary(op="add" | "sub" as op, left=left, right=Const(value=number)) if number >= 0:
+            return (op == "sub") == (side == "<=") and _keeps_side(left, name, side, floors)
+        case Binary(op="floordiv" | "shr" as op, left=left, right=Const(value=number)):
+            is_smaller = side == "<=" and floors[name] >= 0 and number >= (op == "floordiv")
+            return is_smaller and _keeps_side(left, name, side, floors)  # a part of what is negative is negative
+        case _:
+            return False
 
 
 @dataclass(frozen=True, slots=True)
