@@ -350,9 +350,14 @@ class Writer:
         """The name under which a quotient or a remainder is kept here; '' where it has to be computed."""
         return self.function.divided.get(expr, "")
 
-    def shifts_inside(self, expr: Binary) -> bool:
-        """Whether a shift is known to be by less than the width, and not by a negative amount: C knows such shifts."""
-        return not self.function.on_device and stays_inside(expr, self.loops)
+    def shifts_inside(self, expr: Binary, spare: int = 0) -> bool:
+        """Whether a shift is known to be by less than the width, and not by a negative amount: C knows such shifts.
+        spare: of so many bits less."""
+        return not self.function.on_device and stays_inside(expr, self.loops, spare)
+
+    def has_bits(self) -> bool:
+        """Whether there is a function that gives one bit of a number: a GPU has no vectors that are shifted."""
+        return not self.function.on_device
 
     # ---- accesses -----------------------------------------------------------------------------------------------
 
