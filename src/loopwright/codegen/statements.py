@@ -8,6 +8,7 @@ from typing import assert_never
 from loopwright.codegen.arrays import STACK_BYTES
 from loopwright.codegen.bit_loops import counted_bits
 from loopwright.codegen.c_text import VALUE_TYPE, compared, literal
+from loopwright.codegen.chosen_stores import chosen_store
 from loopwright.codegen.compaction import write_compaction
 from loopwright.codegen.function import Writer
 from loopwright.codegen.if_conversion import SIMPLE_STEP, chosen_in, count_of, flag_of, level_of, update_of
@@ -31,6 +32,7 @@ from loopwright.ir.nodes import (
     Leave,
     Logical,
     Return,
+    Select,
     Stmt,
     Store,
     Unary,
@@ -106,6 +108,8 @@ def _write(stmt: Stmt, w: Writer) -> None:
                     w.line(f"{target} {_IN_PLACE[op]} {w.text(stmt.value.right)};")
                 case _:
                     w.line(f"{target} = {w.text(stmt.value)};")
+        case Store() | If() if id(stmt) in w.decided.selected and (store := _store_of(stmt, w)) is not None:
+            _store_chosen(store, w)
         case Store():
             (w.write_store or partial(write_store, w=w))(stmt)
         case Allocate():
@@ -197,6 +201,30 @@ def _chosen(stmt: If, w: Writer) -> None:
             w.line(f"const int64_t lw_next{number} = {chosen}, {w.text(then)}, {w.text(otherwise)});")
         for number, name in enumerate(choices):  # once all are there: one may read what another changes
             w.line(f"{w.function.renamed.get(name) or w.use(w.names.of(name))} = lw_next{number};")
+
+
+def _store_of(stmt: Stmt, w: Writer) -> Store | None:
+    return chosen_store(stmt) if w.write_store is None and not w.in_lanes else None
+
+
+def _store_chosen(store: Store, w: Writer) -> None:
+    w.chooses = True
+    with w.block():
+        w.line("int64_t lw_value;")
+        _choose(store.value, "lw_value", 0, w)
+        w.line(f"{w.element(store)} = lw_value;")
+
+
+def _choose(value: Expr, target: str, depth: int, w: Writer) -> None:
+    """Give a name one of several numbers, those that are asked for last first."""
+    if not isinstance(value, Select):
+        w.line(f"{target} = {w.text(value)};")
+        return
+    with w.block():
+        w.line(f"int64_t lw_else{depth};")
+        _choose(value.otherwise, f"lw_else{depth}", depth + 1, w)
+        chosen = _condition_of_choices(value.condition, w)
+        w.line(f"{target} = {chosen}, {w.text(value.then)}, lw_else{depth});")
 
 
 def _condition_of_choices(condition: Expr, w: Writer) -> str:
