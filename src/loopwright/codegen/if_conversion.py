@@ -74,7 +74,8 @@ def select_updates(given: CodegenInput, lowering: LoopLowering) -> LoopLowering:
         if loop.name in lowering.lanes or loop.name in lowering.regions or contains(loop.body, For, While):
             continue
         found |= {id(stmt) for stmt in statements(loop.body, If) if update_of(stmt) is not None}
-        if given.facts.loops[loop.name].verdict not in ("parallel", "reduction"):
+        known = given.facts.loops.get(loop.name)  # of nothing where every access is checked
+        if known is not None and known.verdict not in ("parallel", "reduction"):
             found |= {id(stmt) for stmt in loop.body if isinstance(stmt, If | Store) and is_better_chosen(stmt, given)}
         if operations_in(loop.body) >= LEAST_AROUND:
             found |= {id(stmt) for stmt in loop.body if isinstance(stmt, If) and _is_guessed_wrong(stmt, loop)}
