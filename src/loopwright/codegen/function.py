@@ -131,7 +131,7 @@ class Writer:
         self.given = CodegenInput(kernel, facts, self.arrays, self.scalars, self.loops, check_all, strict)
         self.decided = LoopLowering()
         self.kept_indices: dict[Access, str] = {}  # names, by the access that has checked the index
-        self.reserved: set[str] = set()  # local arrays of which only part is mostly used
+        self.reserved: dict[str, int] = {}  # local arrays of which only part is mostly used, and their bytes
         self.rooms = False  # whether there are others on the heap
         self.chooses = False  # whether numbers are chosen without a jump
         self.vector_functions = False  # whether what is written may run in lanes, and its last digits may differ

@@ -305,6 +305,10 @@ def _return(stmt: Return, w: Writer) -> None:
     w.leave()
 
 
+MOST_RESERVED = RESERVED * 8 * 16
+"""Bytes of addresses: a list of 16 numbers each."""
+
+
 def _allocate(stmt: Allocate, w: Writer) -> None:
     array = w.arrays[stmt.array]
     constant = [size.value if isinstance(size, Const) else None for size in stmt.shape]
@@ -317,24 +321,32 @@ def _allocate(stmt: Allocate, w: Writer) -> None:
     if elements * array.element.size_bytes <= STACK_BYTES and None not in constant:
         w.function.declared[array.pointer] = AlignedArray(array.memory_type, array.pointer, max(elements, 1), 64)
         count = str(elements)
-    elif elements == RESERVED and len(stmt.shape) == 1 and stmt.fill is None:
+    elif _is_mostly_unused(stmt, elements * array.element.size_bytes):
         count = str(elements)
-        _reserve(stmt, w)
+        _reserve(stmt, elements * array.element.size_bytes, w)
     else:
         count = _heap(stmt, w)
     if stmt.fill is not None:
         _fill(stmt.fill, w.use(array.pointer), array.memory_type, count, w)
 
 
-def _reserve(stmt: Allocate, w: Writer) -> None:
+def _is_mostly_unused(stmt: Allocate, size_bytes: int) -> bool:
+    """Whether an array is a list, or has a row for each item of one."""
+    sizes = [size.value for size in stmt.shape if isinstance(size, Const)]
+    is_room = sizes.count(RESERVED) == 1 and len(sizes) == len(stmt.shape) and stmt.fill is None
+    return is_room and 0 < size_bytes <= MOST_RESERVED
+
+
+def _reserve(stmt: Allocate, size_bytes: int, w: Writer) -> None:
     """Addresses for an array that is mostly used in part: see reserved.h."""
     w.use("failure")
     pointer = w.declare(w.arrays[stmt.array].pointer)
-    w.reserved.add(pointer)
+    w.reserved[pointer] = size_bytes
     if pointer not in w.function.buffers:
         w.function.buffers.append(pointer)
     w.line(f"{pointer} = lw_reserve({pointer});")
-    w.fail(w.site("memory", stmt.array, 0, stmt.at), str(RESERVED), condition=f"!{pointer}")
+    w.fail(w.site("memory", stmt.array, 0, stmt.at), str(size_bytes // w.arrays[stmt.array].element.size_bytes),
+           condition=f"!{pointer}")  # fmt: skip
 
 
 def _heap(stmt: Allocate, w: Writer) -> str:
