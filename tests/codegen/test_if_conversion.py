@@ -435,3 +435,43 @@ def test_choices_by_comparisons_are_those_of_python() -> None:
         levels(x, expected, least, x[2:])
         np.testing.assert_array_equal(mine.view(np.int64), expected.view(np.int64))
     assert "LW_COMPARED(float64" in kernel.specialise(x, mine, least, x[2:]).program.text
+
+
+def collatz(first: int) -> int:
+    n, count = first, 0
+    while n != 1:
+        n = n // 2 if n % 2 == 0 else 3 * n + 1
+        count += 1
+    return count
+
+
+def place(a: Any, x: float) -> int:
+    low, high = 0, len(a)
+    while low < high:
+        middle = (low + high) // 2
+        high = middle if a[middle] >= x else high
+        low = middle + 1 if a[middle] < x else low
+    return low
+
+
+def test_a_choice_may_be_an_expression() -> None:
+    kernel, searched, a = lw.kernel(collatz), lw.kernel(place), np.arange(9.0)
+    assert [kernel(first) for first in (1, 2, 27, 97)] == [collatz(first) for first in (1, 2, 27, 97)]
+    for x in (-1.0, 3.0, 3.5, 9.0):
+        assert searched(a, x) == place(a, x)
+    text = host_text(
+        "kernel f(a: int64[1] C):\n    var n: int64\n    n = a[0]\n    while n != 1 named w:\n"
+        "        n = n // 2 if n % 2 == 0 else 3 * n + 1\n    a[0] = n\n",
+        "",
+    )
+    assert "lw_chosen_eq_int64(lw_one, lw_other" in text.split(" lw_kernel(", 1)[1]
+    with pytest.raises(lw.BoundsError):  # what fails in a condition fails once, and first
+        lw.kernel(beyond)(a)
+
+
+def beyond(a: Any) -> int:
+    low, k = 0, 5
+    while low < 20:
+        k = k + 1 if a[k] >= 0.0 else k + 2
+        low = low + 1
+    return k

@@ -11,7 +11,7 @@ from loopwright.codegen.c_text import VALUE_TYPE, compared, literal
 from loopwright.codegen.chosen_stores import chosen_store
 from loopwright.codegen.compaction import write_compaction
 from loopwright.codegen.function import Writer
-from loopwright.codegen.if_conversion import SIMPLE_STEP, chosen_in, count_of, flag_of, level_of, update_of
+from loopwright.codegen.if_conversion import SIMPLE_STEP, as_if, chosen_in, count_of, flag_of, level_of, update_of
 from loopwright.codegen.outlining import may_outline, write_outlined
 from loopwright.codegen.safepoints import write_while
 from loopwright.ir.code import AlignedArray
@@ -101,6 +101,8 @@ def write(stmt: Stmt, w: Writer) -> None:
 
 def _write(stmt: Stmt, w: Writer) -> None:
     match stmt:
+        case Assign() if id(stmt) in w.decided.selected and (choice := as_if(stmt)) is not None:
+            _chosen(choice, w)
         case Assign():
             target = w.function.renamed.get(stmt.name) or w.use(w.names.of(stmt.name))
             match stmt.value:
