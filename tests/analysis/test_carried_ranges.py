@@ -53,6 +53,7 @@ MOST = 2**63 - 1
         ("v = 9", "while v > 0 named w:\n    v = v - 1", {"v": 0}),
         ("v = 9", "while n > 0 and 3 <= v named w:\n    v = v - 3", {"v": 0}),
         ("v = 5", "while v >= 0 named w:\n    v = v - 1", {"v": -1}),
+        ("v = 9", "while v >= size(a, 0) and n > 0 named w:\n    v = v - size(a, 0)", {"v": 0}),
         (
             "v = 0",
             "for i in 0 .. n:\n    if c[i] > 0 and v > 0:\n        v = v - 1\n    else:\n        v = v + 1",
@@ -112,6 +113,9 @@ def test_a_limit_is_one_for_exactly_what_is_multiplied() -> None:
         ("v = 9", "while v > 0 named w:\n    v = v - 1\n    v = v - 1"),
         ("v = 9", "while v > 0 named w:\n    for i in 0 .. n:\n        v = v - 1"),
         ("v = 9", "while v > 0 named w:\n    v = v - m"),
+        ("v = 9", "while v >= m named w:\n    v = v - m"),  # m may be negative
+        ("v = 9", "while v >= size(a, 0) named w:\n    v = v - size(a, 0)\n    v = v - size(a, 0)"),
+        ("v = 9", "while v >= size(a, 0) or n > 0 named w:\n    v = v - size(a, 0)"),
         ("v = 9", "while v > 0 named w:\n    v = v - 3"),
         ("v = 9", "while v < 20 named w:\n    v = v - 1"),
         ("v = 9", "for i in 0 .. n:\n    if v > 0:\n        v = v + 1\n    else:\n        v = v - 1"),
@@ -173,6 +177,19 @@ def sifted_up(heap: Any) -> None:
             k = (k - 1) // 2
 
 
+def in_gaps(a: Any) -> None:
+    gap = a.shape[0] // 2
+    while gap > 0:
+        for i in range(gap, a.shape[0]):
+            x = a[i]
+            j = i
+            while j >= gap and a[j - gap] > x:
+                a[j] = a[j - gap]
+                j -= gap
+            a[j] = x
+        gap //= 2
+
+
 def from_both_ends(a: Any, target: float) -> int:
     lo, hi, found = 0, a.shape[0] - 1, 0
     while lo < hi:
@@ -192,7 +209,9 @@ def backwards(a: Any, step: int) -> float:
     return t
 
 
-@pytest.mark.parametrize(("function", "checked"), [(inserted, 0), (sifted_up, 0), (from_both_ends, 0), (backwards, 1)])
+@pytest.mark.parametrize(
+    ("function", "checked"), [(inserted, 0), (sifted_up, 0), (in_gaps, 0), (from_both_ends, 0), (backwards, 1)]
+)
 def test_what_falls_stays_inside(function: Any, checked: int) -> None:
     """And results are Python's, for sizes at which nothing falls as well."""
     more = {from_both_ends: (3.0,), backwards: (1,)}.get(function, ())

@@ -75,7 +75,7 @@ def carried_ranges(loop: For | While, state: State) -> dict[str, Range]:
     if most is None:
         return {}  # what is added could carry it past 64 bits
     ranges = {name: _range(before.get(name), floor, asked.limits.get(name), most) for name, floor in floors.items()}
-    return {name: _one_sided(name, one, before.get(name), floors, given) for name, one in ranges.items()}
+    return {name: _one_sided(name, one, before.get(name), asked) for name, one in ranges.items()}
 
 
 def _most(state: State, asked: _Ranges, begins: tuple[Affine, ...]) -> int | None:
@@ -98,39 +98,19 @@ def _range(before: Affine | None, least: int, limit: Affine | None, most: int) -
     return Range(tuple((least, end) for end in ends), roots_of((before, limit)))
 
 
-def _one_sided(
-    name: str, known: Range, before: Affine | None, floors: Mapping[str, int], given: list[_Update]
-) -> Range:
+def _one_sided(name: str, known: Range, before: Affine | None, asked: _Ranges) -> Range:
     """What is known of a scalar that never becomes more, or never less, than it was before the loop."""
-    updates = [one.stmt.value for one in given if one.stmt.name == name]
+    updates = [one.stmt.value for one in asked.given if one.stmt.name == name]
     if before is None:
         return known
-    if all(_keeps_side(value, name, "<=", floors) for value in updates):
+    if all(asked.keeps_side(value, name, "<=") for value in updates):
         spans = zip(known.intervals, (before.interval(level)[1] for level in range(len(LEVELS))), strict=True)
         intervals = tuple((least, min(most, end)) for (least, most), end in spans)
         ends: tuple[End, ...] = () if before.is_constant else (("<=", before),)
         return Range(intervals, known.roots | roots_of((before,)), ends)
-    if not before.is_constant and all(_keeps_side(value, name, ">=", floors) for value in updates):
+    if not before.is_constant and all(asked.keeps_side(value, name, ">=") for value in updates):
         return Range(known.intervals, known.roots, ((">=", before),))
     return known
-
-
-def _keeps_side(expr: Expr, name: str, side: Literal["<=", ">="], floors: Mapping[str, int]) -> bool:
-    """Whether a value is on this side of what the scalar was, or equal. What is in `floors` does not wrap around."""
-    match expr:
-        case Var(name=other):
-            return other == name
-        case Select(then=then, otherwise=otherwise):
-            return _keeps_side(then, name, side, floors) and _keeps_side(otherwise, name, side, floors)
-        case Binary(op="min" | "max" as op, left=left, right=right) if (op == "min") == (side == "<="):
-            return _keeps_side(left, name, side, floors) or _keeps_side(right, name, side, floors)
-        case Binary(op="add" | "sub" as op, left=left, right=Const(value=number)) if number >= 0:
-            return (op == "sub") == (side == "<=") and _keeps_side(left, name, side, floors)
-        case Binary(op="floordiv" | "shr" as op, left=left, right=Const(value=number)):
-            is_smaller = side == "<=" and floors[name] >= 0 and number >= (op == "floordiv")
-            return is_smaller and _keeps_side(left, name, side, floors)  # a part of what is negative is negative
-        case _:
-            return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,6 +179,8 @@ class _Ranges:
             return None if floor is None or floor < 0 else floor
         if expr.op == "min":
             return _least(self._value(side, given) for side in (expr.left, expr.right))
+        if expr.op == "sub" and self._is_tested_against(expr, given):
+            return 0
         for side, other in ((expr.left, expr.right), (expr.right, expr.left)):
             if isinstance(other, Const) and (other is expr.right or expr.op in ("add", "mul")):
                 floor = self._value(side, given)
@@ -228,7 +210,36 @@ class _Ranges:
         if not isinstance(expr, Var) or expr.name != given.stmt.name:
             return None
         return max((least for condition, body in given.guards for least in _least_by(condition, expr.name, self.floors)
-                    if sum(one.name == expr.name for one in statements(body, Assign)) == 1), default=None)  # fmt: skip
+                    if _is_given_once(expr.name, body)), default=None)  # fmt: skip
+
+    def _is_tested_against(self, expr: Binary, given: _Update) -> bool:
+        """Whether a scalar becomes less by a number that it is tested to be no less than, which is not negative."""
+        own = isinstance(expr.left, Var) and expr.left.name == given.stmt.name
+        return own and self._is_never_negative(expr.right) and any(
+            _is_no_less(condition, expr.left, expr.right) and _is_given_once(given.stmt.name, body)
+            for condition, body in given.guards
+        )  # fmt: skip
+
+    def _is_never_negative(self, expr: Expr) -> bool:
+        is_settled = settled_by(expr).isdisjoint(self.changing) and not has(expr, Load)
+        return is_settled and value_of(self.state, expr).interval(0)[0] >= 0
+
+    def keeps_side(self, expr: Expr, name: str, side: Literal["<=", ">="]) -> bool:
+        """Whether a value is on this side of what the scalar was, or equal. What has a floor does not wrap around."""
+        match expr:
+            case Var(name=other):
+                return other == name
+            case Select(then=then, otherwise=otherwise):
+                return self.keeps_side(then, name, side) and self.keeps_side(otherwise, name, side)
+            case Binary(op="min" | "max" as op, left=left, right=right) if (op == "min") == (side == "<="):
+                return self.keeps_side(left, name, side) or self.keeps_side(right, name, side)
+            case Binary(op="add" | "sub" as op, left=left, right=right) if (op == "sub") == (side == "<="):
+                return self._is_never_negative(right) and self.keeps_side(left, name, side)
+            case Binary(op="floordiv" | "shr" as op, left=left, right=Const(value=number)):
+                is_smaller = side == "<=" and self.floors[name] >= 0 and number >= (op == "floordiv")
+                return is_smaller and self.keeps_side(left, name, side)  # a part of what is negative is negative
+            case _:
+                return False
 
     def _is_limited(self, given: _Update, times: int) -> bool:
         """Whether the loop goes on only while the scalar is so small that this many times its value has 64 bits, and an
@@ -261,6 +272,23 @@ def _sum_of_half(expr: Binary) -> tuple[Expr, Expr] | None:
 def _least(floors: Iterator[int | None]) -> int | None:
     known = list(floors)
     return None if None in known else min(floor for floor in known if floor is not None)
+
+
+def _is_given_once(name: str, body: Body) -> bool:
+    return sum(one.name == name for one in statements(body, Assign)) == 1
+
+
+def _is_no_less(condition: Expr, scalar: Expr, other: Expr) -> bool:
+    """Whether a scalar is at least another number wherever a condition holds."""
+    match condition:
+        case Logical(op="and", left=left, right=right):
+            return _is_no_less(left, scalar, other) or _is_no_less(right, scalar, other)
+        case Compare(op="gt" | "ge", left=left, right=right):
+            return (left, right) == (scalar, other)
+        case Compare(op="lt" | "le", left=left, right=right):
+            return (right, left) == (scalar, other)
+        case _:
+            return False
 
 
 def _least_by(condition: Expr, name: str, floors: Mapping[str, int]) -> Iterator[int]:
