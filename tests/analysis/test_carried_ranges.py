@@ -120,6 +120,9 @@ def test_a_limit_is_one_for_exactly_what_is_multiplied() -> None:
         ("v = 9", "while v < 20 named w:\n    v = v - 1"),
         ("v = 9", "for i in 0 .. n:\n    if v > 0:\n        v = v + 1\n    else:\n        v = v - 1"),
         ("v = 9\nu = 9", "while v > 0 named w:\n    u = v - 3\n    v = u - 1"),
+        ("v = 9\nu = -5", "while v > 0 named w:\n    v = u\n    u = v - 1"),
+        ("u = 9\nv = -5", "while u > 0 named w:\n    v = u - 1\n    u = v"),  # which stays if nothing runs
+        ("u = 9", "while u > 0 named w:\n    u = u - 2\n    v = u - 1"),
         ("v = 0", "for i in 0 .. n:\n    v = c[i]"),
         ("v = 0", "for i in 0 .. n:\n    v = m"),
     ],
@@ -142,6 +145,8 @@ def test_a_size_that_changes_in_the_loop_is_no_limit() -> None:
         ("v = size(a, 0)", "while v > n named w:\n    v = v // 2", ["<="]),
         ("v = size(a, 0)", "for i in 0 .. n:\n    v = min(v, c[i])", []),  # which may be anything less
         ("v = size(a, 0)", "while v < n named w:\n    v = v + 1", [">="]),
+        ("v = size(a, 0)\nu = n", "while v > 0 named w:\n    u = v - 1\n    v = u", ["<="]),
+        ("v = size(a, 0)\nu = n", "while v > 0 named w:\n    k = u\n    u = v - 1\n    v = max(k, u) // 2", []),
         ("v = size(a, 0)", "for i in 0 .. n:\n    if v > 0:\n        v = v - 1\n    else:\n        v = v + 1", []),
         ("v = size(a, 0)", "for i in 0 .. n:\n    v = v // 2 + 1", []),
         ("v = -size(a, 0)", "for i in 0 .. n:\n    v = v // 2", []),  # towards -1, which is more
@@ -177,6 +182,19 @@ def sifted_up(heap: Any) -> None:
             k = (k - 1) // 2
 
 
+def raised(heap: Any) -> None:
+    for last in range(heap.shape[0]):
+        k = last
+        while k > 0:
+            parent = (k - 1) // 2
+            if heap[parent] <= heap[k]:
+                break
+            t = heap[k]
+            heap[k] = heap[parent]
+            heap[parent] = t
+            k = parent
+
+
 def in_gaps(a: Any) -> None:
     gap = a.shape[0] // 2
     while gap > 0:
@@ -210,7 +228,8 @@ def backwards(a: Any, step: int) -> float:
 
 
 @pytest.mark.parametrize(
-    ("function", "checked"), [(inserted, 0), (sifted_up, 0), (in_gaps, 0), (from_both_ends, 0), (backwards, 1)]
+    ("function", "checked"),
+    [(inserted, 0), (sifted_up, 0), (raised, 0), (in_gaps, 0), (from_both_ends, 0), (backwards, 1)],
 )
 def test_what_falls_stays_inside(function: Any, checked: int) -> None:
     """And results are Python's, for sizes at which nothing falls as well."""

@@ -14,9 +14,9 @@ from typing import Literal
 from loopwright.analysis.affine import LEVELS, Affine, End, Interval, Symbol, roots_of, scale
 from loopwright.analysis.values import State, value_of
 from loopwright.ir.nodes import Assign, Binary, Body, Compare, Const, Expr, For, If, Load, Logical, Select, Var, While
-from loopwright.ir.queries import has, settled_by, unsettled_in
+from loopwright.ir.queries import has, names_in, settled_by, unsettled_in
 from loopwright.ir.types import INT64
-from loopwright.ir.walk import bodies, statements
+from loopwright.ir.walk import bodies, expressions, statements
 
 MOST_ADDED = 1024
 """What an iteration may add."""
@@ -30,6 +30,8 @@ each other make of them still fit."""
 
 FAR = 2**56
 """A scalar that may be larger has no limit."""
+
+NONE: frozenset[str] = frozenset()
 
 MOST_TIMES = 4096
 """By what an iteration may multiply."""
@@ -51,14 +53,16 @@ def carried_ranges(loop: For | While, state: State) -> dict[str, Range]:
     guards = ((loop.condition, loop.body),) if isinstance(loop, While) else ()
     given = list(_given(loop.body, loop, guards))
     floors: dict[str, int] = {}
+    first, inside = _set_first(loop), set[str]()  # inside: those that may be as before afterwards
     for one in (each.stmt for each in given):
-        known = state.scalars.get(one.name)
-        if one.value.type == INT64 and one.name not in state.types:  # nothing is read before it is given a value here
-            floors[one.name] = 0
-        elif one.value.type == INT64 and known is not None and known.interval(0)[0] > INT64.minimum:
+        known = state.scalars.get(one.name) if one.name in state.types else None
+        if one.value.type == INT64 and known is not None and known.interval(0)[0] > INT64.minimum:
             floors[one.name] = known.interval(0)[0]
+        elif one.value.type == INT64 and (one.name in first or one.name not in state.types):
+            floors[one.name] = 0  # nothing is read before it is given a value here
+            inside |= {one.name} & state.types.keys()
     changing = unsettled_in((loop,)) | {loop.name}
-    asked = _Ranges(state, changing, floors, given)
+    asked = _Ranges(state, changing, floors, given, first)
     while floors:
         lower = {one.stmt.name: asked.least(one.stmt) for one in given if one.stmt.name in floors}
         wrong = [name for name, floor in lower.items() if floor is None or floor < floors[name]]
@@ -70,12 +74,23 @@ def carried_ranges(loop: For | While, state: State) -> dict[str, Range]:
                 floors[name] = 0
             elif floor == 0 and least == -1:  # a search from the end, which ends there
                 floors[name] = -1
+    floors = {name: floor for name, floor in floors.items() if name not in inside}
     before = {name: state.scalars[name] for name in floors if name in state.types}
     most = _most(state, asked, (*asked.begins, *before.values()))
     if most is None:
         return {}  # what is added could carry it past 64 bits
     ranges = {name: _range(before.get(name), floor, asked.limits.get(name), most) for name, floor in floors.items()}
     return {name: _one_sided(name, one, before.get(name), asked) for name, one in ranges.items()}
+
+
+def _set_first(loop: For | While) -> set[str]:
+    """The scalars that each iteration gives a value before it reads them."""
+    first, read = set[str](), names_in(loop.condition) if isinstance(loop, While) else set[str]()
+    for stmt in loop.body:
+        if isinstance(stmt, Assign) and stmt.name not in read | names_in(stmt.value):
+            first.add(stmt.name)
+        read = read | {one.name for one in expressions((stmt,), Var)}
+    return first
 
 
 def _most(state: State, asked: _Ranges, begins: tuple[Affine, ...]) -> int | None:
@@ -151,6 +166,7 @@ class _Ranges:
     changing: set[str]
     floors: dict[str, int]
     given: list[_Update]
+    first: set[str]
     limits: dict[str, Affine] = field(default_factory=dict)
     begins: list[Affine] = field(default_factory=list)
     adds: int = 0
@@ -206,11 +222,12 @@ class _Ranges:
         return None
 
     def _tested(self, expr: Expr, given: _Update) -> int | None:
-        """What a scalar is at least by the conditions under which it is given another value, and by them alone."""
-        if not isinstance(expr, Var) or expr.name != given.stmt.name:
+        """What a scalar is at least by the conditions under which it, or another, is given a value of it, and by them
+        alone."""
+        if not isinstance(expr, Var):
             return None
         return max((least for condition, body in given.guards for least in _least_by(condition, expr.name, self.floors)
-                    if _is_given_once(expr.name, body)), default=None)  # fmt: skip
+                    if _is_as_tested(expr.name, given.stmt, body)), default=None)  # fmt: skip
 
     def _is_tested_against(self, expr: Binary, given: _Update) -> bool:
         """Whether a scalar becomes less by a number that it is tested to be no less than, which is not negative."""
@@ -224,20 +241,24 @@ class _Ranges:
         is_settled = settled_by(expr).isdisjoint(self.changing) and not has(expr, Load)
         return is_settled and value_of(self.state, expr).interval(0)[0] >= 0
 
-    def keeps_side(self, expr: Expr, name: str, side: Literal["<=", ">="]) -> bool:
-        """Whether a value is on this side of what the scalar was, or equal. What has a floor does not wrap around."""
+    def keeps_side(self, expr: Expr, name: str, side: Literal["<=", ">="], others: frozenset[str] = NONE) -> bool:
+        """Whether a value is on this side of what the scalar was before the loop, where the scalar itself and others
+        are. What has a floor does not wrap around."""
         match expr:
+            case Var(name=other) if other in self.first and other != name and other not in others:
+                updates = [one.stmt.value for one in self.given if one.stmt.name == other]
+                return all(self.keeps_side(value, name, side, others | {other}) for value in updates)
             case Var(name=other):
-                return other == name
+                return other == name or other in others
             case Select(then=then, otherwise=otherwise):
-                return self.keeps_side(then, name, side) and self.keeps_side(otherwise, name, side)
+                return all(self.keeps_side(one, name, side, others) for one in (then, otherwise))
             case Binary(op="min" | "max" as op, left=left, right=right) if (op == "min") == (side == "<="):
-                return self.keeps_side(left, name, side) or self.keeps_side(right, name, side)
+                return any(self.keeps_side(one, name, side, others) for one in (left, right))
             case Binary(op="add" | "sub" as op, left=left, right=right) if (op == "sub") == (side == "<="):
-                return self._is_never_negative(right) and self.keeps_side(left, name, side)
+                return self._is_never_negative(right) and self.keeps_side(left, name, side, others)
             case Binary(op="floordiv" | "shr" as op, left=left, right=Const(value=number)):
                 is_smaller = side == "<=" and self.floors[name] >= 0 and number >= (op == "floordiv")
-                return is_smaller and self.keeps_side(left, name, side)  # a part of what is negative is negative
+                return is_smaller and self.keeps_side(left, name, side, others)  # less than none is less, too
             case _:
                 return False
 
@@ -272,6 +293,14 @@ def _sum_of_half(expr: Binary) -> tuple[Expr, Expr] | None:
 def _least(floors: Iterator[int | None]) -> int | None:
     known = list(floors)
     return None if None in known else min(floor for floor in known if floor is not None)
+
+
+def _is_as_tested(name: str, reader: Assign, body: Body) -> bool:
+    """Whether a scalar still is what it was at the beginning of a body where an assignment of the body reads it."""
+    if reader.name == name:
+        return _is_given_once(name, body)
+    before = next((body[:place] for place, stmt in enumerate(body) if stmt is reader), None)
+    return before is not None and all(one.name != name for one in statements(before, Assign))
 
 
 def _is_given_once(name: str, body: Body) -> bool:
