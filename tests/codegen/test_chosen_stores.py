@@ -110,3 +110,21 @@ def test_results_are_pythons() -> None:
     lw.kernel(looked_up)(kinds, np.array([5, 6, 7]), mine)
     looked_up(kinds, np.array([5, 6, 7]), pythons)
     np.testing.assert_array_equal(mine, pythons)
+
+
+def longest(x: Any, run: Any) -> None:
+    for i in range(1, len(x)):
+        if x[i] > x[i - 1]:
+            run[i] = run[i - 1] + 1
+        else:
+            run[i] = 0
+
+
+@pytest.mark.parametrize("kind", ["int8", "uint32", "uint64"])
+def test_numbers_of_all_widths_are_compared(kind: str) -> None:
+    ends = np.iinfo(kind)
+    x = np.array([0, 1, ends.max, ends.min, ends.max - 1, ends.max, ends.max // 2 + 1, 5, ends.min, 7], kind)
+    mine, pythons = np.zeros(10, np.int64), np.zeros(10, np.int64)
+    lw.kernel(longest)(x, mine)
+    longest(x, pythons)
+    assert mine.tolist() == pythons.tolist()

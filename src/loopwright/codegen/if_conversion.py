@@ -64,12 +64,12 @@ def select_updates(given: CodegenInput, lowering: LoopLowering) -> LoopLowering:
     for loop in statements(given.kernel.body, For, While):
         if loop.name not in lowering.lanes and not contains(loop.body, For, While):
             found |= {id(stmt) for stmt in statements(loop.body, If) if flag_of(stmt) is not None}
-            found |= {id(stmt) for stmt in loop.body if (one := as_if(stmt)) and recurrence_of(one) is not None}
+            found |= {id(stmt) for stmt in loop.body if isinstance(stmt, If) and recurrence_of(stmt) is not None}
             if not isinstance(loop, For) or given.constant_trip(loop) is None:  # no C compiler writes it out
                 found |= _levels(loop.body)
     for search in statements(given.kernel.body, While):
         if not contains(search.body, For, While):
-            found |= {id(stmt) for stmt in search.body if (one := as_if(stmt)) and choices_of(one) is not None}
+            found |= {id(stmt) for stmt in search.body if isinstance(stmt, If) and choices_of(stmt) is not None}
     for loop in statements(given.kernel.body, For):
         if loop.name in lowering.lanes or loop.name in lowering.regions or contains(loop.body, For, While):
             continue
@@ -97,17 +97,6 @@ def update_of(stmt: If) -> tuple[str, str, Expr] | None:
         case If(then=(Assign(name=name, value=Binary(op="add" | "sub" as op, left=Var(name=old), right=value)),),
                 otherwise=()) if name == old and value.type.is_float and _is_simple(value, stmt.condition):  # fmt: skip
             return name, op, value
-        case _:
-            return None
-
-
-def as_if(stmt: Stmt) -> If | None:
-    """A choice between two values of a scalar as a statement; None for what is none."""
-    match stmt:
-        case If():
-            return stmt
-        case Assign(name=name, value=Select(condition=condition, then=then, otherwise=otherwise)):
-            return If(condition, (replace(stmt, name=name, value=then),), (replace(stmt, name=name, value=otherwise),))
         case _:
             return None
 

@@ -11,7 +11,7 @@ from loopwright.codegen.c_text import VALUE_TYPE, compared, literal
 from loopwright.codegen.chosen_stores import chosen_store
 from loopwright.codegen.compaction import write_compaction
 from loopwright.codegen.function import Writer
-from loopwright.codegen.if_conversion import SIMPLE_STEP, as_if, chosen_in, count_of, flag_of, level_of, update_of
+from loopwright.codegen.if_conversion import SIMPLE_STEP, chosen_in, count_of, flag_of, level_of, update_of
 from loopwright.codegen.outlining import may_outline, write_outlined
 from loopwright.codegen.safepoints import write_while
 from loopwright.ir.code import AlignedArray
@@ -40,7 +40,7 @@ from loopwright.ir.nodes import (
     While,
 )
 from loopwright.ir.queries import settled_by, unsettled_in
-from loopwright.ir.types import INT64
+from loopwright.ir.types import INT64, Scalar
 from loopwright.ir.walk import statements
 
 _IN_PLACE = {"and": "&=", "or": "|=", "xor": "^="}
@@ -101,8 +101,6 @@ def write(stmt: Stmt, w: Writer) -> None:
 
 def _write(stmt: Stmt, w: Writer) -> None:
     match stmt:
-        case Assign() if id(stmt) in w.decided.selected and (choice := as_if(stmt)) is not None:
-            _chosen(choice, w)
         case Assign():
             target = w.function.renamed.get(stmt.name) or w.use(w.names.of(stmt.name))
             match stmt.value:
@@ -232,10 +230,8 @@ def _choose(value: Expr, target: str, depth: int, w: Writer) -> None:
 def _condition_of_choices(condition: Expr, w: Writer) -> str:
     """What a call of lw_chosen begins with, behind lines that compute the condition or its sides."""
     match condition:
-        case Compare(op=op, left=left, right=right) if left.type == INT64 or (
-            left.type.is_float and op not in ("eq", "ne")
-        ):
-            kind = left.type.name
+        case Compare(op=op, left=left, right=right) if _is_compared_at_once(op, left.type):
+            kind = left.type.name if left.type.is_float else "int64"
             # In this order, so that what fails first fails first.
             w.line(f"const {VALUE_TYPE[kind]} lw_one = {w.text(left)};")
             w.line(f"const {VALUE_TYPE[kind]} lw_other = {w.text(right)};")
@@ -243,6 +239,11 @@ def _condition_of_choices(condition: Expr, w: Writer) -> str:
         case _:
             w.line(f"const bool lw_holds = {w.text(condition)};")
             return "lw_chosen(lw_holds"
+
+
+def _is_compared_at_once(op: str, kind: Scalar) -> bool:
+    """Whether lw_chosen can compare itself: numbers that 64 bits hold, and floats in an order."""
+    return op not in ("eq", "ne") if kind.is_float else kind == INT64 or (kind.is_integer and kind.bits < 64)
 
 
 def _count_bits(loop: While, w: Writer) -> None:
