@@ -29,9 +29,9 @@ from benchmarks.gpu.rows import geometric_mean
 from benchmarks.machine import cpu_name
 
 MODULES = (
-    "astronomy", "audio", "boards", "control", "crystals", "ecology", "finance", "genetics", "graphs", "hydrology",
-    "images", "maps", "markets", "networks", "neurons", "particles", "physics", "pixels", "plain_loops", "populations",
-    "sequences", "signals", "statistics",
+    "algorithms", "astronomy", "audio", "boards", "control", "crystals", "ecology", "finance", "genetics", "graphs",
+    "hydrology", "images", "maps", "markets", "networks", "neurons", "particles", "physics", "pixels", "plain_loops",
+    "populations", "sequences", "signals", "statistics",
 )  # fmt: skip
 ROUNDS, CALLS = 7, 20
 LONG = 0.3

@@ -259,7 +259,9 @@ class LoopKernel(_Called):
         def call(*args: object, **kwargs: object) -> object:
             return more.run(made, bound(args, kwargs))
 
-        self._wider, self._dispatch.call, self._call = (made, more), call, self._called
+        self._wider, self._call = (made, more), self._called
+        is_plain = self._own_options() is None and self._source.variadic is None
+        self._dispatch.complete(call, made, self._called, more.outside.values() if is_plain else ())
         return call
 
     @property

@@ -13,6 +13,7 @@ import pytest
 
 import loopwright as lw
 from breadth import (  # noqa: F401
+    algorithms,
     arguments_and_types,
     astronomy,
     audio,

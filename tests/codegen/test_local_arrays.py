@@ -85,6 +85,26 @@ def test_the_memory_of_local_arrays_is_not_touched_anew_in_each_call() -> None:
     assert faults() - before < 20 * 100  # of 600 pages in each call
 
 
+@lw.kernel
+def rows_of_a_list(limit: Any) -> Any:
+    found = []
+    for h in range(limit):
+        for k in range(limit):
+            if (h + k) % 3 == 1:
+                found.append((h, k, h * k))
+    return np.array(found) if len(found) > 0 else np.zeros((0, 3), dtype=np.int64)
+
+
+def test_rows_for_items_of_a_list_are_no_array_of_all_that_there_may_be() -> None:
+    for limit in (0, 1, 2, 300):
+        mine, pythons = rows_of_a_list(limit), rows_of_a_list.py_func(limit)
+        assert mine.shape == pythons.shape and (mine == pythons).all()
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    for _ in range(50):
+        rows_of_a_list(5)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before < 50
+
+
 BEGINS = """
 #include <stdint.h>
 #include <string.h>

@@ -27,7 +27,7 @@ kernel f(a: {kind}[1] C, out: {kind}[2] C, n: int64):
         ("0 .. 64", "a[i] << k", True),
         ("0 .. 65", "a[i] >> k", False),
         ("0 .. 8", "(a[i] >> (7 - k)) & 1", True),
-        ("0 .. 9", "(a[i] >> (7 - k)) & 1", False),
+        ("0 .. 9", "(a[i] >> (7 - k)) & 3", False),
         ("63 .. -1 step -1", "a[i] << k", True),
         ("63 .. -2 step -1", "a[i] << k", False),
         ("0 .. 16", "a[i] << (4 * k)", True),
@@ -43,6 +43,32 @@ kernel f(a: {kind}[1] C, out: {kind}[2] C, n: int64):
 def test_which_are_plain(bounds: str, value: str, is_plain: bool, tmp_path: Path) -> None:
     text = HEAD.format(kind="int64", bounds=bounds, value=value)
     assert ("lw_sh" not in host_text(text, "").split(" lw_kernel(", 1)[1]) == is_plain
+    a = np.array([0, 1, -1, 5, -77, 2**40, -(2**40), 2**63 - 1, -(2**63), 63, 64, 65])
+    mine, expected = np.zeros((2, len(a), 128), "int64")
+    interpret(parse_kernel(text), [a.copy(), expected, 100])
+    kernel, facts = after(text, "", strict=False)
+    compiled(kernel, tmp_path, facts, check_all=False, strict=False, threads=1).run((a.copy(), mine, 100))
+    np.testing.assert_array_equal(mine, expected)
+
+
+@pytest.mark.parametrize(
+    ("bounds", "value", "is_unsigned"),
+    [
+        ("0 .. 64", "(a[i] >> k) & 1", True),
+        ("0 .. 62", "7 & (a[i] >> k)", True),
+        ("0 .. 63", "(a[i] >> k) & 7", False),
+        ("0 .. 64", "(a[i] >> k) & -2", False),
+        ("0 .. 64", "(a[i] >> k) & 0", False),
+        ("-3 .. 70", "(a[i] >> k) & 1", True),
+        ("-3 .. 70", "(a[i] >> k) & 3", False),
+        ("-3 .. 70", "a[i] >> k", False),
+        ("0 .. n", "1 & (a[i] >> a[i])", True),
+    ],
+)
+def test_few_bits_need_no_sign(bounds: str, value: str, is_unsigned: bool, tmp_path: Path) -> None:
+    text = HEAD.format(kind="int64", bounds=bounds, value=value)
+    written = host_text(text, "").split(" lw_kernel(", 1)[1]
+    assert ("(uint64_t)a_" in written or "lw_bit_" in written) == is_unsigned
     a = np.array([0, 1, -1, 5, -77, 2**40, -(2**40), 2**63 - 1, -(2**63), 63, 64, 65])
     mine, expected = np.zeros((2, len(a), 128), "int64")
     interpret(parse_kernel(text), [a.copy(), expected, 100])

@@ -176,17 +176,21 @@ def test_what_is_returned_is_made_in_postfix_order(entry):
     values = (
         (FRESH, 0), size, (CUT, 1),  # an array cut along its axis
         (FRESH, 1), flag, (MAYBE, 0), none, (TUPLE, 2), (TUPLE, 0), (LIST, 0), (TUPLE, 2),
-        (FRESH, 1), size, size, (CUT, 2), (FRESH, 1), (LIST, 0), (FRESH, 0), (LIST, 1), (TUPLE, 5),
+        (FRESH, 1), size, size, (CUT, 2), (FRESH, 1), (LIST, 0), (FRESH, 0), (LIST, 1),
+        (FRESH, 0), size, (CUT, 1), (LIST, 0), (FRESH, 0), size, (CUT, 1), (LIST, 1),  # lists of a part
+        (FRESH, 1), size, (CUT, 1), (LIST, 1), (TUPLE, 8),
     )  # fmt: skip
     make = entry(text, returns=3, values=values, fresh=arrays)
     for given in (1, 0):
-        cut, (inner, empty), both, listed, scalars = make.run((given,))
+        cut, (inner, empty), both, listed, scalars, numbers, of_numpy, rows = make.run((given,))
         assert cut.tolist() == [0, 1] and cut.flags.owndata and cut.flags.c_contiguous
         assert inner[0] is None if not given else inner[0].shape == (3, 2)
         assert inner[1] is None and empty == []
         assert both.tolist() == [[0, 1], [2, 3]] and both.flags.owndata
         assert listed == [[0, 1], [2, 3], [4, 5]] and type(listed[0][0]) is float
         assert scalars == [0, 1, 2, 3] and type(scalars[0]) is np.float64
+        assert numbers == of_numpy == [0, 1] and (type(numbers[0]), type(of_numpy[0])) == (float, np.float64)
+        assert [row.tolist() for row in rows] == [[0, 1], [2, 3]]
     assert entry(text, returns=3, values=(none,)).run((1,)) is None
     held = sys.getrefcount(None)
     for _ in range(1000):
@@ -419,6 +423,50 @@ def test_an_observer_that_fails_does_no_harm(entry, monkeypatch):
     assert one.run((a, 1)) is None
     assert a.tolist() == [1, 1, 1]
     assert [str(report) for report in reports] == ["observer"]
+
+
+def test_what_stands_outside_comes_behind_the_arguments(launcher):
+    def target(*given):
+        return given
+
+    def slow(*args, **kwargs):
+        return "slow", args, kwargs
+
+    def cell_of(value):
+        return (lambda: value).__closure__[0]
+
+    space, cell = {"A": [1]}, cell_of([2])
+    call = launcher.completed(target, slow, 1, ((space, "A"), (cell, "")))
+    if launcher is by_ctypes:
+        assert call is slow
+        return
+    assert call(0) == (0, [1], [2])
+    space["A"], cell.cell_contents = [3], [4]
+    held = sys.getrefcount(space["A"])
+    assert call(0) == (0, [3], [4])
+    for _ in range(9):
+        call(0)
+    now = sys.getrefcount(space["A"])
+    assert now == held
+    assert call(0, 1) == ("slow", (0, 1), {}) and call() == ("slow", (), {}) and call(a=1) == ("slow", (), {"a": 1})
+    with pytest.raises(ZeroDivisionError):
+        launcher.completed(lambda *given: 1 // 0, slow, 0, ((space, "A"),))()
+    del cell.cell_contents
+    assert call(0) == ("slow", (0,), {})
+    now = sys.getrefcount(space["A"])
+    assert now == held
+    del space["A"]
+    assert call(0) == ("slow", (0,), {})
+    assert launcher.completed(target, slow, base.MOST_PARAMETERS, ((cell, ""),)) is slow
+    for wrong in ((3, ""), (space,)):
+        with pytest.raises(TypeError):
+            launcher.completed(target, slow, 1, (wrong,))
+    there = {}
+    there["call"] = launcher.completed(target, owner := weakref.WeakSet(), 1, ((there, "A"),))
+    gone = weakref.ref(owner)
+    del owner, there
+    gc.collect()
+    assert gone() is None  # a cycle ends at the dict
 
 
 def test_what_is_asked_for_meanwhile_runs_only_where_a_compiler_does(tmp_path, monkeypatch):

@@ -51,6 +51,29 @@ def test_globals_of_the_function_and_of_its_helpers(monkeypatch: pytest.MonkeyPa
             np.testing.assert_allclose(mine, pythons)
 
 
+def test_calls_that_are_answered_without_python(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the launcher leaves out is as before: defaults, keywords, options of the kernel, an array that is gone."""
+    offset = np.array([1.0, 2.0])
+
+    def weighted(a: Any, by: Any = 2.0) -> Any:
+        return a[0] * by * WEIGHTS[1] + offset[0]
+
+    kernel, own = lw.kernel(weighted), lw.kernel(weighted, strict=True)
+    for _ in range(3):
+        assert kernel(np.ones(2), 3.0) == own(np.ones(2), 3.0) == 2.5
+        assert kernel(np.ones(2)) == kernel(by=2.0, a=np.ones(2)) == 2.0
+    with pytest.raises(TypeError):
+        kernel(np.ones(2), 3.0, 4.0)
+    monkeypatch.setitem(globals(), "WEIGHTS", np.array([0, 4, 0]))
+    offset = np.array([0.5])
+    assert kernel(np.ones(2), 3.0) == weighted(np.ones(2), 3.0) == 12.5
+    monkeypatch.delitem(globals(), "WEIGHTS")
+    with pytest.raises((NameError, lw.LoopwrightError)):
+        kernel(np.ones(2), 3.0)
+    monkeypatch.setitem(globals(), "WEIGHTS", np.array([0.0, 1.0]))
+    assert kernel(np.ones(2), 3.0) == 3.5
+
+
 def test_what_is_written_is_seen_outside() -> None:
     @lw.kernel
     def counted(k: Any) -> Any:

@@ -140,6 +140,10 @@ class Affine(NamedTuple):  # as formulas are: no class is made, compared and has
         return min(values), max(values)
 
 
+End = tuple[Literal["<=", ">="], Affine]
+"""What a value is at most, or at least."""
+
+
 class Formula(NamedTuple):
     """A condition in isl's syntax over `symbols`."""
 
@@ -273,11 +277,19 @@ class SymbolTable:
         rule = _range_rule(name, (low, high))
         return self._new(name, "opaque", birth, intervals, rule=rule, loose=True, data=True)
 
-    def within(self, intervals: tuple[Interval, ...], birth: tuple[str, ...], roots: frozenset[Symbol]) -> Symbol:
-        """A value about which nothing but its range is known: an interval for each level of its roots."""
+    def within(
+        self,
+        intervals: tuple[Interval, ...],
+        birth: tuple[str, ...],
+        roots: frozenset[Symbol],
+        ends: tuple[End, ...] = (),
+    ) -> Symbol:
+        """A value about which nothing but its range is known: an interval for each level of its roots, and `ends`."""
         name = self._named("q", birth)
-        rule = _range_rule(name, intervals[0])
-        return self._new(name, "opaque", birth, intervals, roots, rule=rule, loose=True, data=True)
+        parts = [_range_rule(name, intervals[0]), *(f"{name} {sign} {end.text()}" for sign, end in ends)]
+        rule = " and ".join(part for part in parts if part)
+        uses = tuple(dict.fromkeys(symbol for _, end in ends for symbol in end.symbols))
+        return self._new(name, "opaque", birth, intervals, roots, rule=rule, uses=uses, loose=True, data=True)
 
     def opaque(
         self, key: Hashable, parts: Iterable[Affine], interval: Interval, birth: tuple[str, ...], loads: bool

@@ -1,20 +1,22 @@
 """What is known of whole numbers that a loop carries from one iteration to the next, such as the length of a block that
 each round doubles, or a counter: they never fall below some number, as a counter that goes down does not while it is
-tested before (`while k > 0: ... k -= 1`); and where the condition of a `while` limits them they stay below a multiple
-of its limit. A value that could grow past 64 bits, and so become negative, has no range.
+tested before (`while k > 0: ... k -= 1`); where the condition of a `while` limits them they stay below a multiple of
+its limit; and what only falls, or only rises, stays on one side of what it was before the loop. A value that could grow
+past 64 bits, and so become negative, has no range.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Literal
 
-from loopwright.analysis.affine import LEVELS, Affine, Interval, Symbol, roots_of, scale
+from loopwright.analysis.affine import LEVELS, Affine, End, Interval, Symbol, roots_of, scale
 from loopwright.analysis.values import State, value_of
 from loopwright.ir.nodes import Assign, Binary, Body, Compare, Const, Expr, For, If, Load, Logical, Select, Var, While
-from loopwright.ir.queries import has, settled_by, unsettled_in
+from loopwright.ir.queries import has, names_in, settled_by, unsettled_in
 from loopwright.ir.types import INT64
-from loopwright.ir.walk import bodies, statements
+from loopwright.ir.walk import bodies, expressions, statements
 
 MOST_ADDED = 1024
 """What an iteration may add."""
@@ -29,6 +31,8 @@ each other make of them still fit."""
 FAR = 2**56
 """A scalar that may be larger has no limit."""
 
+NONE: frozenset[str] = frozenset()
+
 MOST_TIMES = 4096
 """By what an iteration may multiply."""
 
@@ -36,10 +40,11 @@ MOST_TIMES = 4096
 @dataclass(frozen=True, slots=True)
 class Range:
     """What a scalar is at least and at most, by the levels of what is assumed of arguments, and the arguments whose
-    levels decide."""
+    levels decide. ends: what else limits it."""
 
     intervals: tuple[Interval, ...]
     roots: frozenset[Symbol] = frozenset()
+    ends: tuple[End, ...] = ()
 
 
 def carried_ranges(loop: For | While, state: State) -> dict[str, Range]:
@@ -48,14 +53,16 @@ def carried_ranges(loop: For | While, state: State) -> dict[str, Range]:
     guards = ((loop.condition, loop.body),) if isinstance(loop, While) else ()
     given = list(_given(loop.body, loop, guards))
     floors: dict[str, int] = {}
+    first, inside = _set_first(loop), set[str]()  # inside: those that may be as before afterwards
     for one in (each.stmt for each in given):
-        known = state.scalars.get(one.name)
-        if one.value.type == INT64 and one.name not in state.types:  # nothing is read before it is given a value here
-            floors[one.name] = 0
-        elif one.value.type == INT64 and known is not None and known.interval(0)[0] > INT64.minimum:
+        known = state.scalars.get(one.name) if one.name in state.types else None
+        if one.value.type == INT64 and known is not None and known.interval(0)[0] > INT64.minimum:
             floors[one.name] = known.interval(0)[0]
+        elif one.value.type == INT64 and (one.name in first or one.name not in state.types):
+            floors[one.name] = 0  # nothing is read before it is given a value here
+            inside |= {one.name} & state.types.keys()
     changing = unsettled_in((loop,)) | {loop.name}
-    asked = _Ranges(state, changing, floors, given)
+    asked = _Ranges(state, changing, floors, given, first)
     while floors:
         lower = {one.stmt.name: asked.least(one.stmt) for one in given if one.stmt.name in floors}
         wrong = [name for name, floor in lower.items() if floor is None or floor < floors[name]]
@@ -67,11 +74,23 @@ def carried_ranges(loop: For | While, state: State) -> dict[str, Range]:
                 floors[name] = 0
             elif floor == 0 and least == -1:  # a search from the end, which ends there
                 floors[name] = -1
+    floors = {name: floor for name, floor in floors.items() if name not in inside}
     before = {name: state.scalars[name] for name in floors if name in state.types}
     most = _most(state, asked, (*asked.begins, *before.values()))
     if most is None:
         return {}  # what is added could carry it past 64 bits
-    return {name: _range(before.get(name), floor, asked.limits.get(name), most) for name, floor in floors.items()}
+    ranges = {name: _range(before.get(name), floor, asked.limits.get(name), most) for name, floor in floors.items()}
+    return {name: _one_sided(name, one, before.get(name), asked) for name, one in ranges.items()}
+
+
+def _set_first(loop: For | While) -> set[str]:
+    """The scalars that each iteration gives a value before it reads them."""
+    first, read = set[str](), names_in(loop.condition) if isinstance(loop, While) else set[str]()
+    for stmt in loop.body:
+        if isinstance(stmt, Assign) and stmt.name not in read | names_in(stmt.value):
+            first.add(stmt.name)
+        read = read | {one.name for one in expressions((stmt,), Var)}
+    return first
 
 
 def _most(state: State, asked: _Ranges, begins: tuple[Affine, ...]) -> int | None:
@@ -92,6 +111,21 @@ def _range(before: Affine | None, least: int, limit: Affine | None, most: int) -
         return Range(((least, most),) * len(LEVELS))
     ends = (max(form.interval(level)[1] for form in (before, limit)) for level in range(len(LEVELS)))
     return Range(tuple((least, end) for end in ends), roots_of((before, limit)))
+
+
+def _one_sided(name: str, known: Range, before: Affine | None, asked: _Ranges) -> Range:
+    """What is known of a scalar that never becomes more, or never less, than it was before the loop."""
+    updates = [one.stmt.value for one in asked.given if one.stmt.name == name]
+    if before is None:
+        return known
+    if all(asked.keeps_side(value, name, "<=") for value in updates):
+        spans = zip(known.intervals, (before.interval(level)[1] for level in range(len(LEVELS))), strict=True)
+        intervals = tuple((least, min(most, end)) for (least, most), end in spans)
+        ends: tuple[End, ...] = () if before.is_constant else (("<=", before),)
+        return Range(intervals, known.roots | roots_of((before,)), ends)
+    if not before.is_constant and all(asked.keeps_side(value, name, ">=") for value in updates):
+        return Range(known.intervals, known.roots, ((">=", before),))
+    return known
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +166,7 @@ class _Ranges:
     changing: set[str]
     floors: dict[str, int]
     given: list[_Update]
+    first: set[str]
     limits: dict[str, Affine] = field(default_factory=dict)
     begins: list[Affine] = field(default_factory=list)
     adds: int = 0
@@ -160,6 +195,8 @@ class _Ranges:
             return None if floor is None or floor < 0 else floor
         if expr.op == "min":
             return _least(self._value(side, given) for side in (expr.left, expr.right))
+        if expr.op == "sub" and self._is_tested_against(expr, given):
+            return 0
         for side, other in ((expr.left, expr.right), (expr.right, expr.left)):
             if isinstance(other, Const) and (other is expr.right or expr.op in ("add", "mul")):
                 floor = self._value(side, given)
@@ -185,11 +222,45 @@ class _Ranges:
         return None
 
     def _tested(self, expr: Expr, given: _Update) -> int | None:
-        """What a scalar is at least by the conditions under which it is given another value, and by them alone."""
-        if not isinstance(expr, Var) or expr.name != given.stmt.name:
+        """What a scalar is at least by the conditions under which it, or another, is given a value of it, and by them
+        alone."""
+        if not isinstance(expr, Var):
             return None
         return max((least for condition, body in given.guards for least in _least_by(condition, expr.name, self.floors)
-                    if sum(one.name == expr.name for one in statements(body, Assign)) == 1), default=None)  # fmt: skip
+                    if _is_as_tested(expr.name, given.stmt, body)), default=None)  # fmt: skip
+
+    def _is_tested_against(self, expr: Binary, given: _Update) -> bool:
+        """Whether a scalar becomes less by a number that it is tested to be no less than, which is not negative."""
+        own = isinstance(expr.left, Var) and expr.left.name == given.stmt.name
+        return own and self._is_never_negative(expr.right) and any(
+            _is_no_less(condition, expr.left, expr.right) and _is_given_once(given.stmt.name, body)
+            for condition, body in given.guards
+        )  # fmt: skip
+
+    def _is_never_negative(self, expr: Expr) -> bool:
+        is_settled = settled_by(expr).isdisjoint(self.changing) and not has(expr, Load)
+        return is_settled and value_of(self.state, expr).interval(0)[0] >= 0
+
+    def keeps_side(self, expr: Expr, name: str, side: Literal["<=", ">="], others: frozenset[str] = NONE) -> bool:
+        """Whether a value is on this side of what the scalar was before the loop, where the scalar itself and others
+        are. What has a floor does not wrap around."""
+        match expr:
+            case Var(name=other) if other in self.first and other != name and other not in others:
+                updates = [one.stmt.value for one in self.given if one.stmt.name == other]
+                return all(self.keeps_side(value, name, side, others | {other}) for value in updates)
+            case Var(name=other):
+                return other == name or other in others
+            case Select(then=then, otherwise=otherwise):
+                return all(self.keeps_side(one, name, side, others) for one in (then, otherwise))
+            case Binary(op="min" | "max" as op, left=left, right=right) if (op == "min") == (side == "<="):
+                return any(self.keeps_side(one, name, side, others) for one in (left, right))
+            case Binary(op="add" | "sub" as op, left=left, right=right) if (op == "sub") == (side == "<="):
+                return self._is_never_negative(right) and self.keeps_side(left, name, side, others)
+            case Binary(op="floordiv" | "shr" as op, left=left, right=Const(value=number)):
+                is_smaller = side == "<=" and self.floors[name] >= 0 and number >= (op == "floordiv")
+                return is_smaller and self.keeps_side(left, name, side, others)  # less than none is less, too
+            case _:
+                return False
 
     def _is_limited(self, given: _Update, times: int) -> bool:
         """Whether the loop goes on only while the scalar is so small that this many times its value has 64 bits, and an
@@ -222,6 +293,31 @@ def _sum_of_half(expr: Binary) -> tuple[Expr, Expr] | None:
 def _least(floors: Iterator[int | None]) -> int | None:
     known = list(floors)
     return None if None in known else min(floor for floor in known if floor is not None)
+
+
+def _is_as_tested(name: str, reader: Assign, body: Body) -> bool:
+    """Whether a scalar still is what it was at the beginning of a body where an assignment of the body reads it."""
+    if reader.name == name:
+        return _is_given_once(name, body)
+    before = next((body[:place] for place, stmt in enumerate(body) if stmt is reader), None)
+    return before is not None and all(one.name != name for one in statements(before, Assign))
+
+
+def _is_given_once(name: str, body: Body) -> bool:
+    return sum(one.name == name for one in statements(body, Assign)) == 1
+
+
+def _is_no_less(condition: Expr, scalar: Expr, other: Expr) -> bool:
+    """Whether a scalar is at least another number wherever a condition holds."""
+    match condition:
+        case Logical(op="and", left=left, right=right):
+            return _is_no_less(left, scalar, other) or _is_no_less(right, scalar, other)
+        case Compare(op="gt" | "ge", left=left, right=right):
+            return (left, right) == (scalar, other)
+        case Compare(op="lt" | "le", left=left, right=right):
+            return (right, left) == (scalar, other)
+        case _:
+            return False
 
 
 def _least_by(condition: Expr, name: str, floors: Mapping[str, int]) -> Iterator[int]:

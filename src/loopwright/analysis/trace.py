@@ -323,7 +323,7 @@ class _Walker:
         if known is None:
             self.state.forget(name)
         else:
-            symbol = self.state.table.within(known.intervals, self.state.stack, known.roots)
+            symbol = self.state.table.within(known.intervals, self.state.stack, known.roots, known.ends)
             self.state.scalars[name] = of_symbol(symbol)
 
     # ---- expressions

@@ -63,7 +63,8 @@ class Environment(Protocol):
     def divided(self, expr: Expr) -> str: ...
     def is_compared(self, expr: Expr) -> bool: ...
     def is_late(self, expr: Expr) -> bool: ...
-    def shifts_inside(self, expr: Binary) -> bool: ...
+    def shifts_inside(self, expr: Binary, spare: int = 0) -> bool: ...
+    def has_bits(self) -> bool: ...
 
 
 def text_of(expr: Expr, env: Environment) -> str:
@@ -222,6 +223,8 @@ def _unary(expr: Unary, operand: str, env: Environment) -> str:
 def _binary(expr: Binary, env: Environment) -> str:
     if expr.op in ("floordiv", "mod") and (known := env.divided(expr)):
         return known
+    if expr.op == "and" and (bits := _few_bits(expr, env)):
+        return bits
     scalar, name = expr.type, VALUE_TYPE[expr.type.name]
     left, right = text_of(expr.left, env), text_of(expr.right, env)
     match expr.op:
@@ -249,6 +252,23 @@ def _binary(expr: Binary, env: Environment) -> str:
         case "pow":
             return _power(expr, left, right, env)
     assert_never(expr.op)
+
+
+def _few_bits(expr: Binary, env: Environment) -> str:
+    """`(x >> k) & 1` without the copies of the sign that `& 1` would drop: x86 has no such shift of vectors of 64 bits
+    before AVX-512. '' for anything else."""
+    scalar, name = expr.type, VALUE_TYPE[expr.type.name]
+    for shift, mask in ((expr.left, expr.right), (expr.right, expr.left)):
+        if not (isinstance(mask, Const) and isinstance(shift, Binary) and shift.op == "shr"):
+            continue
+        if scalar.kind != "int" or scalar.bits < 32 or int(mask.value) <= 0:
+            continue
+        number, by = text_of(shift.left, env), text_of(shift.right, env)
+        if env.shifts_inside(shift, int(mask.value).bit_length() - 1):
+            return f"(({name})((u{name}){number} >> {by}) & {text_of(mask, env)})"
+        if mask.value == 1 and env.has_bits():
+            return f"lw_bit_{scalar.name}({number}, {by})"
+    return ""
 
 
 def _division(expr: Binary, left: str, right: str, env: Environment) -> str:

@@ -132,7 +132,7 @@ class Writer:
         self.given = CodegenInput(kernel, facts, self.arrays, self.scalars, self.loops, check_all, strict)
         self.decided = LoopLowering()
         self.kept_indices: dict[Access, str] = {}  # names, by the access that has checked the index
-        self.reserved: set[str] = set()  # local arrays of which only part is mostly used
+        self.reserved: dict[str, int] = {}  # local arrays of which only part is mostly used, and their bytes
         self.rooms = False  # whether there are others on the heap
         self.chooses = False  # whether numbers are chosen without a jump
         self.vector_functions = False  # whether what is written may run in lanes, and its last digits may differ
@@ -351,9 +351,14 @@ class Writer:
         """The name under which a quotient or a remainder is kept here; '' where it has to be computed."""
         return self.function.divided.get(expr, "")
 
-    def shifts_inside(self, expr: Binary) -> bool:
-        """Whether a shift is known to be by less than the width, and not by a negative amount: C knows such shifts."""
-        return not self.function.on_device and stays_inside(expr, self.loops)
+    def shifts_inside(self, expr: Binary, spare: int = 0) -> bool:
+        """Whether a shift is known to be by less than the width, and not by a negative amount: C knows such shifts.
+        spare: of so many bits less."""
+        return not self.function.on_device and stays_inside(expr, self.loops, spare)
+
+    def has_bits(self) -> bool:
+        """Whether there is a function that gives one bit of a number: a GPU has no vectors that are shifted."""
+        return not self.function.on_device
 
     # ---- accesses -----------------------------------------------------------------------------------------------
 

@@ -11,6 +11,8 @@ iteration does so much that nobody waits for the choice. One number alone the C 
 The same of two constants of which a comparison of floats chooses one: a pixel becomes black or white. Where what the
 next iteration waits for goes only through the comparison, a jump that is guessed right ends the wait; there it stays.
 
+The same of two stores at one place: chosen_stores.py.
+
 And of flags, `if c: found = True`: the C compiler follows each of the two values of a flag through all that comes
 after, and of a loop that it writes out nothing is left but jumps.
 """
@@ -20,6 +22,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from loopwright.analysis.recurrence_latency import COMPARE, SELECT, recurrence_latency
+from loopwright.codegen.chosen_stores import is_better_chosen
 from loopwright.codegen.decisions import CodegenInput, LoopLowering
 from loopwright.codegen.recurrent_scalars import returning
 from loopwright.codegen.safepoints import operations_in
@@ -71,6 +74,9 @@ def select_updates(given: CodegenInput, lowering: LoopLowering) -> LoopLowering:
         if loop.name in lowering.lanes or loop.name in lowering.regions or contains(loop.body, For, While):
             continue
         found |= {id(stmt) for stmt in statements(loop.body, If) if update_of(stmt) is not None}
+        known = given.facts.loops.get(loop.name)  # of nothing where every access is checked
+        if known is not None and known.verdict not in ("parallel", "reduction"):
+            found |= {id(stmt) for stmt in loop.body if isinstance(stmt, If | Store) and is_better_chosen(stmt, given)}
         if operations_in(loop.body) >= LEAST_AROUND:
             found |= {id(stmt) for stmt in loop.body if isinstance(stmt, If) and _is_guessed_wrong(stmt, loop)}
     return replace(lowering, selected=frozenset(found))

@@ -68,18 +68,25 @@ LW_REST(uint16_t, uint32_t, uint16)
 LW_REST(uint32_t, uint32_t, uint32)
 LW_REST(uint64_t, uint64_t, uint64)
 
-/* Shifts: by the width or more, or by a negative amount, every bit is shifted out. */
+/* Shifts: by the width or more, or by a negative amount, every bit is shifted out, and to the right those come in that
+   the sign is: as by one less than the width. */
 #define LW_SHIFT(type, utype, suffix, bits)                                                                    \
-  LW_PURE type lw_shl_##suffix(type a, type b) { return (uint64_t)b < bits ? (type)((utype)a << b) : (type)0; } \
-  LW_PURE type lw_shr_##suffix(type a, type b) { return (uint64_t)b < bits ? (type)(a >> b) : (type)(a < 0 ? -1 : 0); }
-LW_SHIFT(int8_t, uint8_t, int8, 8)
-LW_SHIFT(int16_t, uint16_t, int16, 16)
-LW_SHIFT(int32_t, uint32_t, int32, 32)
-LW_SHIFT(int64_t, uint64_t, int64, 64)
-LW_SHIFT(uint8_t, uint8_t, uint8, 8)
-LW_SHIFT(uint16_t, uint16_t, uint16, 16)
-LW_SHIFT(uint32_t, uint32_t, uint32, 32)
-LW_SHIFT(uint64_t, uint64_t, uint64, 64)
+  LW_PURE type lw_shl_##suffix(type a, type b) { return (uint64_t)b < bits ? (type)((utype)a << b) : (type)0; }
+#define LW_SIGNED_SHIFT(type, utype, suffix, bits)                                                             \
+  LW_SHIFT(type, utype, suffix, bits)                                                                          \
+  LW_PURE type lw_shr_##suffix(type a, type b) { return (type)(a >> ((uint64_t)b < bits ? b : bits - 1)); }      \
+  LW_PURE type lw_bit_##suffix(type a, type b) { return (type)((utype)a >> ((uint64_t)b < bits ? b : bits - 1) & 1); }
+#define LW_UNSIGNED_SHIFT(type, suffix, bits)                                                                  \
+  LW_SHIFT(type, type, suffix, bits)                                                                           \
+  LW_PURE type lw_shr_##suffix(type a, type b) { return (uint64_t)b < bits ? (type)(a >> b) : (type)0; }
+LW_SIGNED_SHIFT(int8_t, uint8_t, int8, 8)
+LW_SIGNED_SHIFT(int16_t, uint16_t, int16, 16)
+LW_SIGNED_SHIFT(int32_t, uint32_t, int32, 32)
+LW_SIGNED_SHIFT(int64_t, uint64_t, int64, 64)
+LW_UNSIGNED_SHIFT(uint8_t, uint8, 8)
+LW_UNSIGNED_SHIFT(uint16_t, uint16, 16)
+LW_UNSIGNED_SHIFT(uint32_t, uint32, 32)
+LW_UNSIGNED_SHIFT(uint64_t, uint64, 64)
 
 /* (-1.0) ** n of an n that becomes a double: beyond 2 ** 53 all of these are even. */
 LW_PURE double lw_alternating(int64_t n) {

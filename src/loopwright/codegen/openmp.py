@@ -18,7 +18,7 @@ from loopwright.codegen.print_c import print_unit
 from loopwright.codegen.statements import write_body
 from loopwright.codegen.versions import write_versions
 from loopwright.ir.code import FunctionCode, TranslationUnit
-from loopwright.ir.nodes import Body, For, Kernel, ScalarParam, While
+from loopwright.ir.nodes import RESERVED, Body, For, Kernel, ScalarParam, While
 from loopwright.ir.program import Program, Way
 from loopwright.ir.walk import bodies
 
@@ -81,7 +81,9 @@ def _header(w: Writer) -> str:
         "choices.h": w.chooses, "room.h": w.rooms, "reserved.h": bool(w.reserved),
         "row_extremes.h": bool(w.decided.masked), "lockstep.h": w.locksteps,
     }  # fmt: skip
-    return HEADER + "".join(more_header(name) for name in MORE_HEADERS if used[name])
+    most = max(w.reserved.values(), default=0)
+    reserved = f"#define LW_RESERVED ((size_t){most})\n" if most > RESERVED * 8 else ""
+    return HEADER + reserved + "".join(more_header(name) for name in MORE_HEADERS if used[name])
 
 
 @cache

@@ -4,7 +4,9 @@
    wait for the store to the same element of another. */
 #include <sys/mman.h>
 #include <sys/resource.h>
+#ifndef LW_RESERVED /* bytes for each: more where a list has rows of several numbers */
 #define LW_RESERVED ((size_t)1 << 30)
+#endif
 #define LW_KEPT ((size_t)1 << 20)
 #define LW_SPARES 8
 #define LW_PAGE ((size_t)4096)

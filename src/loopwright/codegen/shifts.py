@@ -11,12 +11,13 @@ from loopwright.ir.nodes import Binary, For
 from loopwright.ir.queries import names_in
 
 
-def stays_inside(shift: Binary, loops: Mapping[str, For]) -> bool:
-    """Whether the amount is at least 0 and less than the width. loops: by their names, those around it among them."""
+def stays_inside(shift: Binary, loops: Mapping[str, For], spare: int = 0) -> bool:
+    """Whether the amount is at least 0 and less than the width, or than all but `spare` bits of it. loops: by their
+    names, those around it among them."""
     if shift.type.bits < 32:  # the amount has the same type, and might have wrapped on the way
         return False
     found = interval_of(shift.right, KnownIntegers(), dict(_ranges(shift, loops)))
-    return found is not None and found[0] >= 0 and found[1] < shift.type.bits
+    return found is not None and found[0] >= 0 and found[1] < shift.type.bits - spare
 
 
 def _ranges(shift: Binary, loops: Mapping[str, For]) -> list[tuple[str, Interval]]:

@@ -8,6 +8,7 @@ from typing import assert_never
 from loopwright.codegen.arrays import STACK_BYTES
 from loopwright.codegen.bit_loops import counted_bits
 from loopwright.codegen.c_text import VALUE_TYPE, compared, literal
+from loopwright.codegen.chosen_stores import chosen_store
 from loopwright.codegen.compaction import write_compaction
 from loopwright.codegen.function import Writer
 from loopwright.codegen.if_conversion import SIMPLE_STEP, chosen_in, count_of, flag_of, level_of, update_of
@@ -31,6 +32,7 @@ from loopwright.ir.nodes import (
     Leave,
     Logical,
     Return,
+    Select,
     Stmt,
     Store,
     Unary,
@@ -38,7 +40,7 @@ from loopwright.ir.nodes import (
     While,
 )
 from loopwright.ir.queries import settled_by, unsettled_in
-from loopwright.ir.types import INT64
+from loopwright.ir.types import INT64, Scalar
 from loopwright.ir.walk import statements
 
 _IN_PLACE = {"and": "&=", "or": "|=", "xor": "^="}
@@ -106,6 +108,8 @@ def _write(stmt: Stmt, w: Writer) -> None:
                     w.line(f"{target} {_IN_PLACE[op]} {w.text(stmt.value.right)};")
                 case _:
                     w.line(f"{target} = {w.text(stmt.value)};")
+        case Store() | If() if id(stmt) in w.decided.selected and (store := _store_of(stmt, w)) is not None:
+            _store_chosen(store, w)
         case Store():
             (w.write_store or partial(write_store, w=w))(stmt)
         case Allocate():
@@ -201,13 +205,35 @@ def _chosen(stmt: If, w: Writer) -> None:
             w.line(f"{w.function.renamed.get(name) or w.use(w.names.of(name))} = lw_next{number};")
 
 
+def _store_of(stmt: Stmt, w: Writer) -> Store | None:
+    return chosen_store(stmt) if w.write_store is None and not w.in_lanes else None
+
+
+def _store_chosen(store: Store, w: Writer) -> None:
+    w.chooses = True
+    with w.block():
+        w.line("int64_t lw_value;")
+        _choose(store.value, "lw_value", 0, w)
+        w.line(f"{w.element(store)} = lw_value;")
+
+
+def _choose(value: Expr, target: str, depth: int, w: Writer) -> None:
+    """Give a name one of several numbers, those that are asked for last first."""
+    if not isinstance(value, Select):
+        w.line(f"{target} = {w.text(value)};")
+        return
+    with w.block():
+        w.line(f"int64_t lw_else{depth};")
+        _choose(value.otherwise, f"lw_else{depth}", depth + 1, w)
+        chosen = _condition_of_choices(value.condition, w)
+        w.line(f"{target} = {chosen}, {w.text(value.then)}, lw_else{depth});")
+
+
 def _condition_of_choices(condition: Expr, w: Writer) -> str:
     """What a call of lw_chosen begins with, behind lines that compute the condition or its sides."""
     match condition:
-        case Compare(op=op, left=left, right=right) if left.type == INT64 or (
-            left.type.is_float and op not in ("eq", "ne")
-        ):
-            kind = left.type.name
+        case Compare(op=op, left=left, right=right) if _is_compared_at_once(op, left.type):
+            kind = left.type.name if left.type.is_float else "int64"
             # In this order, so that what fails first fails first.
             w.line(f"const {VALUE_TYPE[kind]} lw_one = {w.text(left)};")
             w.line(f"const {VALUE_TYPE[kind]} lw_other = {w.text(right)};")
@@ -215,6 +241,11 @@ def _condition_of_choices(condition: Expr, w: Writer) -> str:
         case _:
             w.line(f"const bool lw_holds = {w.text(condition)};")
             return "lw_chosen(lw_holds"
+
+
+def _is_compared_at_once(op: str, kind: Scalar) -> bool:
+    """Whether lw_chosen can compare itself: numbers that 64 bits hold, and floats in an order."""
+    return op not in ("eq", "ne") if kind.is_float else kind == INT64 or (kind.is_integer and kind.bits < 64)
 
 
 def _count_bits(loop: While, w: Writer) -> None:
@@ -279,6 +310,10 @@ def _return(stmt: Return, w: Writer) -> None:
     w.leave()
 
 
+MOST_RESERVED = RESERVED * 8 * 16
+"""Bytes of addresses: a list of 16 numbers each."""
+
+
 def _allocate(stmt: Allocate, w: Writer) -> None:
     array = w.arrays[stmt.array]
     constant = [size.value if isinstance(size, Const) else None for size in stmt.shape]
@@ -291,24 +326,32 @@ def _allocate(stmt: Allocate, w: Writer) -> None:
     if elements * array.element.size_bytes <= STACK_BYTES and None not in constant:
         w.function.declared[array.pointer] = AlignedArray(array.memory_type, array.pointer, max(elements, 1), 64)
         count = str(elements)
-    elif elements == RESERVED and len(stmt.shape) == 1 and stmt.fill is None:
+    elif _is_mostly_unused(stmt, elements * array.element.size_bytes):
         count = str(elements)
-        _reserve(stmt, w)
+        _reserve(stmt, elements * array.element.size_bytes, w)
     else:
         count = _heap(stmt, w)
     if stmt.fill is not None:
         _fill(stmt.fill, w.use(array.pointer), array.memory_type, count, w)
 
 
-def _reserve(stmt: Allocate, w: Writer) -> None:
+def _is_mostly_unused(stmt: Allocate, size_bytes: int) -> bool:
+    """Whether an array is a list, or has a row for each item of one."""
+    sizes = [size.value for size in stmt.shape if isinstance(size, Const)]
+    is_room = sizes.count(RESERVED) == 1 and len(sizes) == len(stmt.shape) and stmt.fill is None
+    return is_room and 0 < size_bytes <= MOST_RESERVED
+
+
+def _reserve(stmt: Allocate, size_bytes: int, w: Writer) -> None:
     """Addresses for an array that is mostly used in part: see reserved.h."""
     w.use("failure")
     pointer = w.declare(w.arrays[stmt.array].pointer)
-    w.reserved.add(pointer)
+    w.reserved[pointer] = size_bytes
     if pointer not in w.function.buffers:
         w.function.buffers.append(pointer)
     w.line(f"{pointer} = lw_reserve({pointer});")
-    w.fail(w.site("memory", stmt.array, 0, stmt.at), str(RESERVED), condition=f"!{pointer}")
+    w.fail(w.site("memory", stmt.array, 0, stmt.at), str(size_bytes // w.arrays[stmt.array].element.size_bytes),
+           condition=f"!{pointer}")  # fmt: skip
 
 
 def _heap(stmt: Allocate, w: Writer) -> str:

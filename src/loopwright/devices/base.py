@@ -36,6 +36,9 @@ MOST_TIMES = 64  # that an observer is told at once
 NOT_DONE = object()
 """What repeating a call gives where it has to be done the long way."""
 
+Outside = tuple[object, object]
+"""A dict and a key of it, or a cell and anything."""
+
 Observer = Callable[[tuple[int, ...]], object]
 """Takes the nanoseconds of the last calls, oldest first, at most MOST_TIMES of them."""
 
@@ -186,6 +189,12 @@ class Launcher(Protocol):
     Entry: Callable[..., Entry]
     Dispatcher: Callable[..., Dispatcher]
     Constants: Callable[[Facts], Constants]
+
+    def completed(
+        self, target: Callable[..., object], slow: Callable[..., object], wanted: int, outside: tuple[Outside, ...]
+    ) -> Callable[..., object]:
+        """Makes a call with `wanted` arguments, none by keyword, as target(*arguments, *what stands outside now); any
+        other, or one for which something is missing there, as slow(...)."""
 
     def limit_threads(self, most: int) -> None: ...
     def pool_started(self) -> bool: ...

@@ -457,6 +457,8 @@ static PyObject *on_limited(PyObject *module, PyObject *notify) {
 static PyMethodDef functions[] = {
     {"limit_threads", limit_threads, METH_O, "limit_threads(most): cap the threads of every later call."},
     {"pool_started", pool_was_started, METH_NOARGS, "Whether a call may have started threads."},
+    {"completed", completed, METH_VARARGS,
+     "completed(target, slow, wanted, outside): calls target with `wanted` arguments and what stands outside."},
     {"on_limited", on_limited, METH_O, "on_limited(notify): called once, when the cap changes a call."},
     {NULL}};
 
@@ -465,7 +467,9 @@ static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, "loopwright_launc
 
 PyMODINIT_FUNC PyInit_loopwright_launcher(void) {
   import_array();
-  if (PyType_Ready(&ConstantsType) < 0 || PyType_Ready(&EntryType) < 0 || PyType_Ready(&DispatcherType) < 0) return NULL;
+  if (PyType_Ready(&ConstantsType) < 0 || PyType_Ready(&EntryType) < 0 || PyType_Ready(&DispatcherType) < 0 ||
+      PyType_Ready(&CompletedType) < 0)
+    return NULL;
   PyObject *module = PyModule_Create(&definition);
   if (module && (PyModule_AddObjectRef(module, "Constants", (PyObject *)&ConstantsType) < 0 ||
                  PyModule_AddObjectRef(module, "Entry", (PyObject *)&EntryType) < 0 ||

@@ -36,7 +36,8 @@ else:
 
 MODULE = "loopwright_launcher"
 PARTS = tuple(
-    f"launcher{part}.c" for part in ("_interrupt", "_constants", "_results", "_entry", "_key", "_structures", "")
+    f"launcher{part}.c"
+    for part in ("_interrupt", "_constants", "_results", "_entry", "_key", "_structures", "_outside", "")
 )
 """One text, in this order."""
 Kind = Literal["extension", "ctypes"]

@@ -1,6 +1,6 @@
 /* Part of the launcher: the calling convention, the types, and `Entry`, which calls compiled code. The meaning is
    documented in devices/base.py. launcher_interrupt.c, launcher_constants.c and launcher_results.c stand before it,
-   launcher_key.c, launcher_structures.c and launcher.c follow; all are compiled as one file. */
+   launcher_key.c, launcher_structures.c, launcher_outside.c and launcher.c follow; all are compiled as one file. */
 #include <structmember.h>
 #define NPY_NO_DEPRECATED_API NPY_2_0_API_VERSION
 #include <numpy/arrayobject.h>
@@ -219,11 +219,17 @@ static int is_once(const Entry *entry, PyObject *fresh, PyObject *array) {
   return found == 1;
 }
 
+/* Whether the array is cut only for a list of numbers that the next value makes of it. */
+static int is_list_of_numbers(const Entry *entry, Py_ssize_t next, PyObject *array) {
+  return next < entry->value_count && entry->values[next].code == LIST && PyArray_Check(array) &&
+         PyArray_NDIM((PyArrayObject *)array) == 1;
+}
+
 /* What the values make in postfix order. */
 static PyObject *packed_result(const Entry *entry, PyObject *const *originals, PyObject *fresh,
                                const lw_slot *returned) {
-  PyObject **stack = PyMem_Calloc((size_t)entry->value_count + 1, sizeof(PyObject *)), *one = NULL;
-  if (!stack) return PyErr_NoMemory();
+  PyObject *few[32] = {NULL}, **stack = few, *one = NULL;
+  if (entry->value_count > 32 && !(stack = PyMem_Calloc((size_t)entry->value_count, sizeof(PyObject *)))) return PyErr_NoMemory();
   Py_ssize_t top = 0;
   for (Py_ssize_t k = 0; k < entry->value_count; k++) {
     Value value = entry->values[k];
@@ -231,8 +237,9 @@ static PyObject *packed_result(const Entry *entry, PyObject *const *originals, P
       Py_ssize_t count = value.number;
       top -= count;
       if (value.code == CUT) top--;
-      one = value.code == TUPLE
-                ? as_tuple(stack + top, count)
+      one = value.code == TUPLE ? as_tuple(stack + top, count)
+            : is_list_of_numbers(entry, k + 1, stack[top])
+                ? taken_part(stack[top], stack + top + 1, count)
                 : cut_array(stack[top], stack + top + 1, count, is_once(entry, fresh, stack[top]));
       for (Py_ssize_t i = 0; i < count; i++) Py_CLEAR(stack[top + i + (value.code == CUT)]);
     } else if (value.code == VIEW) {
@@ -247,7 +254,7 @@ static PyObject *packed_result(const Entry *entry, PyObject *const *originals, P
     } else if (value.code == LIST) {
       PyObject *things = stack[--top];
       int is_plain = PyArray_Check(things) && !value.number;
-      one = is_plain ? PyArray_ToList((PyArrayObject *)things) : PySequence_List(things);
+      one = is_plain ? PyArray_ToList((PyArrayObject *)things) : items_of(things);
       Py_DECREF(things);
     } else if (value.code == AS_SET) {
       PyObject *items = stack[--top];
@@ -284,7 +291,7 @@ static PyObject *packed_result(const Entry *entry, PyObject *const *originals, P
   }
   PyObject *result = one ? stack[--top] : NULL;
   for (Py_ssize_t k = 0; k < top; k++) Py_XDECREF(stack[k]);
-  PyMem_Free(stack);
+  if (stack != few) PyMem_Free(stack);
   return result;
 }
 

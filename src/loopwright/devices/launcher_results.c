@@ -30,6 +30,7 @@ typedef struct {
   int rank;
   SizeProgram *sizes;
   PyObject *spare; /* an array of a call before that nobody has seen, where only part of it was used; or NULL */
+  int is_kept;     /* whether it may be one: addresses had no limit when the last one was made */
 } Result;
 
 typedef struct { Py_ssize_t count; Result *items; } Results;
@@ -193,27 +194,30 @@ static uint64_t *end_of_spare(PyObject *array) {
 }
 
 /* Keep what nobody else has of the arrays of a call, for the next one: to map and unmap memory takes longer than most
-   calls. Where addresses are limited none is kept. */
+   calls. Where addresses were limited when it was made it is not kept. */
 static void keep_spares(Results *results, PyObject *fresh) {
   for (Py_ssize_t k = 0; k < results->count && k < PyTuple_GET_SIZE(fresh); k++) {
     Result *one = &results->items[k];
     PyObject *array = PyTuple_GET_ITEM(fresh, k);
-    struct rlimit limit;
     if (one->spare || Py_REFCNT(array) != 1 || !is_reserved(one, PyArray_NBYTES((PyArrayObject *)array))) continue;
-    if (*end_of_spare(array) != UNTOUCHED || getrlimit(RLIMIT_AS, &limit) || limit.rlim_cur != RLIM_INFINITY) continue;
+    if (!one->is_kept || *end_of_spare(array) != UNTOUCHED) continue;
     one->spare = Py_NewRef(array);
   }
 }
 
 /* A new array of these sizes; NULL with an exception. */
-static PyObject *new_array(const Result *one, npy_intp *sizes) {
+static PyObject *new_array(Result *one, npy_intp *sizes) {
   int zeros = PyLong_CheckExact(one->fill) && PyObject_Not(one->fill) == 1;
   Py_INCREF(one->descr);
   PyObject *array = zeros ? PyArray_Zeros(one->rank, sizes, one->descr, 0)
                           : PyArray_Empty(one->rank, sizes, one->descr, 0);
   if (!array || zeros) return array;
   if (one->fill == Py_None) {
-    if (is_reserved(one, PyArray_NBYTES((PyArrayObject *)array))) *end_of_spare(array) = UNTOUCHED;
+    if (is_reserved(one, PyArray_NBYTES((PyArrayObject *)array))) {
+      struct rlimit limit;
+      one->is_kept = !getrlimit(RLIMIT_AS, &limit) && limit.rlim_cur == RLIM_INFINITY;
+      *end_of_spare(array) = UNTOUCHED;
+    }
     return array;
   }
   if (PyArray_FillWithScalar((PyArrayObject *)array, one->fill) < 0) Py_CLEAR(array);
@@ -329,6 +333,35 @@ static int shorten(PyArrayObject *array, PyObject *const *sizes, Py_ssize_t coun
   return rank > 0;
 }
 
+/* A view of the array that ends after some sizes along its first axes. */
+static PyObject *part_of(PyObject *array, PyObject *const *sizes, Py_ssize_t count) {
+  PyArrayObject *whole = (PyArrayObject *)array;
+  npy_intp own[NPY_MAXDIMS] = {0};
+  if (!PyArray_Check(array) || count > PyArray_NDIM(whole)) {
+    PyErr_SetString(PyExc_IndexError, "too many indices: an array with as many axes is wanted");
+    return NULL;
+  }
+  int rank = PyArray_NDIM(whole);
+  for (int axis = 0; axis < rank; axis++) {
+    const npy_intp size = PyArray_DIM(whole, axis), wanted = axis < count ? PyLong_AsSsize_t(sizes[axis]) : size;
+    if (wanted == -1 && PyErr_Occurred()) return NULL;
+    own[axis] = wanted < 0 ? 0 : wanted < size ? wanted : size;
+  }
+  PyArray_Descr *descr = PyArray_DESCR(whole);
+  Py_INCREF(descr);
+  PyObject *view = PyArray_NewFromDescr(&PyArray_Type, descr, rank, own, PyArray_STRIDES(whole), PyArray_BYTES(whole),
+                                        PyArray_FLAGS(whole) & NPY_ARRAY_WRITEABLE, NULL);
+  if (view && PyArray_SetBaseObject((PyArrayObject *)view, Py_NewRef(array)) < 0) Py_CLEAR(view);
+  return view;
+}
+
+/* The same; takes the array's reference. */
+static PyObject *taken_part(PyObject *array, PyObject *const *sizes, Py_ssize_t count) {
+  PyObject *part = part_of(array, sizes, count);
+  Py_DECREF(array);
+  return part;
+}
+
 /* The array cut to some sizes along its first axes, as an array of its own; takes its reference. once: it is returned
    nowhere else. */
 static PyObject *cut_array(PyObject *array, PyObject *const *sizes, Py_ssize_t count, int once) {
@@ -338,18 +371,25 @@ static PyObject *cut_array(PyObject *array, PyObject *const *sizes, Py_ssize_t c
     Py_DECREF(array);
     return NULL;
   }
-  PyObject *copy = NULL, *part = NULL, *index = PyTuple_New(count);
-  for (Py_ssize_t k = 0; index && k < count; k++) {
-    PyObject *slice = PySlice_New(NULL, sizes[k], NULL);
-    if (!slice) Py_CLEAR(index);
-    else PyTuple_SET_ITEM(index, k, slice);
-  }
-  if (index) part = PyObject_GetItem(array, index);
+  PyObject *part = part_of(array, sizes, count), *copy = NULL;
   if (part) copy = PyArray_NewCopy((PyArrayObject *)part, NPY_CORDER);
   Py_XDECREF(part);
-  Py_XDECREF(index);
   Py_DECREF(array);
   return copy;
+}
+
+/* The items of an array along its first axis, as NumPy's scalars where it has no other; or of anything else. */
+static PyObject *items_of(PyObject *things) {
+  if (!PyArray_Check(things) || !PyArray_NDIM((PyArrayObject *)things)) return PySequence_List(things);
+  PyArrayObject *array = (PyArrayObject *)things;
+  PyObject *result = PyList_New(PyArray_DIM(array, 0));
+  for (Py_ssize_t k = 0; result && k < PyArray_DIM(array, 0); k++) {
+    PyObject *item = PyArray_NDIM(array) == 1 ? PyArray_ToScalar(PyArray_GETPTR1(array, k), array)
+                                              : PySequence_GetItem(things, k);
+    if (!item) Py_CLEAR(result);
+    else PyList_SET_ITEM(result, k, item);
+  }
+  return result;
 }
 
 /* The tuples of the items that lists of one length have in each place; NULL with an exception. */

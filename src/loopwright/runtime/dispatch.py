@@ -26,7 +26,7 @@ from loopwright.deferred import deferred
 from loopwright.devices.base import MOST_PARAMETERS, NOT_DONE, Dispatcher, Entry, Failed, Own, Structures
 from loopwright.devices.launcher import load_launcher
 from loopwright.errors import LoopwrightError
-from loopwright.ir.captured import defaults_of
+from loopwright.ir.captured import CapturedConstant, defaults_of
 from loopwright.ir.plan import whole
 from loopwright.ir.signature import BY_ELEMENT, Shape, Signature, shape_of
 from loopwright.ir.variant import Compilation, Variant, compilation_of, default_variant, is_gpu
@@ -132,12 +132,27 @@ class Dispatch:
         self.shared_calls: Counter[Compilation] = Counter()  # by what the CPU has for its part
         self._dispatcher: Dispatcher | None = None
         self._answers = False
+        self._completed: tuple[Callable[..., object], Callable[..., object]] | None = None
         self.call = self._first_call
 
     @property
     def direct(self) -> Callable[..., object] | None:
         """What answers calls by itself from now on, errors included; None while `call` has to be asked."""
+        if self._completed is not None and self.call is self._completed[0]:
+            return self._completed[1]
         return self._dispatcher if self._answers and self.call is self._dispatcher else None
+
+    def complete(
+        self, call: Callable[..., object], target: Callable[..., object], slow: Callable[..., object],
+        outside: Collection[CapturedConstant],
+    ) -> None:  # fmt: skip
+        """From now on `call` makes calls, and `direct` does those that it would make as target(*arguments, *what stands
+        outside), unless something stands in neither a dict nor a cell. slow: what makes all others."""
+        self.call = call
+        places = tuple((one.namespace, one.key) for one in outside if one.kind in ("item", "cell"))
+        if places and len(places) == len(outside):
+            launcher = load_launcher(current()).launcher
+            self._completed = call, launcher.completed(target, slow, len(self.parameters), places)
 
     def prepare(self, args: Sequence[object], kwargs: Mapping[str, object]) -> Prepared:
         """Compile for this call without running it; of one that devices may share, what the CPU does if it does all of

@@ -1,0 +1,109 @@
+"""One store of a number that is chosen, in place of a store in each branch: `if a[i] == b[j]: d[j + 1] = p[j] + 1` and
+`else: d[j + 1] = max(p[j + 1], d[j])`, as dynamic programming has it. Data decide, so that a jump is guessed wrong as
+often as they change, which costs more than both numbers. And the C compiler keeps in a register what it stores at one
+place for the next iteration, which stores in two branches would have to fetch from the cache.
+
+Only of whole numbers, in innermost loops that need their order, and where nothing in either branch can fail. An index
+may be inside because of the condition itself: it is no matter of data alone then, and the branches stay.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from loopwright.codegen.decisions import CodegenInput
+from loopwright.ir.nodes import Binary, Body, Cast, Compare, Const, Expr, If, Load, Select, Stmt, Store, Unary, Var
+from loopwright.ir.queries import names_assigned, names_in
+from loopwright.ir.types import INT64
+from loopwright.ir.walk import children, subexpressions
+
+MOST_PARTS = 20  # of all numbers and conditions together, beside those of indices
+DEEPEST = 3  # conditions one behind the other
+_SIMPLE = ("add", "sub", "mul", "and", "or", "xor", "min", "max")
+
+
+def chosen_store(stmt: Stmt) -> Store | None:
+    """The store of a `Select` that does the same as a statement; None for anything else."""
+    match stmt:
+        case Store(value=Select()):
+            return stmt
+        case If():
+            return _joined(stmt)
+        case _:
+            return None
+
+
+def _joined(stmt: If) -> Store | None:
+    then, otherwise = _only_store(stmt.then), _only_store(stmt.otherwise)
+    if then is None or otherwise is None or (then.array, then.index) != (otherwise.array, otherwise.index):
+        return None
+    return replace(otherwise, value=Select(stmt.condition, then.value, otherwise.value))
+
+
+def _only_store(body: Body) -> Store | None:
+    if len(body) != 1:
+        return None
+    return body[0] if isinstance(body[0], Store) else chosen_store(body[0])
+
+
+def is_better_chosen(stmt: Stmt, given: CodegenInput) -> bool:
+    """Whether a statement of a loop that needs its order is written so."""
+    store = chosen_store(stmt)
+    if store is None or store.value.type != INT64 or given.check_all:
+        return False
+    if _parts(store.value) > MOST_PARTS or not _is_inside(store, given):
+        return False
+    return _is_choice(store.value, given, DEEPEST)
+
+
+def _parts(value: Expr) -> int:
+    return 1 if isinstance(value, Load) else 1 + sum(map(_parts, children(value)))
+
+
+def _is_choice(value: Expr, given: CodegenInput, depth: int) -> bool:
+    match value:
+        case Select(condition=condition, then=then, otherwise=otherwise):
+            is_fine = depth > 0 and _is_of_data(condition, given) and _is_simple(then, given)
+            return is_fine and _is_choice(otherwise, given, depth - 1)
+        case _:
+            return _is_simple(value, given)
+
+
+def _is_of_data(condition: Expr, given: CodegenInput) -> bool:
+    """Whether elements are compared, with others or with numbers of the program text: that says nothing of indices
+    that are no elements."""
+    match condition:
+        case Load():
+            return _is_inside(condition, given)
+        case Unary(op="not", operand=operand):
+            return _is_of_data(operand, given)
+        case Compare(left=left, right=right):
+            sides = (left, right)
+            return any(isinstance(side, Load) for side in sides) and all(
+                isinstance(side, Const) or (isinstance(side, Load) and _is_inside(side, given)) for side in sides
+            )
+        case _:
+            return False
+
+
+def _is_simple(value: Expr, given: CodegenInput) -> bool:
+    """Whether a whole number is computed in a few cycles, and nothing can fail."""
+    match value:
+        case Const() | Var():
+            return value.type == INT64
+        case Load():
+            return value.type.is_integer and _is_inside(value, given)
+        case Cast(operand=Load() as inner):
+            return value.type == INT64 and _is_simple(inner, given)
+        case Binary(op=op, left=left, right=right):
+            return op in _SIMPLE and value.type == INT64 and _is_simple(left, given) and _is_simple(right, given)
+        case _:
+            return False
+
+
+def _is_inside(access: Load | Store, given: CodegenInput) -> bool:
+    """Whether an access is proven to be inside, whatever elements are: no scalar of its index may be one."""
+    if any(bounds.kind != "proven" for bounds in given.bounds_of(access)):
+        return False
+    of_data = any(True for axis in access.index for _ in subexpressions(axis, Load, Select))
+    return not of_data and names_assigned(given.kernel.body).isdisjoint(set().union(*map(names_in, access.index)))
