@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from loopwright.analysis.affine import LEVELS, Affine, Interval, Symbol, roots_of, scale
 from loopwright.analysis.values import State, value_of
+from loopwright.ir.by_identity import by_identity
 from loopwright.ir.nodes import Assign, Binary, Body, Compare, Const, Expr, For, If, Load, Logical, Select, Var, While
 from loopwright.ir.queries import has, settled_by, unsettled_in
 from loopwright.ir.types import INT64
@@ -72,6 +73,24 @@ def carried_ranges(loop: For | While, state: State) -> dict[str, Range]:
     if most is None:
         return {}  # what is added could carry it past 64 bits
     return {name: _range(before.get(name), floor, asked.limits.get(name), most) for name, floor in floors.items()}
+
+
+@by_identity
+def basis(loop: For) -> tuple[object, ...]:
+    """What the ranges of a loop rest on besides the state before it: for two loops with equal ones they are the same.
+    Statements and conditions are told by their identity."""
+    given = [one for one in _given(loop.body, loop, ()) if one.stmt.value.type == INT64]
+    conditions = [[condition for condition, _ in one.guards] for one in given]
+    exprs = [*(one.stmt.value for one in given), *(each for some in conditions for each in some)]
+    exprs += [one.around.condition for one in given if isinstance(one.around, While)]
+    names = frozenset().union(*map(settled_by, exprs)) & (unsettled_in((loop,)) | {loop.name})
+    around = [id(one.around.condition) if isinstance(one.around, While) else 0 for one in given]
+    return (
+        tuple(id(one.stmt) for one in given),
+        tuple(around),
+        tuple(tuple(map(id, some)) for some in conditions),
+        names,
+    )
 
 
 def _most(state: State, asked: _Ranges, begins: tuple[Affine, ...]) -> int | None:
