@@ -155,10 +155,13 @@ BEGINNINGS = [
 def told(notes: Trace) -> list[str]:
     """Everything that a trace says, down to the order of its symbols."""
     table, state = notes.state.table, notes.state
-    said = [(a.array, a.stack, a.exact, a.sure, a.number) for a in notes.accesses]
+    said = [(a.array, id(a.stmt), a.stack, a.exact, a.sure, a.number) for a in notes.accesses]
     forms = [[form.text() for form in (*a.index, *a.sizes)] for a in notes.accesses]
     where = [[f.text for f in one.where] for one in (*notes.accesses, *notes.tests, *notes.loops.values())]
-    loops = [(name, one.symbol.number, [f.text for f in one.domain], one.regular) for name, one in notes.loops.items()]
+    loops = [
+        (name, id(one.loop), one.symbol.number, [f.text for f in one.domain], one.regular)
+        for name, one in notes.loops.items()
+    ]
     values = [(id(stmt), [(name, form.text()) for name, form in known.items()]) for stmt, known in notes.values]
     conditions = [(key, one.true and one.true.text, one.exact) for key, one in notes.conditions.items()]
     symbols = [(s.number, s.name, s.birth, s.intervals, s.rule, s.data, len(s.roots)) for s in table.symbols]

@@ -116,6 +116,30 @@ def test_nests_that_share_a_scalar_are_judged_together() -> None:
         partial.take(step, "")
 
 
+SHIFTED = """
+kernel shifted(a: int32[1] C, b: int32[1] C, c: float64[2] C):
+    var before: int64
+    var shift: int64
+    before = int64(a[0])
+    for k in 0 .. size(b, 0):
+        a[k] = b[k]
+    shift = int64(a[0]) - before
+    for j in 1 .. size(c, 1):
+        for i in 0 .. size(c, 0) - 5:
+            c[i, j] = c[i + shift, j - 1]
+"""
+
+
+def test_a_nest_that_writes_between_two_reads_of_an_element_is_not_left_out() -> None:
+    partial = plan_of(SHIFTED)
+    step = Reorder(("i", "j"))
+    body = partial.kernel.body
+    alone = replace(partial.kernel, body=(body[0], *body[2:]))
+    assert step.illegal(alone, partial.facts, False) is None  # the shift is zero there
+    with pytest.raises(NotTaken):
+        partial.take(step, "")
+
+
 # ---- what is known -------------------------------------------------------------------------------------------------
 
 

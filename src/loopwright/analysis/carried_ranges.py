@@ -13,6 +13,7 @@ from typing import Literal
 
 from loopwright.analysis.affine import LEVELS, Affine, End, Interval, Symbol, roots_of, scale
 from loopwright.analysis.values import State, value_of
+from loopwright.ir.by_identity import by_identity
 from loopwright.ir.nodes import Assign, Binary, Body, Compare, Const, Expr, For, If, Load, Logical, Select, Var, While
 from loopwright.ir.queries import has, names_in, settled_by, unsettled_in
 from loopwright.ir.types import INT64
@@ -91,6 +92,24 @@ def _set_first(loop: For | While) -> set[str]:
             first.add(stmt.name)
         read = read | {one.name for one in expressions((stmt,), Var)}
     return first
+
+
+@by_identity
+def basis(loop: For) -> tuple[object, ...]:
+    """What the ranges of a loop rest on besides the state before it: for two loops with equal ones they are the same.
+    Statements and conditions are told by their identity."""
+    given = [one for one in _given(loop.body, loop, ()) if one.stmt.value.type == INT64]
+    conditions = [[condition for condition, _ in one.guards] for one in given]
+    exprs = [*(one.stmt.value for one in given), *(each for some in conditions for each in some)]
+    exprs += [one.around.condition for one in given if isinstance(one.around, While)]
+    names = frozenset().union(*map(settled_by, exprs)) & (unsettled_in((loop,)) | {loop.name})
+    around = [id(one.around.condition) if isinstance(one.around, While) else 0 for one in given]
+    return (
+        tuple(id(one.stmt) for one in given),
+        tuple(around),
+        tuple(tuple(map(id, some)) for some in conditions),
+        names,
+    )
 
 
 def _most(state: State, asked: _Ranges, begins: tuple[Affine, ...]) -> int | None:

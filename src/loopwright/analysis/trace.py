@@ -6,16 +6,14 @@ the place is surely reached. It decides nothing about safety; `dependence` and `
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
-from itertools import islice
+from dataclasses import replace
 from typing import TypeVar, assert_never
 
 from loopwright.analysis.affine import (
     Affine,
     Formula,
-    Symbol,
     SymbolTable,
     combine,
     conjunction,
@@ -26,14 +24,30 @@ from loopwright.analysis.affine import (
 )
 from loopwright.analysis.carried_ranges import Range, carried_ranges
 from loopwright.analysis.effort import is_together, kept
+from loopwright.analysis.notes import Access as Access
+from loopwright.analysis.notes import LoopNote as LoopNote
+from loopwright.analysis.notes import Test as Test
+from loopwright.analysis.notes import Trace as Trace
+from loopwright.analysis.resumption import (
+    Inside,
+    KernelWalk,
+    Place,
+    Snapshot,
+    WalkMark,
+    begun_by,
+    breaks,
+    changing,
+    is_time,
+    mark_of,
+    may_fail_inside,
+    walks_from,
+)
 from loopwright.analysis.values import (
     UNKNOWN,
     Consequences,
-    State,
     condition_of,
     initial_state,
     size_of,
-    steps_given,
     value_of,
 )
 from loopwright.ir.by_identity import by_identity
@@ -60,81 +74,11 @@ from loopwright.ir.nodes import (
     While,
 )
 from loopwright.ir.queries import escapes as escapes
-from loopwright.ir.queries import has
-from loopwright.ir.types import INT64, Scalar
+from loopwright.ir.types import INT64
 from loopwright.ir.walk import bodies, children, own_expressions, statements
 
-_Snapshot = tuple[dict[str, Affine], dict[str, tuple[int, tuple[str, ...]]], dict[tuple[str, int], Affine]]
 Key = TypeVar("Key")
 V = TypeVar("V")
-
-
-@dataclass(frozen=True, slots=True)
-class Access:
-    """One Load or Store. `stack`: names of the loops around it, outermost first, and `stmt` the statement it stands
-    in. `where`: conditions that hold there; `exact`: they are all of them, so the access happens wherever they hold.
-    `sure`: nothing before it can have ended the call in another way."""
-
-    node: Load | Store
-    stmt: Stmt
-    index: tuple[Affine, ...]
-    sizes: tuple[Affine, ...]
-    stack: tuple[str, ...]
-    where: tuple[Formula, ...]
-    exact: bool
-    sure: bool
-    number: int
-
-    @property
-    def array(self) -> str:
-        """The array's name."""
-        return self.node.array
-
-    @property
-    def is_write(self) -> bool:
-        """Whether it is a Store."""
-        return isinstance(self.node, Store)
-
-
-@dataclass(frozen=True, slots=True)
-class Test:
-    """One Checked: `fails` is the condition of failure, None where it is not known."""
-
-    node: Checked
-    fails: Formula | None
-    stack: tuple[str, ...]
-    where: tuple[Formula, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class LoopNote:
-    """A For as forms: its variable, bounds and step (0: not constant, which `stride` then tells), the loops around it,
-    the variable's domain, and what else holds there. regular: every iteration that the domain and the rest allow does
-    happen."""
-
-    loop: For
-    symbol: Symbol
-    lower: Affine
-    upper: Affine
-    step: int
-    stack: tuple[str, ...]
-    domain: tuple[Formula, ...]
-    where: tuple[Formula, ...]
-    regular: bool
-    stride: Affine
-
-
-@dataclass(slots=True)
-class Trace:
-    """All notes of one kernel, in the order of the text. `values`: what scalars and loop variables are worth before
-    each statement. `conditions`: what the condition of each `if` says, by the identity of the statement."""
-
-    state: State
-    accesses: list[Access] = field(default_factory=list)
-    tests: list[Test] = field(default_factory=list)
-    loops: dict[str, LoopNote] = field(default_factory=dict)
-    values: list[tuple[Stmt, dict[str, Affine]]] = field(default_factory=list)
-    conditions: dict[int, Consequences] = field(default_factory=dict)
 
 
 def trace(kernel: Kernel, table: SymbolTable | None = None) -> Trace:
@@ -143,13 +87,14 @@ def trace(kernel: Kernel, table: SymbolTable | None = None) -> Trace:
         walker = _Walker(Trace(initial_state(kernel, table)))
         walker.body(kernel.body)
         return walker.notes
-    walks = _walks_from(kernel)
-    begun = max((_begun(walk, kernel.body) for walk in walks), key=lambda walk: len(walk.marks), default=None)
-    marks = [] if begun is None else list(begun.marks)
-    last = marks[-1] if marks else None
-    walker = _Walker(Trace(initial_state(kernel))) if begun is None or last is None else _behind(begun.notes, last)
-    walker.outermost(kernel.body, marks)
-    walks[:] = [*walks[1 - MOST_KEPT :], _KernelWalk(kernel.params, kernel.results, kernel.body, walker.notes, marks)]
+    walks = walks_from(kernel)
+    begun = begun_by(walks, kernel.body)
+    walker = _Walker(Trace(initial_state(kernel)) if begun is None else begun.notes())
+    walker.marks = [] if begun is None else begun.marks
+    walker.whole(kernel.body, walker.marks[-1] if walker.marks else None)
+    walks[:] = [
+        *walks[1 - MOST_KEPT :], KernelWalk(kernel.params, kernel.results, kernel.body, walker.notes, walker.marks),
+    ]  # fmt: skip
     return walker.notes
 
 
@@ -194,96 +139,14 @@ def _last() -> list[tuple[Kernel, Trace]]:
     return kept("traced", list[tuple[Kernel, Trace]]) if is_together() else _LAST
 
 
-# ---- what walks share ------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class _Mark:
-    """How far a walk had come behind one of a kernel's outermost loops and branches: what the walk goes on to change as
-    it was there, and of what only ever grows the length."""
-
-    values: _Snapshot
-    types: dict[str, Scalar]
-    counter: int
-    counts: dict[str, int]
-    demands: dict[Symbol, int]
-    loops: dict[str, LoopNote]
-    conditions: dict[int, Consequences]
-    lengths: tuple[int, ...]
-    where: tuple[Formula, ...]
-    exact: bool
-    sure: bool
-
-
-@dataclass(frozen=True, slots=True)
-class _KernelWalk:
-    """A walk through a kernel's body. marks: how far it had come behind each statement; None where walking is no longer
-    than marking. params, results: kept so that their identities stay their own."""
-
-    params: object
-    results: object
-    body: Body
-    notes: Trace
-    marks: list[_Mark | None]
-
-
-def _walks_from(kernel: Kernel) -> list[_KernelWalk]:
-    """The last walks that began as one through this kernel does: with the same arguments, and the same known of
-    them."""
-    key = "walks", id(kernel.params), id(kernel.results), kernel.overlap, kernel.guard, steps_given(kernel)
-    return kept(key, list[_KernelWalk])
-
-
-def _begun(walk: _KernelWalk, body: Body) -> _KernelWalk:
-    """The walk as far as one through this body is the same, and is marked."""
-    count = 0
-    for position, (one, other) in enumerate(zip(walk.body, body, strict=False), 1):
-        if one is not other:
-            break
-        if walk.marks[position - 1] is not None:
-            count = position
-    return replace(walk, marks=walk.marks[:count])
-
-
-def _behind(notes: Trace, mark: _Mark) -> _Walker:
-    """A walk that has come just as far as another one had at a mark. The other one's notes and symbols have grown since
-    then, and only at their ends."""
-    state, (accesses, tests, values, *of_table) = notes.state, mark.lengths
-    symbols, by_key, ends, quotients = of_table
-    table = SymbolTable(
-        state.table.symbols[:symbols],
-        dict(mark.counts),
-        dict(islice(state.table.by_key.items(), by_key)),
-        dict(mark.demands),
-        dict(islice(state.table.ends.items(), ends)),
-        dict(islice(state.table.quotients.items(), quotients)),
-    )
-    again = replace(state, table=table, stack=(), counter=mark.counter, types=dict(mark.types))
-    again.scalars, again.versions, again.sizes = mark.values[0].copy(), mark.values[1].copy(), mark.values[2].copy()
-    begun = notes.accesses[:accesses], notes.tests[:tests], dict(mark.loops), notes.values[:values]
-    walker = _Walker(Trace(again, *begun, dict(mark.conditions)))
-    walker.where, walker.exact, walker.sure = list(mark.where), mark.exact, mark.sure
-    return walker
-
-
-@by_identity
-def _changing(stmt: Stmt) -> tuple[Assign | Store | Allocate, ...]:
-    """What changes inside a statement: of each scalar and array the last one that changes it, in the order of the
-    text."""
-    inside = statements(tuple(one for body in bodies(stmt) for one in body))
-    changes = [one for one in inside if isinstance(one, Assign | Store | Allocate)]
-    last = {(type(one), one.name if isinstance(one, Assign) else one.array): one for one in reversed(changes)}
-    return tuple(reversed(last.values()))
-
-
 def _differing(some: dict[Key, V], others: dict[Key, V]) -> list[Key]:
     """The keys whose values differ, or that one side lacks."""
     return [key for key in (some | others) if some.get(key) is not others.get(key) and some.get(key) != others.get(key)]
 
 
 class _Walker:
-    """The walk. `where`, `exact` and `sure` describe the place it has come to. entered: the loops whose bodies are
-    walked, None for all."""
+    """The walk. `where`, `exact` and `sure` describe the place it has come to, and `places` the bodies that this is in.
+    entered: the loops whose bodies are walked, None for all. marks: those made so far; None where nobody asks."""
 
     def __init__(self, notes: Trace, entered: frozenset[str] | None = None) -> None:
         self.notes, self.entered = notes, entered
@@ -291,6 +154,8 @@ class _Walker:
         self.where: list[Formula] = []
         self.exact = True
         self.sure = True
+        self.places: list[Place] = []
+        self.marks: list[WalkMark] | None = None
 
     # ---- places
 
@@ -304,10 +169,26 @@ class _Walker:
         del self.where[mark:]
         self.exact = before
 
+    def _hold(self, formulas: Sequence[Formula | None], exact: bool) -> None:
+        """From here on, the formulas hold as well."""
+        self.where.extend(formula for formula in formulas if formula is not None)
+        self.exact = self.exact and exact
+
+    def _release(self, inside: Inside) -> None:
+        del self.where[inside.held :]
+        self.exact = inside.exact
+
+    @contextmanager
+    def _unmarked(self) -> Iterator[None]:
+        """Within the block, no marks are made: no walk goes on from there."""
+        marks, self.marks = self.marks, None
+        yield
+        self.marks = marks
+
     def _change(self, around: Stmt, ranges: Mapping[str, Range]) -> None:
         """Forget what may change inside a statement: on entering a loop, and on leaving it. ranges: of scalars, all the
         time."""
-        for stmt in _changing(around):
+        for stmt in changing(around):
             match stmt:
                 case Assign():
                     self.state.types[stmt.name] = stmt.value.type
@@ -366,11 +247,13 @@ class _Walker:
 
     # ---- statements
 
-    def outermost(self, body: Body, marks: list[_Mark | None]) -> None:
-        """Walk the statements of a kernel behind those that have marks, and mark how far it has come."""
-        for stmt in body[len(marks) :]:
-            self._next(stmt)
-            marks.append(self._mark() if bodies(stmt) else None)
+    def whole(self, body: Body, last: WalkMark | None) -> None:
+        """Walk a kernel's body from a mark on."""
+        if last is None:
+            self.body(body)
+            return
+        self.where, self.exact, self.sure = list(last.where), last.exact, last.sure
+        self._again(body, last.places)
 
     def _inside(self, loop: For | While) -> None:
         if self.entered is None or loop.name in self.entered:
@@ -378,13 +261,44 @@ class _Walker:
 
     def body(self, body: Body) -> bool:
         """Walk statements in order; whether the end of the body cannot be reached."""
-        mark, before = len(self.where), self.exact
-        ended = False
-        for stmt in body:
-            ended = self._next(stmt) or ended
-        del self.where[mark:]
-        self.exact = before
-        return ended
+        return self._rest(Place(body, 0, len(self.where), self.exact))
+
+    def _rest(self, place: Place) -> bool:
+        """The same of the statements that are not done yet."""
+        self.places.append(place)
+        for stmt in place.body[place.done :]:
+            self._done(stmt, self._next(stmt))
+        self.places.pop()
+        del self.where[place.held :]
+        self.exact = place.exact
+        return place.ended
+
+    def _done(self, stmt: Stmt, ended: bool) -> None:
+        place = self.places[-1]
+        place.ended = ended or place.ended
+        place.done += 1
+        place.inside = None
+        if self.marks is not None and bodies(stmt) and is_time(self.notes, self.marks, len(self.places)):
+            self.marks.append(mark_of(self.notes, self.places, self.where, self.exact, self.sure))
+
+    def _again(self, body: Body, places: Sequence[Place]) -> bool:
+        """`body` from where another walk stood in one that is the same so far."""
+        place = replace(places[0], body=body)
+        inside = place.inside
+        if inside is not None:
+            stmt = body[place.done]
+            inside = place.inside = replace(inside)
+            self.places.append(place)
+            if isinstance(stmt, For):
+                self._again(stmt.body, places[1:])
+                self._leave(stmt, inside)
+                self._done(stmt, False)
+            else:
+                assert isinstance(stmt, If)
+                ended = self._again(stmt.then if inside.then is None else stmt.otherwise, places[1:])
+                self._done(stmt, (self._behind_then if inside.then is None else self._behind_if)(stmt, inside, ended))
+            self.places.pop()
+        return self._rest(place)
 
     def _next(self, stmt: Stmt) -> bool:
         self.notes.values.append((stmt, dict(self.state.scalars)))
@@ -392,23 +306,6 @@ class _Walker:
             for expr in own_expressions(stmt):
                 self.expr(expr, stmt)
         return self._stmt(stmt)
-
-    def _mark(self) -> _Mark:
-        notes, state, table = self.notes, self.state, self.state.table
-        growing = notes.accesses, notes.tests, notes.values, table.symbols, table.by_key, table.ends, table.quotients
-        return _Mark(
-            self._snapshot(),
-            dict(state.types),
-            state.counter,
-            dict(table.counts),
-            dict(table.demands),
-            dict(notes.loops),
-            dict(notes.conditions),
-            tuple(len(one) for one in growing),
-            tuple(self.where),
-            self.exact,
-            self.sure,
-        )
 
     def _stmt(self, stmt: Stmt) -> bool:
         match stmt:
@@ -433,7 +330,8 @@ class _Walker:
             case If():
                 return self._if(stmt)
             case Block():
-                ended = self.body(stmt.body)
+                with self._unmarked():
+                    ended = self.body(stmt.body)
                 left = any(isinstance(s, Leave) and s.block == stmt.name for s in statements(stmt.body))
                 if left:
                     self._change(stmt, {})
@@ -456,13 +354,22 @@ class _Walker:
 
     def _if(self, stmt: If) -> bool:
         condition = self.notes.conditions[id(stmt)] = condition_of(self.state, stmt.condition)
-        before = self._snapshot()
-        with self._under(condition.true, exact=condition.exact):
-            then_ended = self.body(stmt.then)
-        after_then = self._snapshot()
-        self._restore(before)
-        with self._under(condition.false, exact=condition.exact):
-            otherwise_ended = self.body(stmt.otherwise)
+        inside = Inside(len(self.where), self.exact, condition=condition, before=self._snapshot())
+        self.places[-1].inside = inside
+        self._hold((condition.true,), condition.exact)
+        return self._behind_then(stmt, inside, self.body(stmt.then))
+
+    def _behind_then(self, stmt: If, inside: Inside, ended: bool) -> bool:
+        self._release(inside)
+        inside.then = self._snapshot(), ended
+        self._restore(inside.before)
+        self._hold((inside.condition.false,), inside.condition.exact)
+        return self._behind_if(stmt, inside, self.body(stmt.otherwise))
+
+    def _behind_if(self, stmt: If, inside: Inside, otherwise_ended: bool) -> bool:
+        assert inside.then is not None
+        self._release(inside)
+        condition, (after_then, then_ended) = inside.condition, inside.then
         if otherwise_ended:
             self._restore(after_then)
         elif not then_ended:
@@ -484,13 +391,13 @@ class _Walker:
         if any(not isinstance(jump, Continue) for jump in jumps):
             self.sure = False
 
-    def _snapshot(self) -> _Snapshot:
+    def _snapshot(self) -> Snapshot:
         return dict(self.state.scalars), dict(self.state.versions), dict(self.state.sizes)
 
-    def _restore(self, saved: _Snapshot) -> None:
+    def _restore(self, saved: Snapshot) -> None:
         self.state.scalars, self.state.versions, self.state.sizes = (dict(saved[0]), dict(saved[1]), dict(saved[2]))
 
-    def _merge(self, other: _Snapshot) -> None:
+    def _merge(self, other: Snapshot) -> None:
         """Where two paths meet, keep what they agree on."""
         scalars, versions, sizes = other
         for name in _differing(self.state.scalars, scalars):
@@ -522,16 +429,21 @@ class _Walker:
         if abs(stride) > 1:
             distance = combine(of_symbol(symbol), lower, -1)
             domain.append(Formula(f"{distance.text()} mod {abs(stride)} = 0", distance.symbols))
-        exact = stride != 0 and not self._breaks(loop)
+        exact = stride != 0 and not breaks(loop)
         regular = self.exact and exact
         self.notes.loops[loop.name] = LoopNote(
             loop, symbol, lower, upper, stride, outer, tuple(domain), tuple(self.where), regular, step
         )
-        with self._under(*domain, exact=exact):
-            self.sure = self.sure and not self._breaks(loop) and not _may_fail_inside(loop)
-            self._inside(loop)
-        state.stack = outer
-        self._change(loop, ranges)
+        inside = self.places[-1].inside = Inside(len(self.where), self.exact, outer, ranges)
+        self._hold(domain, exact)
+        self.sure = self.sure and not breaks(loop) and not may_fail_inside(loop)
+        self._inside(loop)
+        self._leave(loop, inside)
+
+    def _leave(self, loop: For, inside: Inside) -> None:
+        self._release(inside)
+        self.state.stack = inside.outer
+        self._change(loop, inside.ranges)
         self._after(loop)
 
     def _domain(self, loop: For, value: Affine, lower: Affine, upper: Affine, sign: int) -> list[Formula]:
@@ -550,11 +462,6 @@ class _Walker:
             return [bound for side, value in sides for bound in self._bounds(side, value, op)]
         return [form]
 
-    @staticmethod
-    def _breaks(loop: For) -> bool:
-        """Whether some iterations may not happen though the bounds say so."""
-        return any(not isinstance(j, Continue) or j.loop != loop.name for s in loop.body for j in escapes(s))
-
     def _while(self, loop: While) -> None:
         state = self.state
         outer, ranges = state.stack, carried_ranges(loop, state)
@@ -563,7 +470,7 @@ class _Walker:
         self.sure = False
         self.expr(loop.condition, loop)
         condition = condition_of(state, loop.condition)
-        with self._under(condition.true, exact=False):
+        with self._under(condition.true, exact=False), self._unmarked():
             self._inside(loop)
         state.stack = outer
         self._change(loop, ranges)
@@ -580,12 +487,3 @@ def _either_way(step: Affine, upwards: list[Formula], downwards: list[Formula]) 
 def _touches(expr: Expr) -> bool:
     """Whether an expression has accesses or checks, so that the conditions on it matter."""
     return isinstance(expr, Load | Checked) or any(_touches(child) for child in children(expr))
-
-
-@by_identity
-def _may_fail_inside(loop: For) -> bool:
-    """Whether a statement in a loop may end the call other than by a wrong index."""
-    return any(
-        isinstance(stmt, Allocate | While) or any(has(expr, Checked) for expr in own_expressions(stmt))
-        for stmt in statements(loop.body)
-    )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
@@ -12,7 +13,7 @@ from loopwright.analysis.facts import Bounds, Facts, LoopFacts, Verdict
 from loopwright.analysis.strides import AccessStrides, walks
 from loopwright.ir.by_identity import by_identity
 from loopwright.ir.nodes import Allocate, Assign, Body, Const, For, If, Kernel, Load, Stmt, Store, Var, While
-from loopwright.ir.queries import arrays_made, contains, names_assigned
+from loopwright.ir.queries import arrays_loaded, arrays_made, arrays_stored, contains, names_assigned
 from loopwright.ir.walk import expressions, loops, statements, subexpressions
 from loopwright.recipe.tunable import Choices, Constraint, Tunable
 from loopwright.steps.nest import LIMIT, size_of
@@ -163,6 +164,8 @@ class PartialSchedule:
         used = frozenset[str]().union(*(nest.used for nest in kept))
         if any(nest.own & used or nest.used & mine for nest in others):
             return self.kernel
+        if _changes_what_is_read_twice(others, kept):
+            return self.kernel
         left_out = frozenset(id(nest.stmt) for nest in others)
         if self._part is None or self._part[0] is not self.kernel or self._part[1] != left_out:
             part = replace(self.kernel, body=_without(self.kernel.body, left_out))
@@ -258,6 +261,14 @@ def _apart(body: Body) -> Iterator[Stmt]:
             yield from _apart(stmt.otherwise)
         else:
             yield stmt
+
+
+def _changes_what_is_read_twice(others: Sequence[Nest], kept: Sequence[Nest]) -> bool:
+    """Whether some nests write to an array that two statements of the rest read: without them both would seem to read
+    the same. Arguments that overlap are no matter: nothing is reordered then."""
+    stored = arrays_stored(tuple(nest.stmt for nest in others))
+    read = Counter(array for nest in kept for array in arrays_loaded((nest.stmt,)))
+    return any(read[array] > 1 for array in stored)
 
 
 def _without(body: Body, nests: frozenset[int]) -> Body:
