@@ -15,9 +15,9 @@ from loopwright.analysis.affine import LEVELS, Affine, End, Interval, Symbol, ro
 from loopwright.analysis.values import State, value_of
 from loopwright.ir.by_identity import by_identity
 from loopwright.ir.nodes import Assign, Binary, Body, Compare, Const, Expr, For, If, Load, Logical, Select, Var, While
-from loopwright.ir.queries import has, names_in, settled_by, unsettled_in
+from loopwright.ir.queries import has, names_in, names_read, settled_by, unsettled_in
 from loopwright.ir.types import INT64
-from loopwright.ir.walk import bodies, expressions, statements
+from loopwright.ir.walk import bodies, statements
 
 MOST_ADDED = 1024
 """What an iteration may add."""
@@ -90,7 +90,7 @@ def _set_first(loop: For | While) -> set[str]:
     for stmt in loop.body:
         if isinstance(stmt, Assign) and stmt.name not in read | names_in(stmt.value):
             first.add(stmt.name)
-        read = read | {one.name for one in expressions((stmt,), Var)}
+        read = read | names_read((stmt,))
     return first
 
 
