@@ -14,9 +14,9 @@ from typing import Literal
 from loopwright.analysis.affine import LEVELS, Affine, End, Interval, Symbol, roots_of, scale
 from loopwright.analysis.values import State, value_of
 from loopwright.ir.nodes import Assign, Binary, Body, Compare, Const, Expr, For, If, Load, Logical, Select, Var, While
-from loopwright.ir.queries import has, names_in, settled_by, unsettled_in
+from loopwright.ir.queries import has, names_in, names_read, settled_by, unsettled_in
 from loopwright.ir.types import INT64
-from loopwright.ir.walk import bodies, expressions, statements
+from loopwright.ir.walk import bodies, statements
 
 MOST_ADDED = 1024
 """What an iteration may add."""
@@ -89,7 +89,7 @@ def _set_first(loop: For | While) -> set[str]:
     for stmt in loop.body:
         if isinstance(stmt, Assign) and stmt.name not in read | names_in(stmt.value):
             first.add(stmt.name)
-        read = read | {one.name for one in expressions((stmt,), Var)}
+        read = read | names_read((stmt,))
     return first
 
 
