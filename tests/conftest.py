@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Protocol
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 import precompiled
 import shared_analyses
@@ -19,6 +20,9 @@ from loopwright.recipe import grid_totals
 from loopwright.toolchain import cc
 
 GOLDEN = Path(__file__).parent / "golden"
+
+settings.register_profile("a shared machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("a shared machine")  # which may stand still for a second at any place
 
 gc.disable()  # until all tests are collected: a third of that would be looking for garbage, and there is none
 
