@@ -276,6 +276,21 @@ def exchange(a, y):
                 y[q, i, k] = t[i, 7 - k]
 
 
+def exchange_in_warps(a, y):
+    for q in range(a.shape[0]):
+        t = np.empty((4, 32))
+        for i in range(4):
+            for j in range(32):
+                t[i, j] = a[q, i, j]
+            for k in range(32):
+                y[q, i, k] = t[i, 31 - k]
+
+
+def test_warps_exchange_elements_of_their_part_of_a_shared_array() -> None:
+    agree(exchange_in_warps, whole(3, 4, 32), np.zeros((3, 4, 32)),
+          schedule="bind q block.x; bind i thread.y; bind j thread.x; bind k thread.x")  # fmt: skip
+
+
 def test_teams_do_not_exchange_elements_of_shared_arrays() -> None:
     refused(exchange, whole(3, 4, 8), np.zeros((3, 4, 8)),
             schedule="bind q block.x; bind i thread.y; bind j thread.x; bind k thread.x",

@@ -176,8 +176,7 @@ AT_LAST = {
                               "a block would write to an array and to a scalar at once, outside of its threads"),
     "a thread's array": (OWN, "bind i thread.x 32",
                          "each thread would need an array 's' of its own, and it is too large"),
-    "teams that share": (EXCHANGE.replace("t[i, 7 - k]", "t[i + k - k, 7 - k]"),
-                         "bind q block.x; bind i thread.y; bind j thread.x; bind k thread.x",
+    "teams that share": (EXCHANGE, "bind q block.x; bind i thread.y; bind j thread.x; bind k thread.x",
                          "teams of threads share 't': they would have to wait for one another"),
     "arrays of teams": (TEAMS, "bind i thread.y 4; bind j thread.x; bind k thread.x",
                         "several teams of threads would each need an array 't' in shared memory"),
@@ -219,9 +218,12 @@ def test_a_grid_that_cannot_run(name: str) -> None:
     assert str(told.value) == reason
 
 
-def test_teams_have_a_row_each_of_what_a_block_shares() -> None:
-    kernel, facts = after(EXCHANGE, "bind q block.x; bind i thread.y; bind j thread.x; bind k thread.x")
+def test_warps_have_a_row_each_of_what_a_block_shares() -> None:
+    wide, schedule = EXCHANGE.replace("8", "32").replace("7", "31"), "bind q block.x; bind i thread.y; bind j thread.x"
+    kernel, facts = after(wide, f"{schedule}; bind k thread.x")
     assert unrunnable(kernel, facts, ("q",)) is None
+    kernel, facts = after(wide.replace("t[i, 31 - k]", "t[i + k - k, 31 - k]"), f"{schedule}; bind k thread.x")
+    assert unrunnable(kernel, facts, ("q",)) is not None
 
 
 def test_threads_are_fewer_on_a_smaller_gpu() -> None:

@@ -330,7 +330,10 @@ class _Whole:
         if self.of.complete:
             stored = arrays_stored(loop.body)
             kernel, gpu = self.of.kernel, self.of.facts.gpu
-            common = [one for one, _ in self.shared if one.array in stored and not _has_parts(band, one.array)]
+            is_warp = lanes == gpu.warp  # smaller teams may not hand on what is in memory: the emulated GPU says so
+            common = [
+                one for one, _ in self.shared if one.array in stored and not (is_warp and _has_parts(band, one.array))
+            ]
             if names := [one.array for one in common if owned(kernel, one, self.size, gpu) is None]:
                 raise _Refused(f"teams of threads share '{min(names)}': they would have to wait for one another")
         _Whole(self.of, (lanes, 1, 1), self.shared, self.parts, who="teams of threads").body(loop.body)
