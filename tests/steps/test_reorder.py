@@ -7,6 +7,7 @@ import pytest
 from loopwright.ir.text import print_kernel
 from loopwright.ir.walk import loops
 from loopwright.steps.reorder import Reorder
+from loopwright.steps.schedule import apply_schedule, parse_schedule
 from steps.kernels import MATMUL, PREFIX, ROWS, known
 from steps.pictures import check_picture
 from steps.same import check_same
@@ -122,6 +123,21 @@ kernel find(a: float64[2] C, n: int64):
 """
     rejection = Reorder(("j", "i")).illegal(*known(text), strict=True)
     assert rejection is not None and "break" in rejection.reason
+
+
+SKIPPED = """
+kernel skipped(a: float64[2] C, n: int64, m: int64):
+    for i in 0 .. n:
+        for j in 0 .. m:
+            for k in i .. n:
+                if a[i, j] > 2.0:
+                    continue k
+"""
+
+
+def test_an_iteration_that_ends_early_in_a_loop_that_needs_no_order() -> None:
+    kernel, facts = apply_schedule(*known(SKIPPED), parse_schedule("skew i j 1"), strict=False)
+    assert Reorder(("k", "j.s")).illegal(kernel, facts, strict=False) is not None
 
 
 def test_part_of_a_nest() -> None:

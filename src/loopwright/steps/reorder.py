@@ -10,8 +10,8 @@ from typing import ClassVar, Self
 
 from loopwright.analysis.facts import Facts
 from loopwright.analysis.scanning import Stop
-from loopwright.ir.nodes import For, Kernel
-from loopwright.ir.walk import loops
+from loopwright.ir.nodes import Break, Continue, For, Kernel
+from loopwright.ir.walk import loops, statements
 from loopwright.steps.draft import finished, with_statement
 from loopwright.steps.nest import (
     band_of,
@@ -54,7 +54,8 @@ class Reorder(Step):
         band = band_of(kernel, self.order)
         if isinstance(band, Rejection):
             return band
-        free = out_of_order(kernel, facts, band) and not any(map(changes_inside, band))
+        jumps = any(stmt.loop in self.order for stmt in statements((band[-1],), Break, Continue))
+        free = not jumps and out_of_order(kernel, facts, band) and not any(map(changes_inside, band))
         if not free and (rejection := unfit(kernel, band)) is not None:
             return rejection
         changed = self._loops(kernel, band)
