@@ -86,7 +86,7 @@ def check(drawn: Drawn, seed: int) -> None:
     assert not kernel._dispatch.compiled()[0].why_not_gpu
 
 
-FAMILIES = {product: (2, 8), stencil: (0, 5), histogram: (2,), extreme: (1,)}
+FAMILIES = {product: (3, 8), stencil: (0, 5), histogram: (2,), extreme: (1,)}
 """The seeds of each, which together take some seconds: of products, such as have tiles."""
 
 
