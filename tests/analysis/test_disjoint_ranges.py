@@ -37,11 +37,6 @@ def found(body: str) -> DisjointRanges | None:
             True,
         ),
         ("lo = p[i]\n        for k in lo .. lo + 3:\n            out[k, 1] = 0.0", ("p[i]", "p[i] + 3"), False),
-        (
-            "for j in 0 .. 3:\n            for k in p[i] .. p[i + 1]:\n                out[k, j] = 2.0",
-            ("p[i]", "p[i + 1]"),
-            True,
-        ),
     ],
 )
 def test_ranges(body: str, ends: tuple[str, str], is_whole: bool) -> None:
@@ -57,6 +52,9 @@ def test_ranges(body: str, ends: tuple[str, str], is_whole: bool) -> None:
         "for k in p[i] .. p[i + 1]:\n            out[k, 0] = out[0, k]",  # along two axes
         "for k in p[i] .. p[i + 1]:\n            out[k, 0] = s\n            s = x[k]",  # hands on a scalar
         "lo = p[i]\n        lo = lo + 1\n        for k in lo .. p[i + 1]:\n            out[k, 0] = 1.0",
+        "if i > 0:\n            for k in p[i - 1] .. p[i]:\n                out[k, 0] = 1.0",  # there is no p[-1]
+        "if i < 1:\n            continue i\n        for k in p[i - 1] .. p[i]:\n            out[k, 0] = 1.0",
+        "for j in 0 .. n:\n            for k in p[i] .. p[i + 1]:\n                out[k, j] = 2.0",  # perhaps never
         "for k in p[0] .. p[1]:\n            out[k, 0] = 1.0",
         "for k in p[i] .. p[i + 1]:\n            out[k, 0] = 1.0\n            p[i] = k",
     ],

@@ -92,3 +92,16 @@ def test_an_index_outside_is_reported() -> None:
     p[-1] += 1000
     with pytest.raises(IndexError, match="out"):
         lw.kernel(threads=2)(spread)(p[:-1].copy(), np.diff(p), np.ones(400))
+
+
+def previous(p, x, out):
+    for i in range(len(p)):
+        if i > 0:
+            for k in range(p[i - 1], p[i]):
+                out[k] = 2.0 * x[k]
+
+
+def test_ends_that_are_read_under_a_condition_are_not_read_before() -> None:
+    """There is no p[-1], whatever lies in memory there."""
+    found = check(previous, (ends("apart"), DRAW.random(400), np.zeros(400)), "cpu")
+    assert "inspect" not in str(found.schedule)

@@ -21,12 +21,16 @@ from loopwright.ir.nodes import (
     Assign,
     Binary,
     Body,
+    Break,
     Checked,
     Const,
+    Continue,
     Expr,
     For,
     Kernel,
+    Leave,
     Load,
+    Return,
     Stmt,
     Store,
     Var,
@@ -83,11 +87,24 @@ def _candidates(loop: For) -> Iterator[DisjointRanges]:
         if _counts_up(inner) and _are_settled(ends, loop, stored):
             grouped.setdefault(ends, set()).add(inner.name)
     for (lower, upper), names in grouped.items():
+        if not names & _in_each_iteration(loop):
+            continue  # where the ranges end may be read under a condition only, and lie outside of the arrays elsewhere
         arrays = frozenset(name for name in shared if _axis(loop, name, names) is not None)
         if arrays:
             following = _in_the_next(lower, loop.name)
             is_whole = following == upper or apart(following, upper) == 0
             yield DisjointRanges(lower, upper, frozenset(names), arrays, is_whole)
+
+
+def _in_each_iteration(loop: For) -> set[str]:
+    """The loops in a body that each of its iterations comes to."""
+    found = set[str]()
+    for stmt in loop.body:
+        if isinstance(stmt, For):
+            found.add(stmt.name)
+        if any(isinstance(one, Continue | Break | Leave | Return) for one in statements((stmt,))):
+            break
+    return found
 
 
 def _in_the_next(expr: Expr, name: str) -> Expr:

@@ -11,7 +11,7 @@ from loopwright.analysis.scalars import live_after, scalars_of
 from loopwright.ir.linear import minus, most, number, plus, variable
 from loopwright.ir.nodes import Assign, Binary, Body, Compare, Expr, For, If, Kernel, Load, Logical, Select, Stmt
 from loopwright.ir.queries import arrays_made
-from loopwright.ir.walk import rewrite_body, subexpressions
+from loopwright.ir.walk import rewrite_body, rewrite_expr, subexpressions
 from loopwright.steps.draft import finished, fresh, names_of, renamed, substituted_in, with_statement
 from loopwright.steps.extent import marked, used_outside
 from loopwright.steps.nest import missing, overlapping, size_of, the_loop, too_large
@@ -92,7 +92,7 @@ class Inspect(Step):
         """The loops that look at the ends of all ranges."""
 
         def at(expr: Expr, where: Expr) -> Expr:
-            return substituted_in(expr, {loop.name: where})
+            return rewrite_expr(substituted_in(expr, {loop.name: where}), _anew)
 
         here = variable(place)
         lower, upper = at(found.lower, here), at(found.upper, here)
@@ -104,6 +104,11 @@ class Inspect(Step):
         there = variable(other)
         follows = Compare("le", at(found.upper, there), at(found.lower, plus(there, 1)))
         return each, replace(loop, name=other, upper=minus(loop.upper, 1), body=(_holds(flag, follows),))
+
+
+def _anew(expr: Expr) -> Expr:
+    """An access as one of its own: what is proven of it where it stands is no proof for other places."""
+    return replace(expr, key=object()) if isinstance(expr, Load) else expr
 
 
 def _holds(flag: str, condition: Expr) -> Stmt:
