@@ -102,7 +102,7 @@ def _in_each_iteration(loop: For) -> set[str]:
     for stmt in loop.body:
         if isinstance(stmt, For):
             found.add(stmt.name)
-        if any(isinstance(one, Continue | Break | Leave | Return) for one in statements((stmt,))):
+        if next(statements((stmt,), Continue, Break, Leave, Return), None) is not None:
             break
     return found
 
