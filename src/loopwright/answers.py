@@ -13,8 +13,9 @@ from loopwright.analysis.counts import trip_counts
 from loopwright.analysis.effort import together
 from loopwright.analysis.footprint import footprint
 from loopwright.compiler import ASKED_FOR, analysed, space_for
-from loopwright.config import PLANS, Config, Semantics
+from loopwright.config import PLANS, Config, Semantics, current
 from loopwright.cost.call_shape import shape_of
+from loopwright.devices.base import FRESH
 from loopwright.devices.gpus import target_of
 from loopwright.devices.launcher import most_threads
 from loopwright.frontend.capture import Source
@@ -24,6 +25,7 @@ from loopwright.ir.signature import Signature
 from loopwright.ir.signature import shape_of as shared_shape
 from loopwright.ir.user_text import user_name
 from loopwright.ir.variant import Compilation, Variant, compilation_of
+from loopwright.memory.device_results import kept_of
 from loopwright.memory.gpu_call import GpuExecutable
 from loopwright.memory.in_pieces import InPieces
 from loopwright.memory.on_device import OnDevice
@@ -297,8 +299,17 @@ def _notes(one: Specialisation, asked: AskedCall | None, runs: Sequence[Run]) ->
         compilation = one.compilation
         strict, records = compilation.semantics.strict, compilation.signature.record_bytes
         yield from unused(one.analysed.written, one.analysed.facts, strict, records) if records else ()
+    if asked is not None and one.takes_device_arrays and one.returns.values:
+        yield from _results_told(one)
     if most_threads() == 1 and one.program is not None and one.program.parallel:
         yield "this process was forked from one that had used several threads: kernels use one here"
+
+
+def _results_told(one: Specialisation) -> Iterator[str]:
+    if current().results == "device" and kept_of(one.returns.values):
+        yield "arrays that it makes and returns stay on the GPU, as results='device' says"
+    elif any(code == FRESH for code, _ in one.returns.values):
+        yield "arrays that it makes and returns are copied to the host; results='device' leaves them on the GPU"
 
 
 def _device(one: Specialisation, interpreted: bool) -> str:

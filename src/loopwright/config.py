@@ -28,6 +28,7 @@ Checks = Literal["auto", "all"]
 Tested = Literal["auto", "data", "unguarded", "all"]
 RecipeKind = Literal["auto", "plain"]
 Narrowing = Literal["auto", "wrap", "raise"]
+Results = Literal["host", "device"]
 STORE_NAME = "profile.sqlite3"
 BUILT_SUFFIX = ".loopwright"
 _SIZE = re.compile(r"(?P<number>\d+(\.\d+)?)\s*(?P<prefix>[kmgt]?)(?P<binary>i?)(b|bytes)?")
@@ -106,9 +107,10 @@ class Config(Tools):
     fastest, `single` one of them, `split` each a part of the iterations, `race` each the whole call, until one of them
     has finished; or the text of a plan. goal: what to minimise: `time`, `energy`, `edp` (the energy-delay product), or
     `time within 10% energy`. watts: what devices draw at work and idle, for goals with energy where no counter measures
-    it: such as `cpu 150/60, cuda:0 700/100`. store: the file of measurements (docs/store.md), `off` for none, None for
-    the one in the cache folder. tuned: a file of tuned results to start from, `off` for none, None for the one beside
-    the source file, such as `heat.tuned.jsonl` for `heat.py`."""
+    it: such as `cpu 150/60, cuda:0 700/100`. results: what the arrays are that a call makes and returns: `host` for
+    NumPy arrays, `device` for `lw.DeviceArray`s, which stay where the call has run (docs/gpu.md). store: the file of
+    measurements (docs/store.md), `off` for none, None for the one in the cache folder. tuned: a file of tuned results
+    to start from, `off` for none, None for the one beside the source file, such as `heat.tuned.jsonl` for `heat.py`."""
 
     device: str = "auto"
     threads: int = 1
@@ -125,6 +127,7 @@ class Config(Tools):
     plan: str = "auto"
     goal: str = "time"
     watts: tuple[tuple[str, float, float], ...] = ()
+    results: Results = "host"
     store: Path | Literal["off"] | None = None
     tuned: Path | Literal["off"] | None = None
 
@@ -164,6 +167,7 @@ class KernelOptions(TypedDict, total=False):
     plan: str
     goal: str
     watts: str
+    results: Results
     layout: str
     store: str | os.PathLike[str] | None
     tuned: str | os.PathLike[str] | None
@@ -186,7 +190,7 @@ class Options(KernelOptions, total=False):
 def from_environment(environment: Mapping[str, str]) -> Config:
     """The Config that LOOPWRIGHT_DEVICE, _THREADS, _STRICT, _DETERMINISTIC, _CHECKS, _NARROWING, _CACHE, _CACHE_SIZE,
     _CC, _CFLAGS, _COMPILE_TIMEOUT, _DEBUG, _DUMP, _BUILT, _RECIPE, _SCHEDULE, _VARIANT, _EXPLORE, _REMAP, _LAYOUT,
-    _DEVICES, _PLAN, _GOAL, _WATTS, _STORE and _TUNED say.
+    _DEVICES, _PLAN, _GOAL, _WATTS, _RESULTS, _STORE and _TUNED say.
 
     Raises ValueError for a value that an option cannot have."""
 
@@ -219,6 +223,7 @@ def from_environment(environment: Mapping[str, str]) -> Config:
         plan=_as_wanted("plan", get("PLAN", "auto")),
         goal=_as_wanted("goal", get("GOAL", "time")),
         watts=_as_wanted("watts", get("WATTS")),
+        results=cast(Results, get("RESULTS", "host")),
         layout=_as_wanted("layout", get("LAYOUT", "auto")),
         store=_path_or_off(get("STORE")),
         tuned=_path_or_off(get("TUNED")),
@@ -276,7 +281,7 @@ def _seconds(name: str, text: str) -> float:
 
 def _validated(config: Config) -> Config:
     """The Config itself. Raises ValueError for a value that an option cannot have."""
-    choices = {"checks": Checks, "narrowing": Narrowing, "recipe": RecipeKind}
+    choices = {"checks": Checks, "narrowing": Narrowing, "recipe": RecipeKind, "results": Results}
     for name, allowed in ((name, get_args(kind)) for name, kind in choices.items()):
         if getattr(config, name) not in allowed:
             raise ValueError(f"option {name}={getattr(config, name)!r}: choose one of {', '.join(allowed)}")

@@ -21,7 +21,7 @@ VALUES = {
     "recipe": "plain", "schedule": "parallelize i", "variant": "cpu 2: recipe", "explore": "0",
     "store": "off", "tuned": "off", "built": "/tmp/z", "remap": "off",
     "devices": "cpu, cuda:1", "plan": "split", "goal": "edp", "watts": "cpu 9/1",
-    "layout": "off",
+    "layout": "off", "results": "device",
 }  # fmt: skip
 
 

@@ -306,7 +306,7 @@ class Entry:
                 found.append(base.named(number, found.pop()))  # type: ignore[arg-type]
             elif code == base.COMPLEX:
                 imag: Any = found.pop() if number == 2 else None
-                found.append(as_complex(found.pop(), imag) if number else as_pairs(found.pop()))
+                found.append(self.complex_of(found.pop(), imag) if number else as_pairs(found.pop()))
             elif code == base.MAYBE:
                 is_there = found.pop()
                 value = found.pop()
@@ -314,7 +314,7 @@ class Entry:
             elif code in (base.TUPLE, base.CUT, base.VIEW):
                 items = found[len(found) - number :]
                 del found[len(found) - number :]
-                made = {base.CUT: _cut, base.VIEW: part_of}.get(code)
+                made = {base.CUT: self.cut, base.VIEW: self.part}.get(code)
                 found.append(tuple(items) if made is None else made(found.pop(), items))
             else:
                 found.append(read_slot(returned[number], code))
@@ -322,10 +322,17 @@ class Entry:
             return tuple(found)
         return found[0] if self._returns in (1, 3) else None
 
+    def cut(self, array: Any, sizes: Sequence[Any]) -> object:
+        """An array of its own with the first elements along the first axes."""
+        return array[tuple(slice(0, size) for size in sizes)].copy()
 
-def _cut(array: Any, sizes: Sequence[Any]) -> object:
-    """An array of its own with the first elements along the first axes."""
-    return array[tuple(slice(0, size) for size in sizes)].copy()
+    def complex_of(self, real: Any, imag: Any) -> object:
+        """See ir.signature.as_complex."""
+        return as_complex(real, imag)
+
+    def part(self, array: object, numbers: Sequence[Any]) -> object:
+        """See ir.signature.part_of."""
+        return part_of(array, numbers)
 
 
 class Constants:

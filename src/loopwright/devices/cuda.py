@@ -257,23 +257,23 @@ class CudaGpu:
 
     # ---- memory and copies --------------------------------------------------------------------------------------
 
-    def allocate(self, size_bytes: int, before_bytes: int = 0) -> int:
+    def allocate(self, size_bytes: int, before_bytes: int = 0, stream: int = 0) -> int:
         """The address of so much memory, aligned to 256 bytes. Raises DeviceMemoryError, which names sizes."""
         del before_bytes  # addresses are numbers here, whatever they point to
         opened = self.open()
         memory = ctypes.c_uint64()
-        code = opened.code.lw_cuda_allocate(opened.handle, opened.stream, size_bytes, ctypes.byref(memory))
+        code = opened.code.lw_cuda_allocate(opened.handle, stream or opened.stream, size_bytes, ctypes.byref(memory))
         if code:
             raise self.failed(code, DOING[ALLOCATE], size_bytes)
         return memory.value
 
-    def release(self, address: int) -> None:
+    def release(self, address: int, stream: int = 0) -> None:
         """Give memory back; launches that still use it end first. On a lost GPU nothing happens: the next call
         that uses it raises."""
         opened = self._opened
         if not address or opened is None or self._lost:
             return
-        code = opened.code.lw_cuda_release(opened.handle, opened.stream, address)
+        code = opened.code.lw_cuda_release(opened.handle, stream or opened.stream, address)
         error = self.failed(code, "releasing memory") if code else None
         if error is not None and not self._lost:
             raise error

@@ -273,13 +273,13 @@ class EmulatedGpu:
         self._reports.append(module.report)
         return module
 
-    def allocate(self, size_bytes: int, before_bytes: int = 0) -> int:
+    def allocate(self, size_bytes: int, before_bytes: int = 0, stream: int = 0) -> int:
         """The address of so much memory, every byte of it POISON. Raises DeviceMemoryError."""
         with _one_launch:
             self._allocated += 1
             return self.memory.allocate(size_bytes, before_bytes)
 
-    def release(self, address: int) -> None:
+    def release(self, address: int, stream: int = 0) -> None:
         """Give memory back. Raises DeviceError for what was not allocated."""
         with _one_launch:
             wrong = self.memory.release(address)

@@ -69,12 +69,13 @@ class Gpu(Protocol):
     def module(self, text: DeviceText, config: Tools) -> Module:
         """Compile and load. Raises CompilerError."""
 
-    def allocate(self, size_bytes: int, before_bytes: int = 0) -> int:
+    def allocate(self, size_bytes: int, before_bytes: int = 0, stream: int = 0) -> int:
         """The address of so much memory, aligned to 256 bytes. before_bytes: kernels may be given pointers to so much
-        before it, and then touch nothing there. Raises DeviceMemoryError, which names sizes."""
+        before it, and then touch nothing there. stream: of the driver, for what is asked for there from now on; 0:
+        `work`. Raises DeviceMemoryError, which names sizes."""
 
-    def release(self, address: int) -> None:
-        """Give memory back; what was asked for in `work` ends first."""
+    def release(self, address: int, stream: int = 0) -> None:
+        """Give memory back; what was asked for in `work`, or in this stream of the driver, ends first."""
 
     def visible(self, size_bytes: int) -> Any | None:
         """Bytes of the host, as a NumPy array, that kernels of this GPU write to themselves, few of them, and that the

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import itertools
 import threading
 import weakref
 from collections.abc import Sequence
+from contextlib import suppress
 from math import prod
 from typing import TYPE_CHECKING, Any, Literal, Protocol, Self
 
@@ -14,10 +16,12 @@ import numpy as np
 from loopwright.config import current
 from loopwright.deferred import deferred
 from loopwright.errors import DeviceError, DeviceMemoryError
+from loopwright.ir.signature import part_of
 from loopwright.ir.types import from_dtype
 from loopwright.ir.variant import is_gpu
 from loopwright.memory.arrays import Array, as_numpy, refusal
 from loopwright.memory.on_device import OnDevice, Where, on_device
+from loopwright.memory.overlap import extent
 from loopwright.memory.records import alignment_of
 
 if TYPE_CHECKING:
@@ -54,7 +58,8 @@ def note_writes(arrays: Sequence[DeviceArray]) -> None:
     """They may be written from now on, or may have been until now. Whoever writes says so before and after: so what
     another thread finds meanwhile is about a version that is gone in the end, and a signal cannot hide a write."""
     for array in arrays:
-        array._version, array._kept = next(_WRITES), _NONE_KEPT
+        root = array.root
+        root._version, root._kept = next(_WRITES), _NONE_KEPT
 
 
 def device_array(source: Any) -> DeviceArray:
@@ -109,11 +114,15 @@ class DeviceArray:
     """Whoever decides about that keeps here what he knows of the array."""
     touched = False
     """Whether somebody has used its memory since that was set back."""
+    stream = 0
+    """The stream of the driver in which its elements are written, 0 for the GPU's own."""
     _is_shown = False
     _thread = 0
     _is_shared = False
     _version: Version
     _kept: tuple[Version, Array | None]
+    _strides: tuple[int, ...] | None = None
+    """Its strides in bytes; None for C layout."""
 
     def __init__(self, source: Array, gpu: Gpu, where: Where) -> None:
         self._describe(source.shape, source.dtype, gpu, where)
@@ -122,15 +131,38 @@ class DeviceArray:
         self.may_be_turned = _may_be_turned(source)
         self._thread = 0  # who makes it may be another one than who works with it
 
+    @classmethod
+    def empty(cls, shape: tuple[int, ...], dtype: np.dtype[Any], gpu: Gpu, where: Where, stream: int) -> DeviceArray:
+        """A new one whose elements are anything, for what runs in a stream of the driver. Raises DeviceMemoryError."""
+        one = cls.__new__(cls)
+        one._describe(shape, np.dtype(dtype), gpu, where)
+        one._take(_allocated(gpu, max(one.nbytes, 1), stream), stream)
+        note_writes((one,))
+        return one
+
     def _describe(self, shape: tuple[int, ...], dtype: np.dtype[Any], gpu: Gpu, where: Where) -> None:
         self.shape, self.dtype, self.where, self._gpu = shape, dtype, where, gpu
         self.nbytes = dtype.itemsize * prod(shape)
 
-    def _take(self, address: int) -> None:
+    def _take(self, address: int, stream: int = 0) -> None:
         """This memory is its own."""
-        self._address = address
-        self.token: tuple[object, ...] = ("device_array", address, self.shape, self.dtype)
-        self._finalizer = weakref.finalize(self, self._gpu.release, address)
+        self._address, self.stream = address, stream
+        self.token: tuple[object, ...] = ("device_array", address, self.shape, self.dtype, stream)
+        self._finalizer = weakref.finalize(self, _release, self._gpu, address, stream)
+
+    @property
+    def root(self) -> DeviceArray:
+        """Whose memory it is: its own, or that of the array that it is a part of."""
+        return self
+
+    def _show(self) -> None:
+        """Another library will use its memory, in streams that nobody here knows."""
+        self.used()
+        self._gpu.synchronize()  # not all of them look at who wrote last
+        if not self._is_shown:
+            self._is_shown = True
+            self._finalizer.detach()
+            self._finalizer = weakref.finalize(self, _release, self._gpu, self._address, self.stream, True)
 
     def put_beside(self, what: Beside) -> None:
         """Keep something there, until memory is short."""
@@ -191,18 +223,30 @@ class DeviceArray:
 
     def copy_from(self, source: Any) -> None:
         """Copy the elements of a NumPy array of this shape and dtype to the GPU. Raises ValueError for another one."""
-        array = np.asarray(source)
-        if array.shape != self.shape or array.dtype != self.dtype:
-            raise ValueError(f"{array.shape} of {array.dtype} does not fit {self.shape} of {self.dtype}")
+        array = self._fitting(source)
         self.in_this_thread()
         note_writes([self])
         if self.beside is not None:
             self.beside.forget()
         try:
             if array.nbytes:
+                self._settled()
                 self._gpu.upload(self._address, np.ascontiguousarray(array).reshape(-1))
+                self._settled()
         finally:
             note_writes([self])
+
+    def _fitting(self, source: Any) -> Array:
+        """A NumPy array of this shape and dtype. Raises ValueError for another one."""
+        array = np.asarray(source)
+        if array.shape != self.shape or array.dtype != self.dtype:
+            raise ValueError(f"{array.shape} of {array.dtype} does not fit {self.shape} of {self.dtype}")
+        return array
+
+    def _settled(self) -> None:
+        """What another stream does to it is over, or what our own has done."""
+        if self.stream:
+            self._gpu.synchronize()
 
     def numpy(self) -> Array:
         """A copy of the elements in a new NumPy array. It waits for kernels that were called before."""
@@ -218,37 +262,58 @@ class DeviceArray:
             raise ValueError("an array in a GPU's memory cannot be seen by NumPy without a copy")
         return self.numpy() if dtype is None else self.numpy().astype(dtype)
 
-    def argument(self) -> OnDevice:
+    def argument(self) -> Array:
         """What kernels are given."""
         self.used()
-        return on_device(self._address, self.shape, self.dtype, None, self.where, self)
+        found = on_device(self._address, self.shape, self.dtype, self._strides, self.where, self.root)
+        found.stream = self.stream
+        return found
+
+    def part(self, numbers: Sequence[Any]) -> DeviceArray:
+        """A part of it that a call returns; numbers as `ir.signature.part_of` takes them."""
+        if not self.nbytes:
+            axes = numbers[len(self.shape) :: len(self.shape) + 1]
+            return DeviceView(self, tuple(map(int, axes)), self.dtype, None)
+        found = part_of(np.asarray(self.argument()), numbers)
+        assert isinstance(found, np.ndarray)
+        return DeviceView(self.root, found.shape, self.dtype, found.strides, found.ctypes.data)
 
     @property
     def __cuda_array_interface__(self) -> dict[str, object]:
-        if self.where != "cuda":
-            raise AttributeError("the emulated GPU's memory cannot be reached by other libraries")
-        self.used()
-        self._is_shown = True
+        if not self.where.startswith("cuda"):
+            raise AttributeError("other libraries reach nothing but memory of CUDA's GPUs in this way")
+        self.root._show()
         told = {"version": 3, "data": (self._address, False), "shape": self.shape, "typestr": self.dtype.str,
-                "strides": None, "stream": None}  # fmt: skip
+                "strides": self._strides, "stream": None}  # fmt: skip
         return told if self.dtype.names is None else {**told, "descr": self.dtype.descr}
 
 
-def _allocated(gpu: Gpu, size_bytes: int) -> int:
+def _release(gpu: Gpu, address: int, stream: int, is_shown: bool = False) -> None:
+    """Give memory back, after those who were shown it are done."""
+    if is_shown:
+        with suppress(DeviceError):
+            gpu.synchronize()
+    if stream:
+        gpu.release(address, stream)
+    else:
+        gpu.release(address)
+
+
+def _allocated(gpu: Gpu, size_bytes: int, stream: int = 0) -> int:
     """Memory for an array, if need be by giving back what is kept beside others. Raises DeviceMemoryError."""
     try:
-        return gpu.allocate(size_bytes)
+        return gpu.allocate(size_bytes, 0, stream) if stream else gpu.allocate(size_bytes)
     except DeviceMemoryError:
         here = threading.get_ident()
         others = [one for one in list(_HAVE_MORE) if one._gpu is gpu and one._thread == here]
-        if not others:
+        if not gc.collect() and not others:  # errors keep what was theirs until then
             raise
     for one in others:
         one.used()
         one.beside = None
         _HAVE_MORE.discard(one)
     gpu.synchronize()
-    return gpu.allocate(size_bytes)
+    return gpu.allocate(size_bytes, 0, stream) if stream else gpu.allocate(size_bytes)
 
 
 def _may_be_turned(array: Array) -> bool:
@@ -296,3 +361,62 @@ class DevicePart(DeviceArray):
 
     def argument(self) -> OnDevice:
         return on_device(self._address, self.shape, self.dtype, self._strides, self.where, self)
+
+
+class DeviceView(DeviceArray):
+    """A part of an array that a call has returned, over the same memory. steps: strides in bytes, None for C layout;
+    address: of its first element, None for that of the array."""
+
+    def __init__(
+        self,
+        array: DeviceArray,
+        shape: tuple[int, ...],
+        dtype: np.dtype[Any],
+        steps: tuple[int, ...] | None,
+        address: int | None = None,
+    ) -> None:
+        self._root = array.root
+        self._describe(shape, dtype, self._root._gpu, self._root.where)
+        self._address = self._root._address if address is None else address
+        self._strides, self.stream = steps, self._root.stream
+        self.token = ("view", self._address, shape, dtype, steps, self.stream)
+
+    @property
+    def root(self) -> DeviceArray:
+        return self._root
+
+    @property
+    def version(self) -> Version:
+        return self._root.version
+
+    @property
+    def is_seen(self) -> bool:
+        return self._root.is_seen
+
+    def used(self) -> None:
+        self._root.used()
+
+    def numpy(self) -> Array:
+        _, elements = self._stretch()
+        return elements.copy()
+
+    def copy_from(self, source: Any) -> None:
+        array = self._fitting(source)
+        note_writes([self])
+        try:
+            stretch, elements = self._stretch()
+            elements[...] = array
+            if array.nbytes:
+                self._gpu.upload(self._low, stretch)
+                self._settled()
+        finally:
+            note_writes([self])
+
+    def _stretch(self) -> tuple[Array, Array]:
+        """A copy of the memory from its first byte to its last one, and its elements there."""
+        low, high = extent(self.argument())
+        self._low, stretch = low, np.empty(high - low, np.uint8)
+        if self.nbytes:
+            self._gpu.synchronize()
+            self._gpu.download(stretch, low)
+        return stretch, np.ndarray(self.shape, self.dtype, stretch, self._address - low, self._strides)

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -121,6 +121,10 @@ class GpuCallStruct:
         self._kept_strides[position] = strides
         self._strides[position] = ctypes.addressof(strides)
 
+    def move(self, position: int, array: np.ndarray[Any, Any]) -> None:
+        """Another array of the same sizes is in the place of one."""
+        self._data[position] = array.ctypes.data
+
     def _lay(self, position: int, shape: tuple[int, ...], strides: tuple[int, ...]) -> None:
         axes = ctypes.c_int64 * max(1, len(shape))
         sizes, steps = axes(*shape), axes(*strides)
@@ -175,14 +179,14 @@ def parts_of(
     executable: GpuExecutable, everything: Sequence[object], results_from: int, values: Mapping[str, int]
 ) -> dict[int, ArrayPart]:
     """Which part of each array a call is about, by position. values: sizes and numbers; results are all written."""
-    all_of_it = executable.may_end_early
+    all_of_it = executable.may_end_early  # of results nobody sees anything then
     return {
         position: part_of(
             value,
             executable.reach.get(position),
             values,
             position in executable.written or position >= results_from,
-            all_of_it,
+            all_of_it and position < results_from,
         )
         for position, value in enumerate(everything)
         if isinstance(value, np.ndarray)

@@ -14,14 +14,15 @@ import numpy as np
 
 from loopwright.devices import base, by_ctypes
 from loopwright.devices.base import NOT_DONE, Executable
-from loopwright.devices.by_ctypes import fill_slot
+from loopwright.devices.by_ctypes import Slot, fill_slot
 from loopwright.devices.gpu import Gpu, Module
 from loopwright.devices.gpus import gpu_of
 from loopwright.errors import DeviceError, DeviceMemoryError, LoopwrightError
 from loopwright.ir.boxes import Reach
 from loopwright.ir.plan import Move
 from loopwright.memory.arrays import Array
-from loopwright.memory.device_array import base_of, version_of
+from loopwright.memory.device_array import DeviceArray, base_of, version_of
+from loopwright.memory.device_results import KeptResults, ResultKind, as_complex_there, cut
 from loopwright.memory.gpu_call import (
     FAILURE_BYTES,
     BoundsLeft,
@@ -172,6 +173,10 @@ class OffloadEntry(by_ctypes.Entry):
         super().__init__(**given)
         executable: GpuExecutable = self.payload
         self._entry = executable.gpu.function(executable.entry)
+        kept = self._fresh.kept if isinstance(self._fresh, KeptResults) else frozenset[int]()
+        made = {number for code, number in self._values if code == base.FRESH}
+        self._stay = isinstance(self._fresh, KeptResults) and made <= kept
+        self._looks = any(code >= base.PYTHON_SCALAR for code, _ in self._values) if self._stay else bool(self._values)
 
     def watch(self, observer: base.Observer | None, calls: int, spent_ns: int) -> None:
         """See Entry. Of calls that return before their kernels have run, some are told, as the GPU has timed them."""
@@ -274,7 +279,7 @@ class OffloadEntry(by_ctypes.Entry):
             fault = executable.module.started(stream)
             has_to = len(streams) > 1 or any(one.owned or is_lent(one.rows) for one in placed)
             has_to = has_to or executable.program.device is None
-            waits = has_to or bool(self._values)
+            waits = has_to or self._looks
             has_to |= waits and not executable.waits
             sampled = None if waits else self.sampled
             with (
@@ -301,24 +306,43 @@ class OffloadEntry(by_ctypes.Entry):
     @property
     def returns_something(self) -> bool:
         """Whether the result of a call has to be waited for."""
-        return bool(self._values)
+        return self._looks
+
+    def result(self, originals: Sequence[object], fresh: Sequence[object], returned: ctypes.Array[Slot]) -> object:
+        """See by_ctypes.Entry. What stays on the GPU is the array that keeps its memory."""
+        owners = [one.owner if isinstance(one, OnDevice) else one for one in fresh]
+        return super().result(originals, owners, returned)
+
+    def cut(self, array: Any, sizes: Sequence[Any]) -> object:
+        return cut(array, sizes) if isinstance(array, DeviceArray) else super().cut(array, sizes)
+
+    def complex_of(self, real: Any, imag: Any) -> object:
+        return as_complex_there(real) if isinstance(real, DeviceArray) else super().complex_of(real, imag)
+
+    def part(self, array: object, numbers: Sequence[Any]) -> object:
+        return array.part(numbers) if isinstance(array, DeviceArray) else super().part(array, numbers)
 
     def again(self, arguments: tuple[object, ...]) -> Again | None:
         """What repeats a call with just these arrays, all of them on the GPU, at little cost. None where a call has
-        to make arrays."""
+        to make arrays on the host."""
         executable: GpuExecutable = self.payload
         device = executable.program.device
         only_scalars = all(code >= base.PYTHON_SCALAR for code, _ in self._values)
-        if self._fresh is not None or not only_scalars or device is None:
+        if device is None or not (self._stay or (self._fresh is None and only_scalars)):
             return None
-        call = GpuCallStruct(arguments, len(self._values), self.threads, executable)
         if not all(is_on_device(one) for one in arguments if isinstance(one, np.ndarray)):
             return None
-        parts = parts_of(executable, arguments, len(arguments), values_of(arguments))
-        streams = _place(arguments, parts, [], call, executable.gpu)
+        made = FreshAgain.of(self._fresh, arguments) if isinstance(self._fresh, KeptResults) else None
+        fresh = () if made is None else made.fresh(arguments)
+        if fresh is None:
+            return None
+        everything = (*arguments, *fresh)
+        call = GpuCallStruct(everything, len(self._values), self.threads, executable)
+        parts = parts_of(executable, everything, len(arguments), values_of(everything))
+        streams = _place(everything, parts, [], call, executable.gpu)
         if len(streams) > 1:
             return None
-        return Again(self, self._entry, self._guard, executable, call, max(streams, default=0), arguments)
+        return Again(self, self._entry, self._guard, executable, call, max(streams, default=0), arguments, made)
 
     def _left_to_others(self, arguments: tuple[object, ...], originals: tuple[object, ...]) -> object:
         """The guard is false: an error that is certain, or a run on the CPU with every access checked."""
@@ -328,6 +352,39 @@ class OffloadEntry(by_ctypes.Entry):
         return through_host(
             arguments, executable.written, lambda there: self._guard_failed(there, originals), executable.gpu
         )
+
+
+class FreshAgain(NamedTuple):
+    """Makes the arrays that a repeated call returns. stand_ins: what has the sizes of its arrays, and takes no memory;
+    kinds: of what the first call returned, which is what the code of the repeated one finds."""
+
+    made: KeptResults
+    stand_ins: tuple[object, ...]
+    kinds: Sequence[ResultKind]
+    stream: int
+
+    @classmethod
+    def of(cls, made: KeptResults, arguments: tuple[object, ...]) -> FreshAgain:
+        """Of calls with arrays like these, which are all on the GPU."""
+        streams = {one.stream for one in arguments if isinstance(one, OnDevice)}
+        stand_ins = tuple(
+            np.broadcast_to(np.zeros((), one.dtype), one.shape) if isinstance(one, np.ndarray) else one
+            for one in arguments
+        )
+        return cls(made, stand_ins, made.results(stand_ins), max(streams, default=0))
+
+    def fresh(self, arguments: tuple[object, ...]) -> tuple[Any, ...] | None:
+        """Arrays for one call. None where its numbers ask for other sizes."""
+        kinds = self.kinds
+        if any(not isinstance(one, np.ndarray) for one in self.stand_ins):
+            pairs = zip(self.stand_ins, arguments, strict=True)
+            given = tuple(stand_in if isinstance(stand_in, np.ndarray) else one for stand_in, one in pairs)
+            kinds = self.made.results(given)
+            if [shape for shape, _, _ in kinds] != [shape for shape, _, _ in self.kinds]:
+                return None
+        else:
+            given = self.stand_ins
+        return self.made.made(kinds, given, self.stream)
 
 
 class OffloadCall(NamedTuple):
@@ -379,7 +436,9 @@ class Again:
         call: GpuCallStruct,
         stream: int,
         arguments: tuple[object, ...],
+        made: FreshAgain | None = None,
     ) -> None:
+        self._made = made
         self._entry, self._function, self._guard, self._executable = entry, function, guard, executable
         self._call, self._stream = call, stream
         self._reference = ctypes.byref(call.call)
@@ -399,6 +458,11 @@ class Again:
                 fill_slot(self._call.slot(position), arguments[position])
             if self._guard is not None and self._numbers and not self._guard(self._reference):
                 return NOT_DONE
+            fresh = () if self._made is None else self._made.fresh(arguments)
+            if fresh is None:
+                return NOT_DONE
+            for k, one in enumerate(fresh):
+                self._call.move(len(arguments) + k, one)
             started = time.perf_counter_ns()
             if self._module.started(self._stream) is not None:
                 return NOT_DONE
@@ -419,7 +483,8 @@ class Again:
             self._entry.made(spent_ns, self._waits, is_quiet)
             if sampled is not None and not self._waits:
                 self._entry.look_closely()
-            result = self._entry.result(arguments, (), self._call.returned) if self._waits else None
+            returns = self._waits or fresh
+            result = self._entry.result(arguments, fresh, self._call.returned) if returns else None
         if sampled is not None:  # somebody watches
             self._entry.tell()
         return result

@@ -10,6 +10,7 @@ from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 from loopwright.memory.device_array import DeviceArray
+from loopwright.memory.host_array import HostArray
 
 Token = Callable[[Any], Hashable]
 
@@ -45,6 +46,8 @@ def _torch_stream() -> int:
 def _of_kind(kind: type) -> Token:
     if kind in (bool, int, float):
         return type
+    if issubclass(kind, HostArray):
+        return _of_anything
     if issubclass(kind, DeviceArray):
         return _of_device_array
     match kind.__module__.split(".")[0], kind.__name__:

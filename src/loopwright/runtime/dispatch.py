@@ -369,7 +369,8 @@ class Dispatch:
         if settled is not default:  # every access is tested, and nothing reordered
             return self._by_one(call, here)
         result = self.sharing.call(call, signature, asked, partial(self._alone, call))
-        if args is not None:
+        result = call.resident_result(result, asked, "cpu") if call.keeps_results(asked) else result
+        if args is not None and asked.results == "host":
             if self._repeated_shares is None:
                 self._repeated_shares = repeated_shares.RepeatedShares(self.sharing, self.codes.holds)
             self._repeated_shares.remember(args, call, asked, default.code, signature)
@@ -405,7 +406,8 @@ class Dispatch:
         arguments, given = call.arguments, call.given
         config = _where(arguments, asked, self.parameters)
         may_be_there = is_gpu(config.device) or config.variant  # mostly not, and then nothing more is asked
-        dispatcher = None if may_be_there and default_variant(config).on_gpu else self._dispatcher
+        others = call.keeps_results(asked) or (may_be_there and default_variant(config).on_gpu)
+        dispatcher = None if others else self._dispatcher
         key = None if dispatcher is None else dispatcher.key(arguments)
         if dispatcher is not None and key is not None:
             known = dispatcher.find(key, asked, arguments)

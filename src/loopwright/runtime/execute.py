@@ -12,26 +12,28 @@ import numpy as np
 
 from loopwright.config import Config, Tested, current
 from loopwright.deferred import deferred
-from loopwright.devices.base import NOT_DONE, Constants, Entry
+from loopwright.devices.base import NOT_DONE, Constants, Entry, Fresh
 from loopwright.devices.launcher import load_launcher
 from loopwright.errors import warn_once
 from loopwright.ir.plan import Plan, whole
 from loopwright.ir.signature import Shape
-from loopwright.ir.variant import PLAIN, RECIPE, Variant
+from loopwright.ir.variant import PLAIN, RECIPE, Variant, default_variant
 from loopwright.memory.device_array import base_of, note_writes
+from loopwright.memory.host_array import HostArray, as_resident
 from loopwright.memory.on_device import is_on_device
 from loopwright.runtime.code_table import CodeTable
 from loopwright.runtime.considered import Kind
-from loopwright.runtime.in_use import InUse, Resident, allocator, facts_of
+from loopwright.runtime.in_use import InUse, Resident, allocated, allocator, facts_of
 from loopwright.runtime.locks import Locks
 from loopwright.toolchain.cc import find_compiler, why_none
 
 if TYPE_CHECKING:
     from loopwright.devices import by_ctypes
-    from loopwright.memory import offload, parts
+    from loopwright.memory import device_results, offload, parts
     from loopwright.runtime import run_shares
 else:
     by_ctypes = deferred("loopwright.devices.by_ctypes")
+    device_results = deferred("loopwright.memory.device_results")
     offload = deferred("loopwright.memory.offload")
     parts = deferred("loopwright.memory.parts")
     run_shares = deferred("loopwright.runtime.run_shares")
@@ -79,6 +81,15 @@ class CallArguments(NamedTuple):
     given: Arguments
     tokens: tuple[Hashable, ...] | None = None
 
+    def keeps_results(self, config: Config) -> bool:
+        """Whether something has to be done about arrays that it returns."""
+        return config.results == "device" or any(type(one) is HostArray for one in self.given)
+
+    def resident_result(self, result: object, config: Config, device: str) -> object:
+        """What is returned where a call on this device has returned that."""
+        where = device if config.results == "device" else None
+        return as_resident(result, self.arguments, self.given, where)
+
     @property
     def resident(self) -> Resident:
         """How many of the arrays are in a GPU's memory."""
@@ -107,6 +118,13 @@ class Executor:
     def run(self, serving: Serving, call: CallArguments, begins: Callable[[Entry], None]) -> object:
         """Make the call. begins: told of the Entry that runs it before it does, where later calls may go straight to
         it."""
+        if not call.keeps_results(serving.kind.config):
+            return self._run_noted(serving, call, begins)
+        given = tuple(one.argument() if isinstance(one, HostArray) else one for one in call.given)
+        result = self._run_noted(serving, call._replace(given=given), begins)
+        return call.resident_result(result, serving.kind.config, default_variant(serving.kind.config).device)
+
+    def _run_noted(self, serving: Serving, call: CallArguments, begins: Callable[[Entry], None]) -> object:
         resident = call.resident
         if resident == "none":
             return self._run(serving, call, begins, resident)
@@ -184,7 +202,8 @@ class Executor:
     def _shares(self, serving: Serving, arguments: Arguments) -> Plan:
         compiled = serving.code.compiled
         if compiled.takes_device_arrays:
-            fresh = () if compiled.results is None else allocator(compiled.results)(arguments)
+            made = self._allocator(serving)
+            fresh = () if made is None else made(arguments)
             executable: Any = compiled.executable  # a GpuExecutable
             return parts.planned(executable, serving.variant, self._parameters, arguments, fresh)
         here = Variant("cpu", compiled.compilation.schedule, serving.threads)
@@ -244,11 +263,22 @@ class Executor:
             returns=compiled.returns.shape,
             values=compiled.returns.values,
             constants=facts_of(serving.code),
-            fresh=None if compiled.results is None else allocator(compiled.results),
+            fresh=self._allocator(serving),
             fail=executable.failure,
             guard_failed=guard_failed,
             payload=executable,
         )
+
+    def _allocator(self, serving: Serving) -> Fresh | None:
+        """What makes the arrays that calls return."""
+        compiled, executable = serving.code.compiled, serving.code.compiled.executable
+        if compiled.results is None:
+            return None
+        if serving.kind.config.results == "host" or not compiled.takes_device_arrays:
+            return allocator(compiled.results)
+        there: Any = executable  # a GpuExecutable
+        kept, where = device_results.kept_of(compiled.returns.values), compiled.compilation.device
+        return device_results.KeptResults(compiled.results, kept, there.gpu, where, there.reach, allocated)
 
     def _on_host(self, serving: Serving, call: CallArguments) -> object:
         if serving.code.compiled.executable is None:

@@ -206,13 +206,14 @@ def allocator(
     """From a call's arguments to new arrays for its results."""
 
     def fresh(arguments: tuple[object, ...]) -> tuple[object, ...]:
-        return tuple(_allocated(*one) for one in results(arguments))
+        return tuple(allocated(*one) for one in results(arguments))
 
     fresh.results = getattr(results, "results", None)  # type: ignore[attr-defined]
     return fresh
 
 
-def _allocated(shape: tuple[int, ...], dtype: Any, fill: object) -> object:
+def allocated(shape: tuple[int, ...], dtype: Any, fill: object) -> object:
+    """A new array. Raises ValueError for a negative size."""
     if any(size < 0 for size in shape):
         raise check_failed("negative_size", None)
     if fill is None:
@@ -225,7 +226,8 @@ def _allocated(shape: tuple[int, ...], dtype: Any, fill: object) -> object:
 def as_given(result: object, arguments: tuple[object, ...], originals: tuple[object, ...]) -> object:
     """A returned argument is the object the caller passed, not our view of it."""
     if isinstance(result, tuple):
-        return tuple(as_given(one, arguments, originals) for one in result)
+        items = tuple(as_given(one, arguments, originals) for one in result)
+        return type(result)(*items) if hasattr(result, "_fields") else items  # type: ignore[arg-type]
     for argument, original in zip(arguments, originals, strict=True):
         if result is argument and isinstance(result, np.ndarray):
             return original
