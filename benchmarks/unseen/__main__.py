@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -82,11 +82,11 @@ def on_cpu(one: Program) -> dict[str, Any]:
             "speed": seconds["numba"] / seconds["loopwright"]}  # fmt: skip
 
 
-def on_gpu(one: Program, device: str) -> dict[str, Any]:
-    """Beside the CPU, all of its threads."""
+def on_gpu(one: Program, device: str, where: Literal["host", "device"] = "host") -> dict[str, Any]:
+    """Beside the CPU, all of its threads. where: what the option `results` is."""
     is_real = device == "cuda"
     arguments = one.make(one.large if is_real else one.small)
-    kernel, other = lw.kernel(device=device)(one.function), lw.kernel(device="cpu")(one.function)
+    kernel, other = lw.kernel(device=device, results=where)(one.function), lw.kernel(device="cpu")(one.function)
     given = own(arguments)
     expected = results(given, other(*given))
     with lw.options(device=device):
@@ -114,12 +114,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("out", type=Path)
     parser.add_argument("--device", default="cpu")
+    parser.add_argument("--results", default="host", choices=("host", "device"))
     parser.add_argument("--only", default="", help="words of names, with commas between them")
     asked = parser.parse_args()
     rows: list[dict[str, Any]] = []
     for one in PROGRAMS.values():
         if any(word in one.name for word in asked.only.split(",")):
-            rows.append(on_cpu(one) if asked.device == "cpu" else on_gpu(one, asked.device))
+            rows.append(on_cpu(one) if asked.device == "cpu" else on_gpu(one, asked.device, asked.results))
             print({key: value for key, value in rows[-1].items() if key != "schedule"}, flush=True)
             text = {"date": f"{datetime.now():%Y-%m-%d %H:%M}", "cpu": cpu_name(), "device": asked.device,
                     "versions": versions(), "rows": rows}  # fmt: skip

@@ -9,6 +9,7 @@ from loopwright.analysis.strides import AccessStrides
 from loopwright.ir.linear import parted
 from loopwright.ir.nodes import Const, For, Var
 from loopwright.ir.walk import statements
+from loopwright.recipe.interchange import starts_far_apart
 from loopwright.recipe.partial_schedule import PartialSchedule
 from loopwright.recipe.tunable import Tunable
 from loopwright.steps.nest import step_of
@@ -48,6 +49,7 @@ def _along_rows(accesses: list[AccessStrides], free: list[For]) -> For:
     def moved(loop: For) -> int:
         lanes = [one for one in statements(loop.body, For) if _begins_at(one, loop) and isinstance(one.step, Const)]
         steps = {one.name: step_of(one) for one in lanes}
+        steps |= {one.name: 0 for one in statements(loop.body, For) if starts_far_apart(one, loop.name)}
         return sum(_sectors(walk, loop, steps) * AGAIN ** (len(walk.strides) - least) for walk in accesses)
 
     return min(reversed(free), key=moved)
@@ -61,11 +63,11 @@ def _begins_at(inner: For, loop: For) -> bool:
 
 def _sectors(walk: AccessStrides, loop: For, steps: Mapping[str, int]) -> int:
     """Pieces of memory of eight elements that an access moves for neighbouring threads along a loop; of a store they
-    are read and written. steps: of the loops that begin where it is."""
+    are read and written. steps: of the loops that begin where it is, 0 where they begin far apart."""
     strides = [walk.strides.get(loop.name, 0)]
     for name, step in steps.items():
         stride = walk.strides.get(name, 0)
-        strides.append(None if stride is None or not step else stride // step)
+        strides.append(0 if stride == 0 else None if stride is None or not step else stride // step)
     known = [stride for stride in strides if stride is not None]
     found = LANES if len(known) < len(strides) else min(LANES, max(1, LANES * abs(sum(known)) // 8))
     return 2 * found if walk.is_write else found

@@ -11,11 +11,13 @@ from __future__ import annotations
 from contextlib import suppress
 from math import prod
 
+from loopwright.analysis.strides import AccessStrides
 from loopwright.ir.nodes import Allocate, Assign, For, Load
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import loops, own_expressions, statements, subexpressions
 from loopwright.recipe.distribution import isolate
 from loopwright.recipe.grid_rows import is_told, length_of, size_text
+from loopwright.recipe.grid_running import goes_along
 from loopwright.recipe.grid_scans import level_of
 from loopwright.recipe.grid_sums import turned
 from loopwright.recipe.grid_tiles import OF_MANY, SHORT
@@ -47,6 +49,11 @@ CHUNKS = 512
 """Chunks of a running sum: a thread goes through each, and through what all of them add up to."""
 LONG = 1 << 16
 """From which length on a running sum is worth being shared among blocks: shorter ones have a block each."""
+STEP_NS, BYTES_PER_NS, STARTS_NS = 130, 4200, 50_000
+"""What an iteration of a running sum takes that a thread goes through alone, what a large GPU's memory moves, and what
+it takes to start all grids of a sum in chunks and to put the chunks together, as measured on an H200."""
+READS, READS_OF_MAPS = 1.5, 3.0
+"""How often a running sum in chunks moves what it would move in one go, and one that has a factor, too."""
 LEAST = 256
 """Iterations of a sum of known length that are worth being shared out."""
 
@@ -74,10 +81,11 @@ def _in_versions(partial: PartialSchedule, chain: Chain) -> None:
     in_parts = _in_chunks if partial.verdict(entry) == "sequential" else _shared_out
     names = [loop.name for loop in (*outer, entry)]
     if len(outer) == 1:
-        few = _version(partial, names, outer, FEW)
+        rows, length = _worth_chunks(partial, outer[0], entry) if in_parts is _in_chunks else (FEW, LONG)
+        few = _version(partial, names, outer, rows)
         if in_parts is _in_chunks:
             with suppress(NotTaken):  # where calls do not tell how long rows are, they may be long
-                _version(partial, few, [partial.around(few[-1])[-1]], LONG)
+                _version(partial, few, [partial.around(few[-1])[-1]], length)
         in_parts(partial, few[:-1], few[-1], LANES)
         return
     if in_parts is _shared_out and _is_product(partial, outer[-2].name, outer[-1].name, entry):
@@ -91,6 +99,29 @@ def _in_versions(partial: PartialSchedule, chain: Chain) -> None:
             partial.short |= set(small[:-1])
         if lanes > 1 and (small is not here or not least):
             in_parts(partial, here[:-1], here[-1], lanes)
+
+
+def _worth_chunks(partial: PartialSchedule, row: For, entry: For) -> tuple[int, int]:
+    """Below how many running sums, and from which length on, chunks of each take less time. A block for each row, whose
+    elements lie side by side, is busy enough; a thread for each column waits for memory in every iteration, so that
+    columns have to be many before they keep memory busy (Little's law)."""
+    if goes_along(partial, row, entry):
+        return FEW, LONG
+    inside = {id(stmt) for stmt in statements(entry.body)}
+    moved = [walk for walk in partial.walks() if id(walk.stmt) in inside and walk.strides.get(entry.name) != 0]
+    times = READS if is_plain(partial.kernel, entry) else READS_OF_MAPS
+    rows = STEP_NS * BYTES_PER_NS / (times * sum(map(_size, moved)) or 1)
+    return max(FEW, _power_below(rows)), _power_below(2 * times * STARTS_NS / STEP_NS)
+
+
+def _size(walk: AccessStrides) -> int:
+    """Bytes of the element."""
+    return walk.node.type.size_bytes if isinstance(walk.node, Load) else walk.node.value.type.size_bytes
+
+
+def _power_below(number: float) -> int:
+    """The greatest power of two that is not greater."""
+    return 1 << max(0, int(number).bit_length() - 1)
 
 
 def _products(partial: PartialSchedule, names: list[str], outer: list[For]) -> None:
@@ -206,8 +237,9 @@ def _shared_out(partial: PartialSchedule, outer: list[str], entry: str, lanes: i
 def _in_chunks(partial: PartialSchedule, outer: list[str], entry: str, lanes: int) -> None:
     """The chunks of a loop that only needs its order for what it adds up, in nests of their own. Raises NotTaken."""
     why = f"where there are few '{user_name(outer[-1])}', {CHUNKS} chunks of each keep more of a GPU busy"
-    row = partial.around(entry)[-1]
+    *_, around, row = partial.around(entry)
     has_totals, made = is_plain(partial.kernel, row), set(_local(partial))
+    in_columns = not goes_along(partial, around, row)
     bounds = [part for expr in own_expressions(row) for part in subexpressions(expr, Load)]
     if bounds and not has_totals:
         raise NotTaken("data say how long a row is: most may be shorter than their chunks cost")
@@ -216,7 +248,8 @@ def _in_chunks(partial: PartialSchedule, outer: list[str], entry: str, lanes: in
     body = partial.around(outer[-1])[-1].body
     crossing = [stmt.name for stmt in body if isinstance(stmt, Assign)]
     for name in dict.fromkeys([name for name in _local(partial) if name not in made] + crossing):
-        partial.take(Expand(name, tuple(outer)), f"{why}, for each '{user_name(outer[-1])}'", anew=True)
+        expand = Expand(name, tuple(outer), innermost=in_columns and name not in crossing)
+        partial.take(expand, f"{why}, for each '{user_name(outer[-1])}'", anew=True)
     # Totals are put together by a block; maps by a thread of each row, which also sees whether they are to be trusted.
     apart = [phase.ahead for phase in level.phases]
     for loop in (*apart, level.phases[-1].merge if has_totals else level.chunk):

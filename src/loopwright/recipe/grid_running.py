@@ -70,7 +70,7 @@ def running_rows(partial: PartialSchedule, chain: Chain, free: list[For]) -> lis
     bound = [] if trip is None else _put_together(partial, names, entry)
     if bound:
         return bound
-    if (trip is not None and trip < ROW) or not _goes_along(partial, outer[-1], entry):
+    if (trip is not None and trip < ROW) or not goes_along(partial, outer[-1], entry):
         return []
     if not partial.allows(Scan(entry.name, THREADS.default)) or not is_plain(partial.kernel, entry):
         return []
@@ -117,7 +117,7 @@ def _in_rounds(partial: PartialSchedule, name: str, why: str) -> list[Bind]:
     return [Bind(one, "thread.x") for one in (phase.ahead, phase.merge, level.chunk)]
 
 
-def _goes_along(partial: PartialSchedule, row: For, entry: For) -> bool:
+def goes_along(partial: PartialSchedule, row: For, entry: For) -> bool:
     """Whether elements of a row lie side by side, and those of neighbouring rows far apart."""
     inside = {id(stmt) for stmt in statements(entry.body)}
     strides = [walk.strides for walk in partial.walks() if id(walk.stmt) in inside]
