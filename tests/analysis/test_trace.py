@@ -38,6 +38,20 @@ def test_a_minimum_as_a_bound_is_two_bounds() -> None:
     assert len(where) == 3 and not any(" or " in text for text in where)
 
 
+def test_a_stretch_of_a_loop_whose_end_comes_from_data_ends_before_the_next_one() -> None:
+    """i + 4 may leave int64 there; what it wraps to is less."""
+    head = 'def f(a: "int64[1]", b: "float64[1]"):\n    m = a[0]\n'
+
+    def of(outer: str, inner: str) -> list[str]:
+        body = f"    for i in range({outer}):\n        for j in range({inner}):\n            b[j] = 1.0\n"
+        return conditions(trace(kernel(head + body)).accesses[-1])
+
+    assert "(ij_1) < (ii_1 + 4)" in of("0, m, 4", "i, min(i + 4, m)")
+    assert "(ij_1) > (ii_1 + -4)" in of("m, 0, -4", "i, max(i - 4, 0), -1")
+    for inner in ("i, max(i + 4, m), -1", "max(i + 4, 1), m"):
+        assert not any("ii_1 + 4" in text for text in of("1, m", inner))
+
+
 def test_branches_stand_under_their_conditions() -> None:
     then, otherwise = notes("if n > 3:", "    a[0] = 1.0", "else:", "    a[1] = 1.0").accesses
     assert conditions(then) == ["(v2) > (3)"]

@@ -238,6 +238,14 @@ kernel rows_of_rows(s: float64[3] C):
                 s[p, i, j] = 2.0
 """
 
+AS_MANY_AS_TOLD = """
+kernel as_many_as_told(x: int64[1] C, out: float64[1] C):
+    var n: int64
+    n = x[0]
+    for i in 0 .. n:
+        out[i] = float64(x[i])
+"""
+
 NEIGHBOURS = "iterations are independent, and neighbours of 'j' touch neighbouring elements"
 
 
@@ -354,6 +362,14 @@ def check_on_gpu(kernel: Kernel, found: Recipe, shapes: dict[str, str], cache: P
 def test_counts_by_key_are_updated_by_many_threads_at_once() -> None:
     _, found = decided(COUNT)
     assert print_schedule(found.schedule) == "split i 32768; bind i.o block.x; bind i thread.x 512"
+
+
+def test_loops_whose_ends_come_from_data_are_blocks(tmp_path: Path) -> None:
+    _, found = decided(AS_MANY_AS_TOLD)
+    assert print_schedule(found.schedule) == "split i 512; bind i.o block.x; bind i thread.x 256"
+    x, out = np.full(1300, 1290), np.zeros(1300)
+    on_emulated(found.kernel, found.facts, True, tmp_path, seed=1).run((x, out))
+    np.testing.assert_array_equal(out, np.where(np.arange(1300) < 1290, x, 0))
 
 
 @pytest.mark.parametrize("text", [PREFIX, TOTAL, WHILE])

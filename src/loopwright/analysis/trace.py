@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TypeVar, assert_never
+from typing import Literal, TypeVar, assert_never
 
 from loopwright.analysis.affine import (
     Affine,
@@ -450,10 +450,10 @@ class _Walker:
         """The variable between its bounds; a minimum or maximum as a bound is one bound for each operand."""
         if sign > 0:
             first = [relate(value, ">=", bound) for bound in self._bounds(loop.lower, lower, "max")]
-            return first + [relate(value, "<", bound) for bound in self._bounds(loop.upper, upper, "min")]
+            return first + [relate(value, "<", bound) for bound in self._ends(loop.upper, upper, "min")]
         if sign < 0:
             first = [relate(value, "<=", bound) for bound in self._bounds(loop.lower, lower, "min")]
-            return first + [relate(value, ">", bound) for bound in self._bounds(loop.upper, upper, "max")]
+            return first + [relate(value, ">", bound) for bound in self._ends(loop.upper, upper, "max")]
         return []  # the sign of the step decides
 
     def _bounds(self, expr: Expr, form: Affine, op: str) -> list[Affine]:
@@ -461,6 +461,21 @@ class _Walker:
             sides = ((side, value_of(self.state, side)) for side in (expr.left, expr.right))
             return [bound for side, value in sides for bound in self._bounds(side, value, op)]
         return [form]
+
+    def _ends(self, expr: Expr, form: Affine, op: Literal["min", "max"]) -> list[Affine]:
+        """What the bound says that a loop goes towards. A sum that may be too great for its type, as at the end of a
+        stretch of a loop whose own end comes from data, wraps to a lesser number, so the sum
+        as it would be without a type is a bound, too."""
+        if isinstance(expr, Binary) and expr.op == op:
+            sides = ((side, value_of(self.state, side)) for side in (expr.left, expr.right))
+            return [bound for side, value in sides for bound in self._ends(side, value, op)]
+        if not isinstance(expr, Binary) or expr.op not in ("add", "sub"):
+            return [form]
+        left, right = value_of(self.state, expr.left), value_of(self.state, expr.right)
+        whole = combine(left, right, 1 if expr.op == "add" else -1)
+        low, high = whole.interval(0)
+        wraps_back = low >= expr.type.minimum if op == "min" else high <= expr.type.maximum
+        return [form, whole] if whole != form and wraps_back else [form]
 
     def _while(self, loop: While) -> None:
         state = self.state
