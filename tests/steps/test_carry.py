@@ -43,6 +43,7 @@ def test_what_the_next_iteration_reads_is_in_a_scalar(body: str, tmp_path: Path)
     [
         ("o[0, i] = o[0, i] + a[i]", "iteration before"),
         ("o[0, i] = o[0, 0] + a[i]", "iteration before"),
+        ("o[1, i] = o[0, i] + a[i]", "iteration before"),
         ("o[i, i] = o[i - 1, i - 1] + a[i]", "next element"),
         ("o[0, i] = a[i]\n        a[i] = o[0, i - 1]", "too late"),
         ("if a[i] > 0.0:\n            o[0, i] = o[0, i - 1] + a[i]", "next element"),

@@ -63,7 +63,7 @@ class Carry(Step):
         if store is None or not (distance := _moves(loop, store)):
             return Rejection(f"iterations of '{self.loop}' do not each write the next element of '{self.array}'")
         loads = [one for one in expressions(loop.body, Load) if one.array == self.array]
-        if not loads or not all(_is_before(store, one, distance) for one in loads):
+        if not loads or not all(_is_before(store, one, self.loop, distance) for one in loads):
             return Rejection(f"'{self.loop}' does not read of '{self.array}' what the iteration before has written")
         exprs = (expr for stmt in _until(loop, store) for expr in own_expressions(stmt))
         plain = [one for expr in exprs if not has(expr, Select, Logical) for one in _loads(expr)]
@@ -131,7 +131,9 @@ def _moves(loop: For, store: Store) -> int:
     return 0
 
 
-def _is_before(store: Store, load: Load, distance: int) -> bool:
+def _is_before(store: Store, load: Load, loop: str, distance: int) -> bool:
     """Whether the element is the one that the iteration before has written, so far back along the axis that moves."""
-    found = [apart(mine, theirs) for mine, theirs in zip(store.index, load.index, strict=True)]
-    return [one for one in found if one != 0] == [distance]
+    return all(
+        apart(mine, theirs) == (distance if coefficient(mine, loop) else 0)
+        for mine, theirs in zip(store.index, load.index, strict=True)
+    )
