@@ -281,3 +281,49 @@ def test_few_long_recurrences_are_made_in_chunks(function: Any, monkeypatch: pyt
         np.testing.assert_allclose(b, wanted, rtol=1e-9, atol=1e-12)
     steps = [str(one.step) for one in kernel._dispatch.compiled()[0].analysed.recipe.decisions]
     assert "scan t.1 16" in steps and not kernel._dispatch.compiled()[0].why_not_gpu
+
+
+def standardised(a, b):
+    for j in range(a.shape[1]):
+        s = 0.0
+        for i in range(a.shape[0]):
+            s += a[i, j]
+        mean = s / a.shape[0]
+        q = 0.0
+        for i in range(a.shape[0]):
+            d = a[i, j] - mean
+            q += d * d
+        width = np.sqrt(q / a.shape[0])
+        for i in range(a.shape[0]):
+            b[i, j] = (a[i, j] - mean) / width
+
+
+def normal(a, b):
+    for j in range(a.shape[1]):
+        q = 0.0
+        for i in range(a.shape[0]):
+            q += a[i, j] * a[i, j]
+        if q > 0.0:
+            for i in range(a.shape[0]):
+                b[i, j] = a[i, j] / q
+
+
+def test_few_columns_of_several_loops_have_a_nest_for_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(grid_parts, "LONG_COLUMN", 64)
+    monkeypatch.setattr(grid_parts, "LANES", 16)
+    kernel = lw.kernel(standardised)
+    for shape in ((300, 3), (40, 3), (0, 3), (70, 300)):
+        a, b, wanted = RANDOM.random(shape), np.zeros(shape), np.zeros(shape)
+        with np.errstate(all="ignore"), lw.options(device="emulated", compiler_flags=("-O0",)):
+            kernel(a, b)
+            if a.size:
+                standardised(a, wanted)
+        np.testing.assert_allclose(b, wanted, rtol=1e-9, atol=1e-12)
+    steps = [str(one.step) for one in kernel._dispatch.compiled()[0].analysed.recipe.decisions]
+    assert steps[:2] == ["specialize a.1 >= 256 in j", "specialize a.0 >= 64 in j.1"]
+    assert [step for step in steps if step.startswith("reduce")] == ["reduce i.1 16", "reduce i.2.1 16"]
+    for function, strict in ((standardised, True), (normal, False)):
+        other, columns = lw.kernel(function, strict=strict), np.ones((9, 9))
+        with lw.options(device="emulated"):
+            found = other.specialise(columns, columns).analysed.recipe.decisions
+        assert not any("a.1 >= 256" in str(one.step) for one in found)

@@ -30,6 +30,7 @@ def test_the_picture() -> None:
         "o[0, i] = o[0, i - 1] + a[i]",
         "o[0, i] = 0.5 * o[0, i - 1] * o[0, i - 1] - a[i - 1]",
         "a[i] = a[i] + o[0, i - 1]\n        o[0, i] = o[0, i - 1] + a[i]",
+        "a[i] = o[0, i]\n        o[0, i] = o[0, i] + 0.5 * o[0, i - 1]",
     ],
 )
 def test_what_the_next_iteration_reads_is_in_a_scalar(body: str, tmp_path: Path) -> None:
@@ -49,7 +50,7 @@ def test_what_the_next_iteration_reads_is_in_a_scalar(body: str, tmp_path: Path)
         ("if a[i] > 0.0:\n            o[0, i] = o[0, i - 1] + a[i]", "next element"),
         ("o[0, 2 * i] = o[0, 2 * i - 1]", "next element"),
         ("a[i] = 1.0 if r < i and o[0, i - 1] > 0.0 else 2.0\n        o[0, i] = o[0, i - 1]", "only known"),
-        ("o[0, i] = o[0, i - 1] + o[0, i]", "iteration before"),
+        ("o[0, i] = o[0, i - 1] + o[0, i - 2]", "iteration before"),
     ],
 )
 def test_refusals_say_why(body: str, word: str) -> None:
@@ -69,16 +70,21 @@ def begins(counts, ptr):
         ptr[i + 1] = ptr[i] + counts[i]
 
 
+def in_place(x, ptr):
+    for i in range(1, len(ptr)):
+        ptr[i] += ptr[i - 1]
+
+
 def growth(x, y):
     for i in range(1, len(x)):
         y[i] = y[i - 1] * y[i - 1] + x[i]
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 5000])
-@pytest.mark.parametrize("function", [cumulated, begins])
+@pytest.mark.parametrize("function", [cumulated, begins, in_place])
 def test_running_sums_in_arrays_are_shared_on_a_gpu(function: Any, n: int) -> None:
     kernel, given = lw.kernel(function), np.arange(n) % 7
-    args = (given + 0.0, np.zeros(n)) if function is cumulated else (given, np.zeros(n + 1, np.int64))
+    args = (given + 0.0, np.zeros(n)) if function is cumulated else (given, np.arange(n + 1))
     right = [one.copy() for one in args]
     function(*right)
     with lw.options(device="emulated"):

@@ -37,7 +37,7 @@ from loopwright.recipe.grid_conditions import CONDITIONAL, is_free_now, with_con
 from loopwright.recipe.grid_fronts import tiles_of_fronts
 from loopwright.recipe.grid_keys import by_key, overlapping, parted_by_kind, rows_by_key, rows_of_keys, scattered
 from loopwright.recipe.grid_panels import in_panels
-from loopwright.recipe.grid_parts import few_sums
+from loopwright.recipe.grid_parts import few_columns, few_sums
 from loopwright.recipe.grid_products import contracted, perfect_run, unbound, why_along
 from loopwright.recipe.grid_rows import planes_of_loops, rows_of_loops
 from loopwright.recipe.grid_running import in_chunks_of_blocks, running_rows
@@ -124,6 +124,7 @@ def _recipe(
         if ways == "all":
             whole = partial.kernel
             few_sums(partial)
+            few_columns(partial)  # whose sums have their partial results already
             has_parts = partial.kernel is not whole
     done |= partial.rare
     if not kernel.overlap:

@@ -16,7 +16,7 @@ from loopwright.ir.nodes import Allocate, Assign, For, Load
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import loops, own_expressions, statements, subexpressions
 from loopwright.recipe.distribution import isolate
-from loopwright.recipe.grid_rows import is_told, length_of, size_text
+from loopwright.recipe.grid_rows import SharedRow, is_told, length_of, loops_along, rows_and_columns, size_text
 from loopwright.recipe.grid_running import goes_along
 from loopwright.recipe.grid_scans import level_of
 from loopwright.recipe.grid_sums import turned
@@ -54,6 +54,9 @@ STEP_NS, BYTES_PER_NS, STARTS_NS = 130, 4200, 50_000
 it takes to start all grids of a sum in chunks and to put the chunks together, as measured on an H200."""
 READS, READS_OF_MAPS = 1.5, 3.0
 """How often a running sum in chunks moves what it would move in one go, and one that has a factor, too."""
+LONG_COLUMN = 1 << 13
+"""From which length on the loops along a column, if columns are few, are worth nests of their own, each of which has to
+be started: the 32 threads that share a column otherwise take some 10 ns for each of its elements."""
 LEAST = 256
 """Iterations of a sum of known length that are worth being shared out."""
 
@@ -66,6 +69,43 @@ def few_sums(partial: PartialSchedule) -> None:
     for inner in [chain[-1].name for chain in chains if not (several and _is_of_products(partial, chain))]:
         with partial.together():
             _in_versions(partial, partial.around(inner))
+
+
+def few_columns(partial: PartialSchedule) -> None:
+    """Give columns of several loops, each of which goes along a column, a version for calls in which there are few: a
+    nest for each of the loops, all of whose elements are shared out. Else few blocks have all columns."""
+    for loop in list(loops(partial.kernel).values()):
+        if isinstance(loop, For) and len(loop.body) > 1:
+            with partial.together():
+                _apart(partial, loop)
+
+
+def _apart(partial: PartialSchedule, each: For) -> None:
+    """Raises NotTaken."""
+    found = [loop for loop in each.body if isinstance(loop, For)]
+    if len(found) < 2 or not _is_free(partial, each):
+        raise NotTaken
+    if any(_is_free(partial, loop) for loop in partial.around(each.name)[:-1]) or found != loops_along(
+        partial, each.body
+    ):
+        raise NotTaken
+    row = SharedRow((each.name,), tuple(loop.name for loop in found))
+    sums = [partial.verdict(loop) == "reduction" for loop in found]
+    rows, columns = rows_and_columns(partial, row)
+    if columns <= rows or not any(sums) or any((trip_of(loop) or LONG_COLUMN) < LONG_COLUMN for loop in found):
+        raise NotTaken
+    column, *along = _version(partial, [each.name, *row.shared], [each], FEW)
+    _version(partial, [column, *along], [partial.around(along[0])[-1]], LONG_COLUMN)
+    why = f"where there are few '{user_name(column)}', their loops keep more of a GPU busy one after the other"
+    (body,) = (loop.body for loop in partial.around(column) if loop.name == column)
+    for name in dict.fromkeys(stmt.name for stmt in body if isinstance(stmt, Assign)):
+        partial.take(Expand(name, (column,)), why, anew=True)
+    partial.begin_again()
+    for name in along:
+        isolate(partial, name, partial.around(name)[-2].name, why)
+    partial.begin_again()
+    for name in [name for name, is_sum in zip(along, sums, strict=True) if is_sum]:
+        _shared_out(partial, [partial.around(name)[-2].name], name, LANES)
 
 
 def _is_of_products(partial: PartialSchedule, chain: Chain) -> bool:

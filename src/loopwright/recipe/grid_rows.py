@@ -63,13 +63,13 @@ class SharedRow:
 def rows_of_loops(partial: PartialSchedule, run: list[For], at_once: bool = False) -> list[Bound]:
     """Rows of loops that threads share. run: loops around one another that need no order, each with nothing else in it
     than the next. at_once: also where no loop adds anything up, as its loops cannot be apart. Raises NotTaken."""
-    along = _along(partial, run[-1].body)
+    along = loops_along(partial, run[-1].body)
     if len(run) > 3:
         raise NotTaken
     if not at_once and all(partial.verdict(loop) == "parallel" for loop in along):
         raise NotTaken  # each of them may have a grid of its own
     row = SharedRow(tuple(loop.name for loop in run), tuple(loop.name for loop in along))
-    rows, columns = _rows_and_columns(partial, row)
+    rows, columns = rows_and_columns(partial, row)
     if columns > rows:
         return in_columns(partial, row, along)
     if rows <= columns:
@@ -80,7 +80,7 @@ def rows_of_loops(partial: PartialSchedule, run: list[For], at_once: bool = Fals
 def planes_of_loops(partial: PartialSchedule, run: list[For]) -> list[Bound]:
     """The same of nests of loops along each, as for a channel of several images: threads share the innermost two, where
     they are long enough. Raises NotTaken where what lies side by side does not go along the innermost one."""
-    nests = [_nest_of(partial, loop) for loop in _along(partial, run[-1].body)]
+    nests = [_nest_of(partial, loop) for loop in loops_along(partial, run[-1].body)]
     each = run[-1].name
     if len(run) > 3 or not nests or any(len(nest) < 2 for nest in nests):
         raise NotTaken
@@ -114,7 +114,7 @@ def _nest_of(partial: PartialSchedule, loop: For) -> list[For]:
     return found
 
 
-def _along(partial: PartialSchedule, body: Body) -> list[For]:
+def loops_along(partial: PartialSchedule, body: Body) -> list[For]:
     """The loops that threads may share, not inside one another, and the outermost ones that can be: what else there is
     stands in these or around them, or is short. Raises NotTaken where it does not."""
     found: list[For] = []
@@ -124,7 +124,8 @@ def _along(partial: PartialSchedule, body: Body) -> list[For]:
         if isinstance(stmt, For) and _can_share(partial, stmt):
             found.append(stmt)
         elif contains((stmt,), For, While) and not (isinstance(stmt, For) and trip_of(stmt) is not None):
-            inside = [] if isinstance(stmt, While) else [one for part in bodies(stmt) for one in _along(partial, part)]
+            parts = [] if isinstance(stmt, While) else bodies(stmt)
+            inside = [one for part in parts for one in loops_along(partial, part)]
             if not inside:
                 raise NotTaken  # as long as the others, and one thread would do it
             found += inside
@@ -147,7 +148,7 @@ def _is_short(loop: For) -> bool:
     return trip is not None and trip < SHORT
 
 
-def _rows_and_columns(partial: PartialSchedule, row: SharedRow) -> tuple[int, int]:
+def rows_and_columns(partial: PartialSchedule, row: SharedRow) -> tuple[int, int]:
     """How many accesses in the shared loops go by ones along them and far along the loop over rows, and how many the
     other way."""
     rows = columns = 0

@@ -35,7 +35,8 @@ from loopwright.steps.step import Rejection, Step
 @dataclass(frozen=True, slots=True)
 class Carry(Step):
     """Keep the element that an iteration writes in a scalar, where the next one reads it from the array and nobody else
-    reads it there: what the loop then carries on is a scalar, as in a running sum. `carry b i`:
+    reads it there: what the loop then carries on is a scalar, as in a running sum. An iteration may read its own
+    element before it writes it. `carry b i`:
 
     for i in 1 .. n:
         b[i] = b[i - 1] + a[i]
@@ -63,7 +64,9 @@ class Carry(Step):
         if store is None or not (distance := _moves(loop, store)):
             return Rejection(f"iterations of '{self.loop}' do not each write the next element of '{self.array}'")
         loads = [one for one in expressions(loop.body, Load) if one.array == self.array]
-        if not loads or not all(_is_before(store, one, self.loop, distance) for one in loads):
+        behind = [one for one in loads if _is_behind(store, one, self.loop, distance)]
+        own = [one for one in loads if _is_behind(store, one, self.loop, 0)]
+        if not behind or len(behind) + len(own) < len(loads):
             return Rejection(f"'{self.loop}' does not read of '{self.array}' what the iteration before has written")
         exprs = (expr for stmt in _until(loop, store) for expr in own_expressions(stmt))
         plain = [one for expr in exprs if not has(expr, Select, Logical) for one in _loads(expr)]
@@ -80,14 +83,18 @@ class Carry(Step):
         assert store is not None
         type_ = store.value.type
         scalar = Var(fresh(f"{self.array}.c", names_of(kernel)), type_)
-        first = next(one for one in expressions(loop.body, Load) if one.array == self.array)
+        moves = _moves(loop, store)
+        loads = [one for one in expressions(loop.body, Load) if one.array == self.array]
+        first = next(one for one in loads if _is_behind(store, one, self.loop, moves))
         at = {loop.name: loop.lower}
-        places = (substituted_in(axis, at) if mine == axis else minus(substituted_in(mine, at), _moves(loop, store))
+        places = (substituted_in(axis, at) if mine == axis else minus(substituted_in(mine, at), moves)
                   for mine, axis in zip(store.index, first.index, strict=True))  # fmt: skip
         before = replace(first, index=tuple(places))
 
         def load(expr: Expr) -> Expr:
-            return scalar if isinstance(expr, Load) and expr.array == self.array else expr
+            if isinstance(expr, Load) and expr.array == self.array and _is_behind(store, expr, self.loop, moves):
+                return scalar
+            return expr
 
         def write(stmt: Stmt) -> Body:
             if isinstance(stmt, Store) and stmt.array == self.array:
@@ -131,8 +138,9 @@ def _moves(loop: For, store: Store) -> int:
     return 0
 
 
-def _is_before(store: Store, load: Load, loop: str, distance: int) -> bool:
-    """Whether the element is the one that the iteration before has written, so far back along the axis that moves."""
+def _is_behind(store: Store, load: Load, loop: str, distance: int) -> bool:
+    """Whether the element is so far back from the one that is written, along the axis that moves: the one that the
+    iteration before has written, or with 0 the iteration's own."""
     return all(
         apart(mine, theirs) == (distance if coefficient(mine, loop) else 0)
         for mine, theirs in zip(store.index, load.index, strict=True)
