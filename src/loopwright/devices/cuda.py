@@ -22,7 +22,7 @@ import os
 import threading
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -32,7 +32,7 @@ from loopwright.deferred import deferred
 from loopwright.devices import cuda_peer, cuda_slots
 from loopwright.devices.clocks import Clocks
 from loopwright.devices.copy_layout import CopyBox, copy_box, copy_layout, offset_in, stretches
-from loopwright.devices.cuda_launcher import address_in, cuda_launcher, raiser
+from loopwright.devices.cuda_launcher import address_in, cuda_launcher, one_call, raiser
 from loopwright.devices.cuda_module import ALLOCATE, DOING, FETCH, STICKY, CudaModule, size_text
 from loopwright.devices.cuda_parts import CudaParts
 from loopwright.devices.cuda_timer import CudaTimer
@@ -401,9 +401,17 @@ class CudaGpu:
 
     def stop(self) -> None:
         """Kernels of calls that the main thread has made end early."""
-        opened = self._opened
-        if opened is not None and not self._lost:
+        if (opened := self._opened) is not None and not self._lost:
             opened.code.lw_cuda_stop(opened.handle)
+
+    def one_call(self) -> AbstractContextManager[int]:
+        """See devices.gpu.Gpu."""
+        return one_call(self.open().code)
+
+    def end_call(self, ticket: int) -> None:
+        """See devices.gpu.Gpu."""
+        if (opened := self._opened) is not None and not self._lost:
+            opened.code.lw_cuda_end_call(opened.handle, ticket)
 
     def function(self, entry: int) -> Callable[[Any], int]:
         """See devices.gpu.Gpu."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ctypes
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from importlib import resources
 from typing import Any
 
@@ -22,6 +23,7 @@ _SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
         (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64),
     ),
     "lw_cuda_stop": (None, (ctypes.c_void_p,)),
+    "lw_cuda_end_call": (None, (ctypes.c_void_p, ctypes.c_int64)),
     "lw_cuda_wait": (ctypes.c_int32, (ctypes.c_void_p, ctypes.c_void_p)),
     "lw_cuda_copy": (
         ctypes.c_int32,
@@ -64,6 +66,16 @@ def waiting_launcher(last: tuple[str, ...], config: Tools) -> ctypes.CDLL:
     except OSError as error:
         raise CompilerError(f"the launcher for GPUs cannot be loaded: {error}") from error
     return code
+
+
+@contextmanager
+def one_call(code: ctypes.CDLL) -> Iterator[int]:
+    """See devices.gpu.Gpu."""
+    code.lw_gpu_begin.restype = ctypes.c_int64
+    try:
+        yield int(code.lw_gpu_begin())
+    finally:
+        code.lw_gpu_end()
 
 
 def raiser(code: ctypes.CDLL) -> Callable[[], None]:

@@ -371,7 +371,7 @@ class Dispatch:
         result = self.sharing.call(call, signature, asked, partial(self._alone, call))
         if args is not None:
             if self._repeated_shares is None:
-                self._repeated_shares = repeated_shares.RepeatedShares(self.sharing, self.codes.holds)
+                self._repeated_shares = repeated_shares.RepeatedShares(self.sharing, self.codes.holds, self._dispatcher)
             self._repeated_shares.remember(args, call, asked, default.code, signature)
         return result
 
@@ -392,10 +392,20 @@ class Dispatch:
                 self.parameters,
                 self.written,
                 self._note_shared,
+                self._racer,
+                lambda compiled, config: self._experience.work_form(compiled, sharing.on_one(config, "cpu")),
             )
             with self._locks.tables:
                 self._sharing = self._sharing or made
         return self._sharing
+
+    def _racer(self, signature: Signature, config: Config) -> Entry | None:
+        """What calls the code of one device in a race: on a CPU another thread can end it. None where it has none."""
+        serving = self._default(Kind(signature, config))
+        compiled = serving.code.compiled
+        if compiled.executable is None or compiled.takes_device_arrays != is_gpu(config.device):
+            return None
+        return self._executor.entry(serving) if compiled.takes_device_arrays else self._executor.endable(serving)
 
     def _by_one(self, call: CallArguments, asked: Config) -> object:
         if any(isinstance(one, InPieces) for one in call.arguments):
