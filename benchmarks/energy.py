@@ -3,8 +3,8 @@
 Five loops with arrays of the host: on each device alone, divided (`plan="split"`), as `plan="auto"` divides them for
 the shortest time, and for the least energy (`goal="energy"`). Calls of each plan are made for a second or more, and
 joules above idle are counted meanwhile: NVML's counter for GPUs, RAPL for the CPU. `--watts` states those of a device
-without a counter: its watts above idle for as long as it was busy. `parts` is what the goal has chosen; `above_least` by
-how much that takes more joules than the plan that was measured to take the least.
+without a counter: its watts above idle for as long as it was busy. `parts` is what the goal has chosen; `above_least`
+by how much that takes more joules than the plan that was measured to take the least.
 """
 
 from __future__ import annotations

@@ -2,11 +2,13 @@
 [--devices "cpu, cuda:0"] [--limit SECONDS]`.
 
 For each kernel, in processes of their own with empty caches: the first call on the CPU alone, on the GPU alone, and as
-a race, compilers included, with arrays of the host and the last of the sizes. Then, with the code of both devices there
-and nothing known of their times, for each size: calls on each device alone and calls as a race, in turns. `overhead` is
-what a call as a race takes over the better device alone, less 1; if it did not race, because bounds of their times
-decided, it is what it lost by that. `stop_ms` is how long a winner waited until no other device touched the caller's
-arrays. OUT.json is written after each kernel, and kernels in it are not run again.
+a race, compilers included, with arrays of the host and the last of the sizes. Then, with the code of both devices
+there, for each size: calls on each device alone, calls as a race with nothing known of the devices' times (`race`),
+and the third calls after those (`after`), in turns. `overhead` is what a call as a race takes over the better device
+alone, less 1; if it did not race, because bounds of their times decided, it is what it lost by that. `after_overhead`
+is the same of the calls after. Right before each call a small loop wakes the CPU's threads. `stop_ms` is how long a
+winner waited until no other device touched the caller's arrays. OUT.json is written after each kernel, and kernels in
+it are not run again.
 """
 
 from __future__ import annotations
@@ -20,7 +22,9 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from contextvars import Context, copy_context
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -32,8 +36,14 @@ from benchmarks.machine import cpu_name, versions
 from benchmarks.polybench import MODULES
 from benchmarks.results import geometric_mean
 
-ROUNDS, ROUND_BUDGET_S = 9, 2.5
+ROUNDS, ROUND_BUDGET_S = 15, 2.5
 """So many rounds for each size, or as many as fit the time, three at least."""
+
+BETWEEN = 2
+"""Calls after the race that are not timed: in these each device may make one by itself."""
+
+WOKEN = 300_000
+"""Elements of the loop that wakes threads."""
 
 WORKER_S = 75.0
 """A process that takes longer is ended: its row says so."""
@@ -88,12 +98,25 @@ def ready(kernel: Any, seconds: float = 60.0) -> bool:
 
 
 def forget_times(kernel: Any) -> None:
-    """Nothing is known of what devices take; what calls have to do, and code, is."""
+    """Nothing is known of what devices take, nor of the shape. What calls of any shape have to do is, and code."""
     kind = kind_of(kernel)
     racing = kind.racing
     of_shapes = racing.took_ns, racing.serves, racing._copied, racing._works
     for known in (kind.divisions, kind.quiet, kind.timelines, *of_shapes):
         known.clear()
+
+
+@contextmanager
+def contexts(options: Mapping[str, Mapping[str, Any]]) -> Iterator[dict[str, Context]]:
+    """For each name, where its options hold: they are entered once, as a program does that makes many calls."""
+    with ExitStack() as stack:
+        found: dict[str, Context] = {}
+        for name, some in options.items():
+            found[name] = context = copy_context()
+            block = lw.options(**some)
+            context.run(block.__enter__)
+            stack.callback(context.run, block.__exit__, None, None, None)
+        yield found
 
 
 def told(kernel: Any) -> dict[str, Any]:
@@ -165,37 +188,45 @@ def of_size(module: ModuleType, kernel: Any, devices: Sequence[str], size: str) 
     """One row of warm calls. Raises AssertionError where a race has another result than the CPU."""
     given = module.initialise(**module.SIZES[size])
     buffers = buffers_of(given)
-    times: dict[str, list[float]] = {what: [] for what in (*ALONE.values(), "race")}
+    times: dict[str, list[float]] = {what: [] for what in (*ALONE.values(), "race", "after")}
     notes: list[dict[str, Any]] = []
     row: dict[str, Any] = {}
     expected: dict[str, Any] = {}
     begun = time.perf_counter()
-    for number in range(ROUNDS + 1):  # the first one warms up
-        if number > 3 and time.perf_counter() - begun > ROUND_BUDGET_S:
-            break
-        for what in times:
-            arguments = restored(given, buffers)
-            time.sleep(0.003)
-            with lw.options(**options_of(what, devices)):
+    waking, woken = lw.kernel(_small), (np.zeros(WOKEN), np.ones(WOKEN))
+    asked = {what: options_of("race" if what == "after" else what, devices) for what in times}
+    with contexts(asked | {"waking": options_of(ALONE["cpu"], devices)}) as there:
+        for number in range(ROUNDS + 1):  # the first one warms up
+            if number > 3 and time.perf_counter() - begun > ROUND_BUDGET_S:
+                break
+            for what in times:
                 if what == "race":
+                    row.setdefault("bounds_ms", bounds_of(kernel, tuple(buffers.values())))
                     forget_times(kernel)
-                    row.setdefault("bounds_ms", bounds_of(kernel, arguments))
-                spent = once(kernel, arguments)
+                if what == "after":
+                    for _ in range(BETWEEN):
+                        there[what].run(kernel, *restored(given, buffers))
+                arguments = restored(given, buffers)
+                time.sleep(0.003)
+                there["waking"].run(waking, *woken)
+                spent = there[what].run(once, kernel, arguments)
                 if what == "race":
                     notes.append(told(kernel))
                 if number or spent > 2.0:
                     times[what].append(spent)
-            if what == ALONE["cpu"] and not expected:
-                expected = {name: buffers[name].copy() for name in module.OUTPUTS}
-            elif number == 0:
-                for name, right in expected.items():
-                    assert np.allclose(buffers[name], right, rtol=1e-6, atol=1e-6 * np.abs(right).max()), (what, name)
+                if what == ALONE["cpu"] and not expected:
+                    expected = {name: buffers[name].copy() for name in module.OUTPUTS}
+                elif number == 0:
+                    for name, right in expected.items():
+                        near = 1e-6 * np.abs(right).max()
+                        assert np.allclose(buffers[name], right, rtol=1e-6, atol=near), (what, name)
     for what, some in times.items():
         row[what.replace(" ", "_") + "_ms"] = round(1e3 * statistics.median(some), 4)
         row.setdefault("least_ms", {})[what] = round(1e3 * min(some), 4)
     best = min(ALONE.values(), key=lambda what: statistics.median(times[what]))
     row["faster"] = best
     row["overhead"] = round(statistics.median(times["race"]) / statistics.median(times[best]) - 1, 4)
+    row["after_overhead"] = round(statistics.median(times["after"]) / statistics.median(times[best]) - 1, 4)
     row["rounds"] = len(times["race"])
     row["raced"] = sum(len(one.get("began", ())) > 1 for one in notes)
     row["winners"] = [one.get("winner", "") for one in notes]
@@ -255,6 +286,9 @@ def summary(rows: Sequence[Mapping[str, Any]], sizes: Sequence[str]) -> dict[str
                 "worst": [worst[0], worst[1]["overhead"]],
                 "most_stop_ms": float(max(stops)),
             }
+            if after := [one["after_overhead"] for _, one in some if "after_overhead" in one]:
+                found[name]["after"] = round((geometric_mean([1 + one for one in after]) or 1.0) - 1, 4)
+                found[name]["after_worst"] = max(after)
     return found
 
 

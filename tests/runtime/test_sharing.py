@@ -15,7 +15,7 @@ from loopwright.devices import gpus
 from loopwright.errors import ArgumentTypeError, DeviceError, PlanError
 from loopwright.ir.plan import Plan
 from loopwright.runtime.part_sources import EvenParts, FixedParts, GuidedParts, PlannedParts
-from loopwright.runtime.sharing import Quiet
+from loopwright.runtime.quiet import Quiet
 
 TWO = "cpu, emulated"
 

@@ -32,7 +32,7 @@ from loopwright.deferred import deferred
 from loopwright.devices import cuda_peer, cuda_slots
 from loopwright.devices.clocks import Clocks
 from loopwright.devices.copy_layout import CopyBox, copy_box, copy_layout, offset_in, stretches
-from loopwright.devices.cuda_launcher import address_in, cuda_launcher, one_call, raiser
+from loopwright.devices.cuda_launcher import FUNCTIONS, address_in, cuda_launcher, one_call, raiser
 from loopwright.devices.cuda_module import ALLOCATE, DOING, FETCH, STICKY, CudaModule, size_text
 from loopwright.devices.cuda_parts import CudaParts
 from loopwright.devices.cuda_timer import CudaTimer
@@ -63,14 +63,6 @@ FORKED = (
     "  try: start processes with multiprocessing's 'spawn' or 'forkserver'; until then kernels run on the CPU"
 )
 
-# The driver's functions that cuda_memory.c and cuda_launch.c call, in the order of lw_driver, by their names there.
-FUNCTIONS = (
-    "cuLaunchKernel", "cuFuncSetAttribute", "cuCtxGetCurrent", "cuCtxPushCurrent_v2", "cuCtxPopCurrent_v2",
-    "cuMemAllocAsync", "cuMemFreeAsync", "cuMemPoolTrimTo", "cuMemsetD8Async", "cuMemcpyHtoDAsync_v2",
-    "cuMemcpyDtoHAsync_v2", "cuStreamSynchronize", "cuMemHostAlloc", "cuEventCreate", "cuEventRecord",
-    "cuEventSynchronize", "cuMemFreeHost", "cuStreamQuery", "cuEventQuery", "cuStreamWaitEvent", "cuMemcpyPeerAsync",
-    "cuMemcpy3DPeerAsync", "cuMemcpy3DAsync_v2",
-)  # fmt: skip
 OUT_OF_MEMORY, NO_DEVICE, NOT_READY = 2, 100, 600
 
 

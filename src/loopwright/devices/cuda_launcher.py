@@ -17,6 +17,15 @@ from loopwright.toolchain.library import load_library, made_and_loaded
 WANTED = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_int64)
 """Asked by a launch for a kernel that is not compiled yet."""
 
+# The driver's functions that cuda_memory.c and cuda_launch.c call, in the order of lw_driver, by their names there.
+FUNCTIONS = (
+    "cuLaunchKernel", "cuFuncSetAttribute", "cuCtxGetCurrent", "cuCtxPushCurrent_v2", "cuCtxPopCurrent_v2",
+    "cuMemAllocAsync", "cuMemFreeAsync", "cuMemPoolTrimTo", "cuMemsetD8Async", "cuMemcpyHtoDAsync_v2",
+    "cuMemcpyDtoHAsync_v2", "cuStreamSynchronize", "cuMemHostAlloc", "cuEventCreate", "cuEventRecord",
+    "cuEventSynchronize", "cuMemFreeHost", "cuStreamQuery", "cuEventQuery", "cuStreamWaitEvent", "cuMemcpyPeerAsync",
+    "cuMemcpy3DPeerAsync", "cuMemcpy3DAsync_v2",
+)  # fmt: skip
+
 _SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "lw_cuda_new": (
         ctypes.c_void_p,

@@ -4,9 +4,11 @@
 2. The favourite, which is expected to be the fastest, begins at once.
 3. Each other device begins once a small part of the time has passed that it takes at least. If the favourite is done by
    then, the race has cost nothing; if the other device wins, it has lost no more than that.
-4. Where the favourite would have to wait, so that others get arrays as they were before the call, that has to take a
-   small part of its own time at most, or there is no race.
-5. A call that is over before threads could start is made by the favourite alone.
+4. A device that is expected to take several times as long begins when the favourite is overdue: until then it would
+   only be in the way, as all devices use the same memory of the host.
+5. Where the favourite would have to wait, so that others get arrays as they were before the call, that has to take a
+   small part of its own time at most, or there is no race. The others wait as long as it takes.
+6. A call that is over before threads could start is made by the favourite alone.
 """
 
 from __future__ import annotations
@@ -23,6 +25,13 @@ HELD = 0.02
 
 SHORT_NS = 400_000
 """What a race takes of the host's time at least, times four: no call that is expected to be shorter is worth one."""
+
+CLEARLY, OVERDUE = 4.0, 1.5
+"""A device that is expected to take so many times as long as the favourite begins when that has taken so many times as
+long as expected. Calls of less than CLEARLY times SHORT_NS are too short for that."""
+
+DECIDED = 0.8
+"""A device is tried where it takes at least less than this part of the time that is known of the fastest one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +76,9 @@ def line_up(bounds: Sequence[Bounds], held_ns: Sequence[float], names: Sequence[
     if len(able) == 1:
         return LineUp(alone, f"no other device can be as fast as {who}")
     expected = bounds[favourite].expected_ns
-    if expected < SHORT_NS:
+    later = [k for k in able if bounds[k].expected_ns > CLEARLY * expected]
+    is_clear = len(later) == len(able) - 1 and not any(bounds[k].is_known for k in able)
+    if expected < SHORT_NS or (is_clear and expected < CLEARLY * SHORT_NS):
         untried = [k for k in able if not bounds[k].is_known and bounds[k].low_ns < DECIDED * bounds[favourite].low_ns]
         if bounds[favourite].is_known and untried:
             one = min(untried, key=lambda k: bounds[k].expected_ns)
@@ -79,14 +90,10 @@ def line_up(bounds: Sequence[Bounds], held_ns: Sequence[float], names: Sequence[
     for k in able:
         if k == favourite or (bounds[k].is_known and bounds[favourite].is_known):
             continue
-        if held_ns[k] > HELD * expected:
+        if held_ns[k] > (0.0 if k in later else HELD * expected):
             why = f"{named[k]} would have to read first what {who} writes, which takes too long"
             continue
-        starts[k] = max(DELAY * bounds[k].low_ns, held_ns[favourite], 1.0)
+        starts[k] = max(DELAY * bounds[k].low_ns, 1.0, OVERDUE * expected if k in later else 0.0)
     if sum(start is not None for start in starts) == 1:
         return LineUp(tuple(starts), why or f"{who} was the fastest")
     return LineUp(tuple(starts), f"which device is the fastest is not known: {who} begins")
-
-
-DECIDED = 0.8
-"""A device is tried where it takes at least less than this part of the time that is known of the fastest one."""

@@ -24,7 +24,8 @@ from loopwright.report.shared_report import (
     SpanReport,
 )
 from loopwright.runtime.participants import Event
-from loopwright.runtime.sharing import NOMINAL, Quiet, SharedKind, Timeline
+from loopwright.runtime.quiet import Quiet
+from loopwright.runtime.sharing import NOMINAL, SharedKind, Timeline
 
 MOST_SPANS = 4096
 """So many things that devices did are told of one call, the first ones."""

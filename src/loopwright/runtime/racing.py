@@ -18,7 +18,7 @@ from loopwright.devices.gpu import Gpu
 from loopwright.ir.signature import Shape
 from loopwright.memory.call_in_steps import copied_bytes
 from loopwright.memory.offload import OffloadEntry
-from loopwright.placement.line_up import SHORT_NS, Bounds, LineUp, line_up
+from loopwright.placement.line_up import CLEARLY, DECIDED, SHORT_NS, Bounds, LineUp, line_up
 from loopwright.profile.measurement import Work
 from loopwright.profile.work_form import WorkForm
 from loopwright.runtime.pools import working
@@ -27,8 +27,8 @@ from loopwright.runtime.race_call import Entrant, NotYet
 BUS_BYTES_PER_NS = 60.0, 6.0
 """What copies of the host's arrays reach at most and at least, each way."""
 
-GPU_LEAST_NS, GPU_MOST_NS = 60_000.0, 400_000.0
-"""What a call on a GPU takes for copies of nothing and one kernel."""
+GPU_LEAST_NS, GPU_MOST_NS = 150_000.0, 2_000_000.0
+"""What a call on a GPU takes for copies of nothing and a few kernels: PolyBench's least took 0.7 ms on an H200."""
 
 GPU_PER_NS = 2e4, 50.0
 """Innermost iterations that a GPU does in a nanosecond at most, and at least, all together."""
@@ -38,11 +38,14 @@ CPU_PER_NS = 64.0, 0.25
 
 CPU_LEAST_NS, CPU_MOST_NS = 2_000.0, 50_000.0
 
-CPU_USUAL = 10_000.0, 4.0
-"""What is expected of a CPU: nanoseconds for a call, and innermost iterations of a core in a nanosecond."""
+CPU_USUAL = 10_000.0, 1.5, 4.0
+"""What is expected of a CPU: nanoseconds for a call, and innermost iterations of a core in a nanosecond: of each of
+many cores, and of one where the outermost loops are sequential. These and those of GPU_USUAL are near the middle of
+what PolyBench's kernels took on 16 cores of a Xeon and on an H200; single ones are off by a factor of ten."""
 
-GPU_USUAL = 200_000.0, 20.0, 1000.0
-"""What is expected of a GPU: nanoseconds for a call, bytes that are copied and innermost iterations in a nanosecond."""
+GPU_USUAL = 700_000.0, 16.0, 1000.0, 50.0
+"""What is expected of a GPU: nanoseconds for a call, bytes that are copied and innermost iterations in a nanosecond,
+and the latter where the outermost loops are sequential."""
 
 OTHER_SHAPE = 2.0
 """A device that was measured with another shape takes so many times longer or shorter at most than by that."""
@@ -53,8 +56,9 @@ MOST_SHAPES = 256
 LOOKS = 64
 """After so many calls without more ado one is measured."""
 
-READY_NS = 2e6
-"""How long the CPU is at work before a GPU's code is made meanwhile."""
+READY_NS = 1e8
+"""How long the CPU is at work in a call before a GPU's code is made meanwhile. That takes about a second of a core, and
+what the caller does next, such as compiling another kernel, shares the interpreter with it."""
 
 
 @dataclass(slots=True)
@@ -73,6 +77,7 @@ class Racing:
     _works: dict[Shape, Work] = field(default_factory=dict)
     _made: dict[str, Future[OffloadEntry | None]] = field(default_factory=dict)
     _form: Future[WorkForm | None] | None = None
+    _calls: int = 0
     _quick_calls: int = 0
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -132,12 +137,11 @@ class Racing:
             self._quick_calls += 1
             return self._quick_calls % LOOKS != 0
         work = self.work(shape)
-        if work is None:
-            return False
-        return self._cpu(work).expected_ns < min(SHORT_NS, GPU_USUAL[0])
+        return work is not None and self._cpu(work).expected_ns < min(SHORT_NS, GPU_USUAL[0])
 
     def was_quick(self, shape: Shape, took_ns: int) -> None:
         """A call without more ado took so long."""
+        self._calls += 1
         if shape not in self.took_ns and took_ns > GPU_LEAST_NS:
             self.measured(shape, 0, took_ns)
 
@@ -175,7 +179,6 @@ class Racing:
             if bounds[0].expected_ns >= SHORT_NS and (copied := self.copied(name, shape, arguments)) is not None:
                 written = copied[0]
                 held[place] = GPU_LEAST_NS + 2 * written / BUS_BYTES_PER_NS[0] if written else 0.0
-        held[0] = max(held[1:], default=0.0)
         return line_up(bounds, held, self.names)
 
     def entrants(self, found: LineUp, shape: Shape, arguments: tuple[object, ...]) -> list[Entrant]:
@@ -210,13 +213,16 @@ class Racing:
 
     def decided(self, shape: Shape, arguments: tuple[object, ...], able: Sequence[int]) -> int | None:
         """The device that serves from now on; None where another one may be faster, and was not measured. What may tell
-        that is made from now on: how much calls have to do, then code."""
+        that is made from the second call on: how much calls have to do, then code."""
+        self._calls += 1
         times = self.took_ns.get(shape, {})
         best = min((place for place in times if place in able), key=lambda place: times[place], default=None)
         if best is None:
             return None
         bounds = self.bounds(shape, arguments)
-        others = [place for place in able if place not in times and bounds[place].low_ns < times[best]]
+        others = [place for place in able if place not in times and _may_beat(bounds[place], times[best])]
+        if others and self._calls < 2:
+            return None
         if others and self.work(shape) is None:
             self.learn()
             if self._form is None or not self._form.done():
@@ -234,10 +240,11 @@ class Racing:
     def _cpu(self, work: Work | None) -> Bounds:
         if work is None:
             return Bounds(CPU_LEAST_NS)
+        together = max(CPU_USUAL[1] * min(self.threads, work.units), CPU_USUAL[2])
         return Bounds(
             CPU_LEAST_NS + work.iterations / (CPU_PER_NS[0] * self.threads),
             CPU_MOST_NS + work.iterations / CPU_PER_NS[1],
-            CPU_USUAL[0] + work.iterations / (CPU_USUAL[1] * self.threads),
+            CPU_USUAL[0] + work.iterations / together,
         )
 
     def _gpu(self, name: str, shape: Shape, work: Work | None, arguments: tuple[object, ...]) -> Bounds:
@@ -251,7 +258,7 @@ class Racing:
         least, most = GPU_LEAST_NS + moved / BUS_BYTES_PER_NS[0], GPU_MOST_NS + moved / BUS_BYTES_PER_NS[1]
         if work is None:
             return Bounds(least)
-        usual = GPU_USUAL[0] + moved / GPU_USUAL[1] + work.iterations / GPU_USUAL[2]
+        usual = GPU_USUAL[0] + moved / GPU_USUAL[1] + work.iterations / GPU_USUAL[2 if work.units > 1 else 3]
         return Bounds(least + work.iterations / GPU_PER_NS[0], most + work.iterations / GPU_PER_NS[1], usual)
 
     def _elsewhere(self, place: int, shape: Shape, work: Work | None) -> Bounds | None:
@@ -266,3 +273,8 @@ class Racing:
         ratio, took_ns = min(found, key=lambda one: abs(math.log(one[0])))
         least, most = sorted((took_ns, took_ns * ratio))  # between a time that is fixed and one in proportion
         return Bounds(least / OTHER_SHAPE, most * OTHER_SHAPE, math.sqrt(least * most))
+
+
+def _may_beat(one: Bounds, least_ns: float) -> bool:
+    """Whether a device that was not measured may be faster than that: not where it is expected to be far from it."""
+    return one.low_ns < DECIDED * least_ns and not CLEARLY * least_ns < one.expected_ns < math.inf

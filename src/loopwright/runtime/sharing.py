@@ -37,6 +37,7 @@ from loopwright.runtime.part_sources import EvenParts, FixedParts, GuidedParts, 
 from loopwright.runtime.partial_copies import are_too_large
 from loopwright.runtime.participants import Event, Participant
 from loopwright.runtime.pieces_on_one import OnOneGpu, can_be
+from loopwright.runtime.quiet import Quiet
 from loopwright.runtime.race_call import NotYet, RaceCall
 from loopwright.runtime.racing import Racing
 from loopwright.runtime.region_plans import RegionPlans
@@ -44,12 +45,6 @@ from loopwright.runtime.shared_call import SharedCall
 
 MOST_KINDS = 256
 """For how many kinds and shapes of calls it is remembered how devices share them."""
-
-MOST_QUIET = 64
-"""So many calls in a row are made as the one before, without a measurement."""
-
-NEAR = 0.02
-"""Parts that differ by no more than this of all iterations are as good as one another."""
 
 NOMINAL = 1 << 20
 """Iterations of a call that cannot be shared, whatever it has."""
@@ -131,6 +126,11 @@ class SharedKind:
         quiet = self.quiet.get(shape)
         return quiet is not None and quiet.is_quiet
 
+    def is_metered(self, shape: Shape) -> bool:
+        """Whether joules of the present call are counted."""
+        energy = self.energy.get(shape)
+        return energy is not None and energy.next_alone is not None
+
     def metered(self, shape: Shape, place: int) -> AbstractContextManager[object]:
         """Count the joules of a call that a device makes by itself, where they are asked for."""
         energy = self.energy.get(shape)
@@ -140,52 +140,6 @@ class SharedKind:
     def told(self) -> str:
         """Why devices do not take part."""
         return "; ".join(f"{name}: {why}" for name, why in self.why.items()) or "no parallel loop of it can be divided"
-
-
-@dataclass(slots=True)
-class Quiet:
-    """Calls of which nothing is measured, as the same was decided many times: more from time to time, since to decide
-    takes longer than many a call."""
-
-    decision: Assignment | None = None
-    repeated: int = 0
-    left: int = 0
-
-    @property
-    def is_quiet(self) -> bool:
-        """Whether the present call is one of them."""
-        return self.left > 0
-
-    def next(self) -> Assignment | None:
-        """What was decided, where the present call is one of them."""
-        self.left = max(0, self.left - 1)
-        return self.decision if self.left else None
-
-    def decided(self, decision: Assignment) -> Assignment:
-        """What is to be done, where this was decided now: nearly the same as before stays the same, so that nothing
-        moves for the sake of a few iterations."""
-        known = self.decision
-        decision = self.kept(decision)
-        same = known is not None and decision is known
-        self.repeated = self.repeated + 1 if same and decision.kind in ("single", "split") else 0
-        self.left = min(MOST_QUIET, 2 ** max(0, self.repeated - 2)) if self.repeated > 2 else 0
-        self.decision = decision
-        return decision
-
-    def kept(self, decision: Assignment) -> Assignment:
-        """The decision before, where this one is nearly the same."""
-        known = self.decision
-        same = known is not None and known.kind == decision.kind and _are_near(known.parts, decision.parts)
-        return known if known is not None and same else decision
-
-
-def _are_near(some: Sequence[range], others: Sequence[range]) -> bool:
-    """Whether each part is as large as before but for a few of all iterations."""
-    whole = sum(map(len, some))
-    return len(some) == len(others) and all(
-        abs(len(one) - len(other)) <= NEAR * whole and bool(one) == bool(other)
-        for one, other in zip(some, others, strict=True)
-    )
 
 
 # ---- calls ------------------------------------------------------------------------------------------------------
@@ -242,8 +196,11 @@ class Sharing:
             return self._shared(kind, shape, None, call, asked, first)
         quiet = kind.quiet.setdefault(shape, Quiet())
         decision = quiet.next()
-        if on_host and (asked.goal != "time" or decision is None):
-            decision = kind.for_goal(shape, division, asked) or decision or kind.untried(shape, division, asked)
+        if decision is None and on_host:
+            decision = kind.for_goal(shape, division, asked)
+            if decision is not None and not kind.is_metered(shape):
+                decision = quiet.decided(decision)
+            decision = decision or kind.untried(shape, division, asked)
         decision = decision or quiet.decided(division.decide())
         if decision.kind == "race":
             return self._raced(kind, shape, division, call, asked, alone)
@@ -257,7 +214,7 @@ class Sharing:
                 if result is not NOT_DONE:
                     return result
             if on_host or homes == {division.devices[place]}:
-                if quiet.is_quiet and asked.goal == "time":
+                if quiet.is_quiet:
                     return alone(one)
                 try:
                     self._code_of(signature, one)  # which takes its time
