@@ -6,18 +6,18 @@ import math
 
 import pytest
 
-from loopwright.placement.line_up import CLEARLY, DELAY, OVERDUE, SHORT_NS, Bounds, line_up
+from loopwright.placement.line_up import CLEARLY, DELAY, OVERDUE, SHORT_NS, TimeBounds, line_up
 
 MS = 1e6
 
 
-def between(low: float, expected: float, high: float) -> Bounds:
+def between(low: float, expected: float, high: float) -> TimeBounds:
     """Milliseconds."""
-    return Bounds(low * MS, high * MS, expected * MS)
+    return TimeBounds(low * MS, high * MS, expected * MS)
 
 
-def took(ms: float) -> Bounds:
-    return Bounds(ms * MS, ms * MS, ms * MS)
+def took(ms: float) -> TimeBounds:
+    return TimeBounds(ms * MS, ms * MS, ms * MS)
 
 
 def test_who_takes_longer_at_least_than_another_at_most_has_no_part() -> None:
@@ -29,7 +29,7 @@ def test_who_takes_longer_at_least_than_another_at_most_has_no_part() -> None:
 def test_the_favourite_begins_and_the_others_a_part_of_their_least_time_later() -> None:
     found = line_up([between(1, 6, 40), between(2, 3, 30)], [0.0, 0.0], ["cpu", "cuda"])
     assert found.starts_ns == (DELAY * 1 * MS, 0.0) and found.entrants == (1, 0)
-    unknown = line_up([Bounds(), Bounds()], [0.0, 0.0])
+    unknown = line_up([TimeBounds(), TimeBounds()], [0.0, 0.0])
     assert unknown.starts_ns == (0.0, 1.0)
 
 
@@ -60,10 +60,10 @@ def test_short_calls_are_made_by_one() -> None:
 
 def test_devices_that_were_measured_do_not_race() -> None:
     assert line_up([took(3), took(2)], [0.0, 0.0]).entrants == (1,)
-    assert not Bounds().is_known and took(1).is_known
+    assert not TimeBounds().is_known and took(1).is_known
 
 
 def test_bad_input() -> None:
-    for bounds, held in (([], []), ([Bounds()], []), ([Bounds()], [0.0, math.inf])):
+    for bounds, held in (([], []), ([TimeBounds()], []), ([TimeBounds()], [0.0, math.inf])):
         with pytest.raises(ValueError, match="one each"):
             line_up(bounds, held)

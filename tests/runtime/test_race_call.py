@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import threading
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -12,7 +13,7 @@ import pytest
 
 import loopwright as lw
 from loopwright.devices import gpus
-from loopwright.devices.by_ctypes import Ended
+from loopwright.devices.by_ctypes import CallEnded
 from loopwright.errors import DeviceError, DeviceMemoryError
 from loopwright.memory.call_in_steps import CallInSteps, copied_bytes
 from loopwright.memory.gpu_call import NoRoom
@@ -137,7 +138,7 @@ def test_a_loser_in_the_middle_of_the_callers_arrays(monkeypatch: pytest.MonkeyP
         b[:450] *= 3.0
         assert cpu.told.wait(60)
         b[450:600] = -1.0
-        raise Ended
+        raise CallEnded
 
     cpu.before = half
     call.run()
@@ -262,6 +263,29 @@ def test_one_that_is_late_does_not_begin() -> None:
     late.entrants = [late.entrants[0]._replace(starts_ns=1e12), late.entrants[1]]
     late.run()
     assert same(b, expected * 3.0 + a) and late.race.states == ("stopped", "won") and not late.running[0].began_ns
+
+
+@lw.kernel
+def long(a, n):
+    for i in range(a.shape[0]):
+        for _ in range(n):
+            a[i] = a[i] * 0.5 + 1.0
+
+
+def test_a_call_on_a_cpu_is_ended_by_another_thread() -> None:
+    a = np.zeros(64)
+    _, cpu = racing(long, (a, 1_000_000_000))
+    threading.Timer(0.05, cpu.end).start()
+    begun = time.perf_counter()
+    with pytest.raises(CallEnded):
+        cpu.run((a, 1_000_000_000), None)
+    assert time.perf_counter() - begun < 10  # all of it takes minutes
+    with pytest.raises(CallEnded):
+        cpu.run((a, 1), None)
+    cpu.renew()
+    a[:] = 0.0
+    cpu.run((a, 1), None)
+    assert (a == 1.0).all()
 
 
 def test_calls_of_two_threads() -> None:

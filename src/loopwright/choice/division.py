@@ -45,9 +45,9 @@ Kind = Literal["guided", "split", "single", "race"]
 MARGIN = 0.01
 """What a division that was not measured has to be better by."""
 MOST_MARGIN = 0.16
-TRIED = 0.3
-"""A device that is predicted to take no more than this longer by itself is tried once: on its own it may be faster than
-beside others, which use the same memory of the host."""
+TRIED = 0.15
+"""A device that is predicted to take no more than this longer by itself is tried once: more than LEAST, or that would
+mostly be those that have got no part anyway."""
 RISKED = 1.5
 """It is not where it would take this many times as long if none of its time is a fixed one."""
 CONSIDERED = 8

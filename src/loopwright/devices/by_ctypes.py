@@ -327,12 +327,12 @@ class Entry:
         return found[0] if self._returns in (1, 3) else None
 
 
-class Ended(Exception):
+class CallEnded(Exception):
     """Another thread has ended the call."""
 
 
 class EndableEntry(Entry):
-    """An Entry whose calls another thread can end. One call at a time; it raises Ended then."""
+    """An Entry whose calls another thread can end. One call at a time; it raises CallEnded then."""
 
     def __init__(self, **given: Any) -> None:
         super().__init__(**given)
@@ -340,7 +340,7 @@ class EndableEntry(Entry):
 
     def run(self, arguments: tuple[object, ...], originals: tuple[object, ...] | None = None) -> object:
         if self._until.value:
-            raise Ended
+            raise CallEnded
         return super().run(arguments, originals)
 
     def end(self) -> None:
@@ -357,7 +357,7 @@ class EndableEntry(Entry):
             return super()._called(call, failure)
         found = by.call(self._address, call, failure, self._until)
         if found[0] and failure.site < 0 and self._until.value:
-            raise Ended
+            raise CallEnded
         return found
 
 

@@ -35,7 +35,7 @@ DECIDED = 0.8
 
 
 @dataclass(frozen=True, slots=True)
-class Bounds:
+class TimeBounds:
     """Nanoseconds that a device takes for a call at least and at most; both are the same where it was measured."""
 
     low_ns: float = 0.0
@@ -62,7 +62,7 @@ class LineUp:
         return tuple(k for _, k in sorted(there))
 
 
-def line_up(bounds: Sequence[Bounds], held_ns: Sequence[float], names: Sequence[str] = ()) -> LineUp:
+def line_up(bounds: Sequence[TimeBounds], held_ns: Sequence[float], names: Sequence[str] = ()) -> LineUp:
     """held_ns: how long others have to wait at the beginning if a device takes part, since they write what it has to
     read. Raises ValueError without devices."""
     if not bounds or len(bounds) != len(held_ns):

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from threading import Event as Flag
 from typing import NamedTuple
 
-from loopwright.devices.by_ctypes import EndableEntry, Ended
+from loopwright.devices.by_ctypes import CallEnded, EndableEntry
 from loopwright.devices.gpu import Gpu
 from loopwright.errors import DeviceError
 from loopwright.memory.call_in_steps import CallInSteps, GivenUp
@@ -30,7 +30,7 @@ from loopwright.runtime.participants import Event
 from loopwright.runtime.pools import working
 
 
-class NotYet(DeviceError):
+class NotReady(DeviceError):
     """A device could not take part this time."""
 
 
@@ -128,7 +128,7 @@ class RaceCall:
         mine.began_ns = time.perf_counter_ns()
         try:
             self._results[0] = entry.run(self.call.arguments, self.call.given)
-        except Ended:
+        except CallEnded:
             self._note(0)
             self.race.stopped(0)
         except BaseException as error:
@@ -207,7 +207,7 @@ class RaceCall:
             with suppress(RuntimeError):  # it was too late
                 self.race.stopped(place)
         else:
-            self.race.failed(place, NotYet("the CPU has failed"))
+            self.race.failed(place, NotReady("the CPU has failed"))
 
     def _stop_others(self, place: int) -> None:
         """It has won: until nobody else touches the caller's arrays."""

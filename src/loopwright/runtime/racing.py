@@ -18,11 +18,11 @@ from loopwright.devices.gpu import Gpu
 from loopwright.ir.signature import Shape
 from loopwright.memory.call_in_steps import copied_bytes
 from loopwright.memory.offload import OffloadEntry
-from loopwright.placement.line_up import CLEARLY, DECIDED, SHORT_NS, Bounds, LineUp, line_up
+from loopwright.placement.line_up import CLEARLY, DECIDED, SHORT_NS, LineUp, TimeBounds, line_up
 from loopwright.profile.measurement import Work
 from loopwright.profile.work_form import WorkForm
 from loopwright.runtime.pools import working
-from loopwright.runtime.race_call import Entrant, NotYet
+from loopwright.runtime.race_call import Entrant, NotReady
 
 BUS_BYTES_PER_NS = 60.0, 6.0
 """What copies of the host's arrays reach at most and at least, each way."""
@@ -156,13 +156,13 @@ class Racing:
         times = self.took_ns.setdefault(shape, {})
         times[place] = min(took_ns, times.get(place, math.inf))
 
-    def bounds(self, shape: Shape, arguments: tuple[object, ...]) -> list[Bounds]:
+    def bounds(self, shape: Shape, arguments: tuple[object, ...]) -> list[TimeBounds]:
         """What each device takes for such a call."""
         known, work = self.took_ns.get(shape, {}), self.work(shape)
-        found: list[Bounds] = []
+        found: list[TimeBounds] = []
         for place, name in enumerate(self.names):
             if place in known:
-                found.append(Bounds(known[place], known[place], known[place]))
+                found.append(TimeBounds(known[place], known[place], known[place]))
                 continue
             one = self._cpu(work) if place == 0 else self._gpu(name, shape, work, arguments)
             found.append(self._elsewhere(place, shape, work) or one)
@@ -171,7 +171,7 @@ class Racing:
     def line_up(self, shape: Shape, arguments: tuple[object, ...], failed: Collection[int] = ()) -> LineUp:
         """Who takes part in such a call. failed: devices that do not."""
         bounds = [
-            Bounds(math.inf, math.inf) if place in failed else one
+            TimeBounds(math.inf, math.inf) if place in failed else one
             for place, one in enumerate(self.bounds(shape, arguments))
         ]
         held = [0.0] * len(bounds)
@@ -206,7 +206,7 @@ class Racing:
             entry = self.ask(name).result()
             copied = self.copied(name, shape, arguments)
             if entry is not None and not holds and copied is not None and copied[0]:
-                raise NotYet("its code was made when the CPU had begun to write what it has to read")
+                raise NotReady("its code was made when the CPU had begun to write what it has to read")
             return entry
 
         return code
@@ -237,31 +237,31 @@ class Racing:
 
     # ---- what devices take ------------------------------------------------------------------------------------------
 
-    def _cpu(self, work: Work | None) -> Bounds:
+    def _cpu(self, work: Work | None) -> TimeBounds:
         if work is None:
-            return Bounds(CPU_LEAST_NS)
+            return TimeBounds(CPU_LEAST_NS)
         together = max(CPU_USUAL[1] * min(self.threads, work.units), CPU_USUAL[2])
-        return Bounds(
+        return TimeBounds(
             CPU_LEAST_NS + work.iterations / (CPU_PER_NS[0] * self.threads),
             CPU_MOST_NS + work.iterations / CPU_PER_NS[1],
             CPU_USUAL[0] + work.iterations / together,
         )
 
-    def _gpu(self, name: str, shape: Shape, work: Work | None, arguments: tuple[object, ...]) -> Bounds:
+    def _gpu(self, name: str, shape: Shape, work: Work | None, arguments: tuple[object, ...]) -> TimeBounds:
         copied = self.copied(name, shape, arguments)
         if copied is not None:
             moved = float(sum(copied))
         elif work is not None:
             moved = work.inputs_bytes + work.outputs_bytes
         else:
-            return Bounds(GPU_LEAST_NS)
+            return TimeBounds(GPU_LEAST_NS)
         least, most = GPU_LEAST_NS + moved / BUS_BYTES_PER_NS[0], GPU_MOST_NS + moved / BUS_BYTES_PER_NS[1]
         if work is None:
-            return Bounds(least)
+            return TimeBounds(least)
         usual = GPU_USUAL[0] + moved / GPU_USUAL[1] + work.iterations / GPU_USUAL[2 if work.units > 1 else 3]
-        return Bounds(least + work.iterations / GPU_PER_NS[0], most + work.iterations / GPU_PER_NS[1], usual)
+        return TimeBounds(least + work.iterations / GPU_PER_NS[0], most + work.iterations / GPU_PER_NS[1], usual)
 
-    def _elsewhere(self, place: int, shape: Shape, work: Work | None) -> Bounds | None:
+    def _elsewhere(self, place: int, shape: Shape, work: Work | None) -> TimeBounds | None:
         """By what it took for the shape that is the most alike; None where it was not measured."""
         found: list[tuple[float, float]] = []
         for other, times in self.took_ns.items():
@@ -272,9 +272,9 @@ class Racing:
             return None
         ratio, took_ns = min(found, key=lambda one: abs(math.log(one[0])))
         least, most = sorted((took_ns, took_ns * ratio))  # between a time that is fixed and one in proportion
-        return Bounds(least / OTHER_SHAPE, most * OTHER_SHAPE, math.sqrt(least * most))
+        return TimeBounds(least / OTHER_SHAPE, most * OTHER_SHAPE, math.sqrt(least * most))
 
 
-def _may_beat(one: Bounds, least_ns: float) -> bool:
+def _may_beat(one: TimeBounds, least_ns: float) -> bool:
     """Whether a device that was not measured may be faster than that: not where it is expected to be far from it."""
     return one.low_ns < DECIDED * least_ns and not CLEARLY * least_ns < one.expected_ns < math.inf

@@ -38,7 +38,7 @@ from loopwright.runtime.partial_copies import are_too_large
 from loopwright.runtime.participants import Event, Participant
 from loopwright.runtime.pieces_on_one import OnOneGpu, can_be
 from loopwright.runtime.quiet import Quiet
-from loopwright.runtime.race_call import NotYet, RaceCall
+from loopwright.runtime.race_call import NotReady, RaceCall
 from loopwright.runtime.racing import Racing
 from loopwright.runtime.region_plans import RegionPlans
 from loopwright.runtime.shared_call import SharedCall
@@ -457,7 +457,7 @@ class Sharing:
             busy[place_of[entrant.name]] = max(0, one.ended_ns - one.began_ns) if one.began_ns else 0
         done = [0] * len(names)
         for place, error in made.race.errors:
-            if isinstance(error, DeviceError) and not isinstance(error, DeviceMemoryError | NotYet):
+            if isinstance(error, DeviceError) and not isinstance(error, DeviceMemoryError | NotReady):
                 division.failed(place_of[made.entrants[place].name], str(error).split("\n")[0])
         winner = made.race.winner
         if winner is not None:
