@@ -3,7 +3,7 @@
 
 From the host: arrays of NumPy, each device alone and all that the options name together, whole calls, with every copy.
 Resident: arrays that stay where they are worked on (`lw.distributed_array`), on one GPU and on all of them. Medians of
-calls one after the other; the first ones, in which sizes are learned, are apart.
+calls one after the other; the first ones, in which sizes are learned, are apart. Races: `benchmarks.races`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,6 @@ from rich.table import Table
 import loopwright as lw
 from loopwright.devices import gpus
 from loopwright.ir.variant import is_gpu
-from loopwright.runtime.race_call import RaceCall
 
 LEARNED_IN = 8
 """Calls before those that count: sizes are corrected from call to call."""
@@ -248,42 +247,6 @@ def resident(case: Case, given: Sequence[Any], names: Sequence[str], budget_s: f
         row("resident", ", ".join(names), times, plan="split", **last(case.kernel))
 
 
-def raced(case: Case, devices: str, scale: float, budget_s: float) -> list[dict[str, Any]]:
-    """A race on arrays of the host, each time anew, beside each device alone: what it costs against the winner alone,
-    and how long the others ran on."""
-    given = case.arguments(scale)
-    names = [name.strip() for name in devices.split(",")][:2]
-    alone: dict[str, float] = {}
-    for name in names:
-        with lw.options(device=name, explore=False):
-            alone[name.replace(":0", "")] = timed(lambda: case.kernel(*given), budget_s, 2)[1]
-    totals, stops, winners = [], [], []
-    with lw.options(devices=", ".join(names), plan="race") as asked:
-        prepared = case.kernel._dispatch.prepare(given, {})
-        sharing = case.kernel._dispatch.sharing
-        for _ in range(12):
-            members, _ = sharing._members(sharing._kind(prepared.signature, asked), asked)
-            race = RaceCall(members, prepared.arguments)
-            race.run()
-            totals.append((race.ended_ns - race.started_ns) / 1e9)
-            stops.append((race.ended_ns - race.won_ns) / 1e6)
-            winners.append("" if race.race.winner is None else members[race.race.winner].name)
-    best = min(alone, key=lambda name: alone[name])
-    row = {
-        "case": case.name,
-        "scale": scale,
-        "plan": "race",
-        "alone_ms": {name: round(1e3 * one, 3) for name, one in alone.items()},
-        "race_ms": round(1e3 * statistics.median(totals[2:]), 3),
-        "winner": winners[-1],
-        "fastest": best,
-        "overhead": round(statistics.median(totals[2:]) / alone[best] - 1, 3),
-        "after_the_winner_ms": round(statistics.median(stops[2:]), 3),
-    }
-    print(json.dumps(row), flush=True)
-    return [row]
-
-
 def table(rows: Sequence[dict[str, Any]]) -> Table:
     """For people."""
     found = Table("loop", "arrays", "devices", "plan", "first s", "ms", "rate", "parts")
@@ -303,21 +266,16 @@ def main() -> None:
     parser.add_argument("--devices", default="cpu, cuda:0")
     parser.add_argument("--only", default="")
     parser.add_argument("--scale", type=float, default=1.0)
-    parser.add_argument("--race", action="store_true", help="races only")
     asked = parser.parse_args()
     rows: list[dict[str, Any]] = []
     for case in CASES:
-        if asked.race and asked.only in case.name:
-            rows += raced(case, asked.devices, asked.scale / 8, asked.budget)
-            rows += raced(case, asked.devices, asked.scale, asked.budget)
-        elif asked.only in case.name:
+        if any(word in case.name for word in asked.only.split(",")):
             check(case, asked.devices)
             rows += measured(case, asked.devices, asked.scale, asked.budget)
     gpu = gpus.gpu_of("cuda")
     machine = {"gpu": None if gpu is None else gpu.name, "cpu": platform.processor(), "version": lw.__version__}
     asked.out.write_text(json.dumps({"machine": machine, "devices": asked.devices, "rows": rows}, indent=1))
-    if not asked.race:
-        Console(width=160).print(table(rows))
+    Console(width=160).print(table(rows))
 
 
 if __name__ == "__main__":

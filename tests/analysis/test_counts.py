@@ -29,6 +29,10 @@ CASES = {
     "for i in range(n):\n    for j in range(i, n + m):\n        a[i, j] = 1.0": {
         "i": "n", "j": "(1/2 * n + m + 1/2) * n",
     },
+    "for i in range(n):\n    for j in range(m):\n        for k in range(a.shape[0]):\n            for q in range(n):\n"
+    "                a[k, j] += 1.0\n        for p in range(1, m):\n            a[i, p] = 1.0": {
+        "i": "n", "j": "n * m", "k": "n * m * a.shape[0]", "q": "n * n * m * a.shape[0]", "p": "n * m * (m - 1)",
+    },
     "for i in range(7):\n    a[i, 0] = 1.0": {"i": "7"},
     "for i in range(a.shape[1]):\n    a[0, i] = 1.0": {"i": "a.shape[1]"},
     "for i in range(0, n, 2):\n    a[i, 0] = 1.0": {"i": "None"},

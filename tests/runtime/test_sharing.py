@@ -14,8 +14,9 @@ from loopwright.choice.division import Assignment
 from loopwright.devices import gpus
 from loopwright.errors import ArgumentTypeError, DeviceError, PlanError
 from loopwright.ir.plan import Plan
+from loopwright.runtime.energy_goal import EnergyGoal
 from loopwright.runtime.part_sources import EvenParts, FixedParts, GuidedParts, PlannedParts
-from loopwright.runtime.sharing import Quiet
+from loopwright.runtime.quiet import Quiet
 
 TWO = "cpu, emulated"
 
@@ -355,3 +356,20 @@ def test_deterministic_calls_are_made_by_one_device() -> None:
         doubled(np.ones(40), b)
         assert doubled._dispatch._sharing is None
     assert (b == 2).all()
+
+
+def test_who_takes_the_fewest_joules_is_not_worked_out_for_each_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[object] = []
+    best = EnergyGoal.best
+
+    def counted(self: EnergyGoal, *given: Any) -> Any:
+        asked.append(given)
+        return best(self, *given)
+
+    monkeypatch.setattr(EnergyGoal, "best", counted)
+    a, b = np.ones(60), np.zeros(60)
+    with lw.options(devices=TWO, goal="energy", watts="cpu 90/40, emulated 900/40"):
+        for _ in range(60):
+            doubled(a, b)
+    assert 0 < len(asked) < 30
+    assert (b == 2.0).all()

@@ -7,7 +7,7 @@ checked at further points and given up where it is no polynomial, as with `min(n
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import product
 from math import prod
@@ -64,8 +64,32 @@ def trip_counts(kernel: Kernel) -> dict[str, Polynomial | None]:
             around = [notes.loops.get(outer) for outer in note.stack]
             counts[name] = None
             if all(loop is not None and loop.regular for loop in (*around, note)):
-                counts[name] = _iterations([loop for loop in (*around, note) if loop is not None], names)
+                chain = [loop for loop in (*around, note) if loop is not None]
+                outer = counts[note.stack[-1]] if note.stack else None
+                if outer is not None and _is_alike_in_each(note, chain[-2]):
+                    inner = _iterations([replace(note, where=())], names)
+                    counts[name] = None if inner is None else _times(outer, inner)
+                else:
+                    counts[name] = _iterations(chain, names)
         return counts
+
+
+def _is_alike_in_each(note: LoopNote, outer: LoopNote) -> bool:
+    """Whether a loop runs as often in each iteration of the one around it, and in all of them: that is soon counted."""
+    used = {symbol for formula in note.domain for symbol in formula.symbols} - {note.symbol}
+    return note.where == (*outer.where, *outer.domain) and not any(symbol.birth for symbol in used)
+
+
+def _times(some: Polynomial, others: Polynomial) -> Polynomial:
+    names = tuple(dict.fromkeys((*some.names, *others.names)))
+    terms: dict[tuple[int, ...], Fraction] = {}
+    for (mine, c), (theirs, d) in product(some.terms.items(), others.terms.items()):
+        powers = dict.fromkeys(names, 0)
+        for name, power in (*zip(some.names, mine, strict=True), *zip(others.names, theirs, strict=True)):
+            powers[name] += power
+        place = tuple(powers.values())
+        terms[place] = terms.get(place, Fraction(0)) + c * d
+    return Polynomial(names, {powers: c for powers, c in terms.items() if c})
 
 
 def _iterations(loops: Sequence[LoopNote], names: Mapping[str, str]) -> Polynomial | None:

@@ -14,6 +14,7 @@ from loopwright.ir.variant import Variant
 
 if TYPE_CHECKING:
     from loopwright.choice.adapt import Decision, Standing
+    from loopwright.profile.work_form import WorkForm
 
 
 class Measured(Protocol):
@@ -74,6 +75,10 @@ class Experience(Protocol):
         served, where that is so long that looking for something better may pay off; else 0. resident: all
         arrays of such calls are in a GPU's memory, and stay there."""
 
+    def work_form(self, compiled: Measured, config: Config) -> WorkForm | None:
+        """How much calls have to do, as a function of their sizes; None where nobody can say. It may take as long as an
+        analysis."""
+
     def orders(self, compiled: Measured, config: Config) -> Chooser | None:
         """Who chooses whether the iterations of a kernel on a CPU, whose calls have taken a while, run by their paths;
         None where none do."""
@@ -83,6 +88,9 @@ class NoExperience:
     """Nothing is measured, nothing is tried."""
 
     def chooser(self, compiled: Measured, config: Config, served_ns: int, resident: bool) -> Chooser | None:
+        return None
+
+    def work_form(self, compiled: Measured, config: Config) -> WorkForm | None:
         return None
 
     def orders(self, compiled: Measured, config: Config) -> Chooser | None:

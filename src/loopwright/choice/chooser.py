@@ -56,7 +56,7 @@ def chooser_of(
     device; rows: all that was measured of the kernel there; resident: its arrays are on a GPU. experimenter: asked for
     only where it is needed. look_ns: nobody has tuned this kernel, so that candidates have to be found first: for how
     long the default has served, which pays for it."""
-    form = _form(default, journal, experimenter)
+    form = form_of(default, journal, experimenter)
     alike = [row for row in rows if len(row.shape.features) == PER_ARRAY * len(form.row_pointers)]
     if resident and not form.knows_copies:  # times with copies and without could not be told apart
         return None
@@ -243,7 +243,7 @@ class KernelChooser:
         self.adaptive.refresh(self._predictors.predict, self._variants)
 
 
-def _form(default: Measured, journal: Journal, experimenter: Callable[[], Experimenter]) -> WorkForm:
+def form_of(default: Measured, journal: Journal, experimenter: Callable[[], Experimenter]) -> WorkForm:
     """What such calls have to do: as the store knows it, else by analysis."""
     table = journal.table(WORK, ANY, default.fingerprint)
     if table is not None:

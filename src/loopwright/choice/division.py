@@ -59,8 +59,7 @@ SOON = 4
 """The same after a device has moved by a leap: two calls that went wrong by chance look like one."""
 RARELY = 64
 """After more calls than this, it gets a chunk whatever it costs."""
-MOST_AGAIN = 4096
-MOST_REST = 15
+MOST_AGAIN, MOST_REST = 4096, 15
 """While nothing changes, the curves are asked only every so many calls."""
 RESTS = 8
 """Curves are asked after one more call than before for each so many calls, so that what is gained by few iterations
@@ -81,8 +80,7 @@ PROVEN = 2
 """A device is left out for good by what so many calls say of it."""
 EVEN = 0.1
 """Devices that are alike are not, after all, where the shortest of equal parts takes so much less than the longest."""
-GROWN = 3
-GROWS = 1.15
+GROWN, GROWS = 3, 1.15
 """A device is left out after it was given larger parts so many times, each larger than the last by this factor."""
 
 Sizes = tuple[int, ...]
@@ -247,6 +245,11 @@ class Division:
             learned.margin, learned.last = MARGIN, None
             if learned.winner == device:
                 learned.winner = None
+
+    def serve(self, device: int) -> None:
+        """A device makes the calls from now on that would be a race."""
+        with self._lock:
+            self._learned.winner = None if device in self.failures else device
 
     def forget(self) -> None:
         """Begin anew, with all devices."""

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from loopwright.choice.remap import Remapping
     from loopwright.devices import gpus
     from loopwright.profile import journal, machine, records, tuned_file
+    from loopwright.profile.work_form import WorkForm
 else:
     gpus = deferred("loopwright.devices.gpus")
     journal = deferred("loopwright.profile.journal")
@@ -59,6 +60,18 @@ class KernelExperience:
             return None
         found = self._of_measured(compiled, config, served_ns, resident)
         return self._of_orders(compiled, config) if found is None and resident else found
+
+    def work_form(self, compiled: Measured, config: Config) -> WorkForm | None:
+        """See Experience."""
+        if compiled.executable is None:
+            return None
+        try:
+            return chooser.form_of(compiled, journal.journal_of(config), partial(self._experimenters, compiled, config))
+        except Exception as error:  # whatever a store may hold
+            if is_of_a_handler(error):
+                raise
+            warn_once("experience", f"how much '{compiled.fingerprint[:8]}' has to do is not known: {error!r}")
+            return None
 
     def orders(self, compiled: Measured, config: Config) -> Chooser | None:
         """See Experience."""

@@ -56,14 +56,18 @@ class Interruptible:
 
     def __init__(self, library: ctypes.PyDLL) -> None:
         self._run = library.lw_run  # with the GIL, which it gives back meanwhile; it may leave an exception
-        self._run.argtypes = (*(ctypes.c_void_p,) * 4, ctypes.c_int, ctypes.c_void_p)
+        self._run.argtypes = (*(ctypes.c_void_p,) * 4, ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
         self._bytes = int(library.lw_watch_bytes())
 
-    def call(self, entry: int, call: CallStruct, failure: FailureStruct) -> tuple[int, int]:
-        """What entry(call) returns, and the nanoseconds that it took. Raises what a handler raised."""
+    def call(
+        self, entry: int, call: CallStruct, failure: FailureStruct, until: ctypes.c_int32 | None = None
+    ) -> tuple[int, int]:
+        """What entry(call) returns, and the nanoseconds that it took. until: once another thread has made it something
+        else than 0, the call ends early, and is a failed one without a site. Raises what a handler raised."""
         watch, spent = ctypes.create_string_buffer(self._bytes), ctypes.c_int64()
         call.watch = ctypes.addressof(watch)
-        given = (ctypes.byref(call), ctypes.byref(watch), ctypes.byref(failure), False, ctypes.byref(spent))
+        flag = None if until is None else ctypes.byref(until)
+        given = (ctypes.byref(call), ctypes.byref(watch), ctypes.byref(failure), False, ctypes.byref(spent), flag)
         return int(self._run(entry, *given)), spent.value
 
 
@@ -333,6 +337,40 @@ class Entry:
     def part(self, array: object, numbers: Sequence[Any]) -> object:
         """See ir.signature.part_of."""
         return part_of(array, numbers)
+
+
+class CallEnded(Exception):
+    """Another thread has ended the call."""
+
+
+class EndableEntry(Entry):
+    """An Entry whose calls another thread can end. One call at a time; it raises CallEnded then."""
+
+    def __init__(self, **given: Any) -> None:
+        super().__init__(**given)
+        self._until = ctypes.c_int32()
+
+    def run(self, arguments: tuple[object, ...], originals: tuple[object, ...] | None = None) -> object:
+        if self._until.value:
+            raise CallEnded
+        return super().run(arguments, originals)
+
+    def end(self) -> None:
+        """The call that runs now, or begins next, ends soon."""
+        self._until.value = 1
+
+    def renew(self) -> None:
+        """The next call runs again."""
+        self._until.value = 0
+
+    def _called(self, call: CallStruct, failure: FailureStruct) -> tuple[int, int]:
+        by = interruptible()
+        if by is None:
+            return super()._called(call, failure)
+        found = by.call(self._address, call, failure, self._until)
+        if found[0] and failure.site < 0 and self._until.value:
+            raise CallEnded
+        return found
 
 
 class Constants:

@@ -22,7 +22,7 @@ import os
 import threading
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -32,7 +32,7 @@ from loopwright.deferred import deferred
 from loopwright.devices import cuda_peer, cuda_slots
 from loopwright.devices.clocks import Clocks
 from loopwright.devices.copy_layout import CopyBox, copy_box, copy_layout, offset_in, stretches
-from loopwright.devices.cuda_launcher import address_in, cuda_launcher, raiser
+from loopwright.devices.cuda_launcher import FUNCTIONS, address_in, cuda_launcher, one_call, raiser
 from loopwright.devices.cuda_module import ALLOCATE, DOING, FETCH, STICKY, CudaModule, size_text
 from loopwright.devices.cuda_parts import CudaParts
 from loopwright.devices.cuda_timer import CudaTimer
@@ -63,14 +63,6 @@ FORKED = (
     "  try: start processes with multiprocessing's 'spawn' or 'forkserver'; until then kernels run on the CPU"
 )
 
-# The driver's functions that cuda_memory.c and cuda_launch.c call, in the order of lw_driver, by their names there.
-FUNCTIONS = (
-    "cuLaunchKernel", "cuFuncSetAttribute", "cuCtxGetCurrent", "cuCtxPushCurrent_v2", "cuCtxPopCurrent_v2",
-    "cuMemAllocAsync", "cuMemFreeAsync", "cuMemPoolTrimTo", "cuMemsetD8Async", "cuMemcpyHtoDAsync_v2",
-    "cuMemcpyDtoHAsync_v2", "cuStreamSynchronize", "cuMemHostAlloc", "cuEventCreate", "cuEventRecord",
-    "cuEventSynchronize", "cuMemFreeHost", "cuStreamQuery", "cuEventQuery", "cuStreamWaitEvent", "cuMemcpyPeerAsync",
-    "cuMemcpy3DPeerAsync", "cuMemcpy3DAsync_v2",
-)  # fmt: skip
 OUT_OF_MEMORY, NO_DEVICE, NOT_READY = 2, 100, 600
 
 
@@ -401,9 +393,17 @@ class CudaGpu:
 
     def stop(self) -> None:
         """Kernels of calls that the main thread has made end early."""
-        opened = self._opened
-        if opened is not None and not self._lost:
+        if (opened := self._opened) is not None and not self._lost:
             opened.code.lw_cuda_stop(opened.handle)
+
+    def one_call(self) -> AbstractContextManager[int]:
+        """See devices.gpu.Gpu."""
+        return one_call(self.open().code)
+
+    def end_call(self, ticket: int) -> None:
+        """See devices.gpu.Gpu."""
+        if (opened := self._opened) is not None and not self._lost:
+            opened.code.lw_cuda_end_call(opened.handle, ticket)
 
     def function(self, entry: int) -> Callable[[Any], int]:
         """See devices.gpu.Gpu."""

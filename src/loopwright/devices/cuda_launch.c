@@ -79,12 +79,12 @@ static int32_t fetch(lw_gpu *table, void *to, const void *from, int64_t bytes) {
     leave(self->gpu, pushed);
     if (LW_RARE(error)) return note(self, error, FETCH, last_kernel(self), bytes);
     memcpy(to, here, (size_t)bytes);
-    return is_held && is_main() ? STOPPED : 0;
+    return (is_held && is_main()) || is_ended() ? STOPPED : 0;
   }
   const lw_layout host = {.host = to, .run = bytes, .end = bytes};
   int error = lw_cuda_copy(self->gpu, self->stream, &host, NULL, (device_memory)(uintptr_t)from, 0);
   if (LW_RARE(error)) return note(self, error, FETCH, last_kernel(self), bytes);
-  return is_held && is_main() ? STOPPED : 0;
+  return (is_held && is_main()) || is_ended() ? STOPPED : 0;
 }
 
 static void *allocate(lw_gpu *table, int64_t bytes) {

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ctypes
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from importlib import resources
 from typing import Any
 
@@ -16,12 +17,22 @@ from loopwright.toolchain.library import load_library, made_and_loaded
 WANTED = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_int64)
 """Asked by a launch for a kernel that is not compiled yet."""
 
+# The driver's functions that cuda_memory.c and cuda_launch.c call, in the order of lw_driver, by their names there.
+FUNCTIONS = (
+    "cuLaunchKernel", "cuFuncSetAttribute", "cuCtxGetCurrent", "cuCtxPushCurrent_v2", "cuCtxPopCurrent_v2",
+    "cuMemAllocAsync", "cuMemFreeAsync", "cuMemPoolTrimTo", "cuMemsetD8Async", "cuMemcpyHtoDAsync_v2",
+    "cuMemcpyDtoHAsync_v2", "cuStreamSynchronize", "cuMemHostAlloc", "cuEventCreate", "cuEventRecord",
+    "cuEventSynchronize", "cuMemFreeHost", "cuStreamQuery", "cuEventQuery", "cuStreamWaitEvent", "cuMemcpyPeerAsync",
+    "cuMemcpy3DPeerAsync", "cuMemcpy3DAsync_v2",
+)  # fmt: skip
+
 _SIGNATURES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "lw_cuda_new": (
         ctypes.c_void_p,
         (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64),
     ),
     "lw_cuda_stop": (None, (ctypes.c_void_p,)),
+    "lw_cuda_end_call": (None, (ctypes.c_void_p, ctypes.c_int64)),
     "lw_cuda_wait": (ctypes.c_int32, (ctypes.c_void_p, ctypes.c_void_p)),
     "lw_cuda_copy": (
         ctypes.c_int32,
@@ -64,6 +75,16 @@ def waiting_launcher(last: tuple[str, ...], config: Tools) -> ctypes.CDLL:
     except OSError as error:
         raise CompilerError(f"the launcher for GPUs cannot be loaded: {error}") from error
     return code
+
+
+@contextmanager
+def one_call(code: ctypes.CDLL) -> Iterator[int]:
+    """See devices.gpu.Gpu."""
+    code.lw_gpu_begin.restype = ctypes.c_int64
+    try:
+        yield int(code.lw_gpu_begin())
+    finally:
+        code.lw_gpu_end()
 
 
 def raiser(code: ctypes.CDLL) -> Callable[[], None]:

@@ -174,6 +174,19 @@ void lw_cuda_stop(lw_cuda *gpu) {
   leave(gpu, pushed);
 }
 
+/* A call that another thread has begun by lw_gpu_begin ends early, and so do those of the main thread before it. */
+void lw_cuda_end_call(lw_cuda *gpu, int64_t ticket) {
+  bool pushed;
+  note_end(ticket);
+  if (!gpu->stopped || enter(gpu, &pushed)) return;
+  int64_t now = __atomic_load_n(&gpu->last_stopped, __ATOMIC_RELAXED);
+  while (now < ticket &&
+         !__atomic_compare_exchange_n(&gpu->last_stopped, &now, ticket, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+  gpu->cu.cuMemcpyHtoDAsync(gpu->stopped, &gpu->last_stopped, sizeof gpu->last_stopped, gpu->stop_stream);
+  gpu->cu.cuStreamSynchronize(gpu->stop_stream);
+  leave(gpu, pushed);
+}
+
 /* Where kernels read what lw_cuda_stop writes; 0: no memory. */
 static device_memory word_of(lw_cuda *gpu) {
   bool pushed;
@@ -248,7 +261,7 @@ static int pass(lw_cuda *gpu, void *mark, bool full) {
 static int keep_queue_short(lw_cuda *gpu, void *stream, int64_t work) {
   const bool counts = is_main();
   if (stream == gpu->own && (!work || !counts)) __atomic_store_n(&gpu->unsure, 1, __ATOMIC_RELEASE);
-  if (!counts) return 0;
+  if (!counts) return is_ended() ? STOPPED : 0;
   if (gpu->ahead < SOON) gpu->ahead += work;
   gpu->work += work;
   const int64_t most = gpu->halved < 0 ? WORK_IN_QUEUE << -gpu->halved : WORK_IN_QUEUE >> gpu->halved;
@@ -261,7 +274,7 @@ static int keep_queue_short(lw_cuda *gpu, void *stream, int64_t work) {
   return error ? error : hears() ? STOPPED : 0;
 }
 
-static int32_t ask_hears(lw_watch *watch) { return hears(); }
+static int32_t ask_hears(lw_watch *watch) { return hears() || is_ended(); }
 LW_EXPORT lw_watch lw_cuda_watch = {.ask = ask_hears};
 
 /* ---- copies: through pinned memory ---------------------------------------------------------------------------- */

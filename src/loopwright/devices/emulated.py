@@ -15,6 +15,7 @@ import mmap
 import threading
 import time
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -24,7 +25,7 @@ import numpy.typing as npt
 
 from loopwright.config import Tools, current
 from loopwright.devices.clocks import Clocks
-from loopwright.devices.cuda_launcher import address_in, raiser, waiting_launcher
+from loopwright.devices.cuda_launcher import address_in, one_call, raiser, waiting_launcher
 from loopwright.devices.emulated_build import ENTRY, build_emulated, find_cxx
 from loopwright.devices.emulated_memory import APART, FIRST_ADDRESS, EmulatedMemory
 from loopwright.devices.gpu import Box, Gpu, Queue
@@ -192,11 +193,14 @@ _one_launch = threading.RLock()  # the stacks, and the state in a library, are f
 
 @dataclass(frozen=True, slots=True)
 class _Waiting:
-    """emulated_wait.c. call: an entry and an lw_call; ends: whether the call that this thread makes has to end."""
+    """emulated_wait.c. call: an entry and an lw_call; ends: whether the call that this thread makes has to end.
+    one_call, end_call: see Gpu."""
 
     call: Callable[[int, Any], int]
     ends: Callable[[], int]
     raise_held: Callable[[], None]
+    one_call: Callable[[], AbstractContextManager[int]]
+    end_call: Callable[[int], None]
     ticket: Any
     watch: int
     stopped: int
@@ -209,7 +213,9 @@ def _waiting() -> _Waiting:
     code.lw_emulated_call.argtypes = (ctypes.c_void_p, ctypes.c_void_p)
     watch, stopped = (address_in(code, f"lw_emulated_{name}") for name in ("watch", "stopped"))
     ticket = ctypes.cast(code.lw_emulated_ticket, _TICKET)
-    return _Waiting(code.lw_emulated_call, code.lw_emulated_ends, raiser(code), ticket, watch, stopped)
+    code.lw_emulated_end_call.argtypes = (ctypes.c_int64,)
+    asked = raiser(code), partial(one_call, code), code.lw_emulated_end_call
+    return _Waiting(code.lw_emulated_call, code.lw_emulated_ends, *asked, ticket, watch, stopped)
 
 
 @functools.cache
@@ -369,6 +375,14 @@ class EmulatedGpu:
 
     def stop(self) -> None:
         """Nothing runs when a call is over."""
+
+    def one_call(self) -> AbstractContextManager[int]:
+        """See devices.gpu.Gpu."""
+        return _waiting().one_call()
+
+    def end_call(self, ticket: int) -> None:
+        """See devices.gpu.Gpu."""
+        _waiting().end_call(ticket)
 
     def function(self, entry: int) -> Callable[[Any], int]:
         """See devices.gpu.Gpu."""

@@ -19,6 +19,10 @@ LW_EXPORT int64_t lw_emulated_ticket(void *gpu) { return new_ticket(); }
 /* Whether the call that this thread makes has to end. */
 static int32_t has_to_end(lw_watch *watch) { return own_ticket && lw_emulated_stopped >= own_ticket ? LW_STOPPED : 0; }
 LW_EXPORT int32_t lw_emulated_ends(void) { return has_to_end(NULL); }
+LW_EXPORT void lw_emulated_end_call(int64_t ticket) {
+  note_end(ticket);
+  if (lw_emulated_stopped < ticket) lw_emulated_stopped = ticket;
+}
 LW_EXPORT lw_watch lw_emulated_watch = {.ask = has_to_end};
 
 static void *run_aside(void *argument) {

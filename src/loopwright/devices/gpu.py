@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from typing import Any, Literal, Protocol
 
 from loopwright.config import Tools
@@ -127,6 +128,13 @@ class Gpu(Protocol):
 
     def stop(self) -> None:
         """Kernels of calls that the main thread has made end early, where they run still."""
+
+    def one_call(self) -> AbstractContextManager[int]:
+        """What this thread asks of GPUs in the block is one call, which another thread can end by the ticket that this
+        gives; not for the main thread. It begins when what was asked for before is done."""
+
+    def end_call(self, ticket: int) -> None:
+        """The kernels of such a call end early, and its program starts no others. Returns at once."""
 
     def function(self, entry: int) -> Callable[[Any], int]:
         """What calls the entry of a program at this address, given a reference to its lw_call. Where a handler of a

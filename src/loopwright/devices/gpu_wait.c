@@ -20,13 +20,26 @@ static int is_held;
 static __thread int64_t heard_ns;             /* when this thread asked last */
 static __thread enum { UNKNOWN, MAIN, OTHER } role; /* a thread that works for the main one is OTHER */
 static __thread int64_t own_ticket;           /* of a call that another thread runs for the main one; 0: none */
+static int64_t last_ended;                    /* calls with a ticket of their own and this one or an earlier one end */
 
 static int is_main(void) {
   if (!role) role = is_main_thread() ? MAIN : OTHER;
   return role == MAIN;
 }
 
-/* Calls of other threads than the main one run to their end. */
+/* What this thread asks of GPUs from now on is one call, which another thread may end by the ticket that this gives. */
+LW_EXPORT int64_t lw_gpu_begin(void) { return own_ticket = __atomic_add_fetch(&tickets, 1, __ATOMIC_RELAXED); }
+LW_EXPORT void lw_gpu_end(void) { own_ticket = 0; }
+
+/* Whether another thread has ended the call of this one. */
+static int is_ended(void) { return own_ticket && __atomic_load_n(&last_ended, __ATOMIC_RELAXED) >= own_ticket; }
+
+static void note_end(int64_t ticket) {
+  int64_t before = __atomic_load_n(&last_ended, __ATOMIC_RELAXED);
+  while (before < ticket && !__atomic_compare_exchange_n(&last_ended, &before, ticket, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+}
+
+/* Calls of other threads than the main one run to their end, unless they have begun by `lw_gpu_begin`. */
 static int64_t new_ticket(void) {
   if (own_ticket) return own_ticket;
   if (!is_main()) return INT64_MAX;

@@ -382,7 +382,7 @@ static int execute(Entry *entry, lw_call *call) {
   int64_t spent;
   call->watch = &watch;
   int is_short = entry->calls && entry->last_ns < SHORT_NS;
-  int failed = lw_run((int (*)(const void *))entry->entry, call, &watch, &call->failure->site, is_short, &spent);
+  int failed = lw_run((int (*)(const void *))entry->entry, call, &watch, &call->failure->site, is_short, &spent, NULL);
   if (failed < 0) return -1;
   entry->ended_ns = watch.begun_ns + spent;
   note_time(entry, spent);

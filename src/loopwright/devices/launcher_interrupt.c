@@ -51,6 +51,7 @@ struct lw_watch {
   pthread_t caller;
   struct _ts *state; /* of the caller, while the GIL is released; NULL: it is held */
   int64_t begun_ns;
+  const int32_t *until; /* not 0 there: another thread wants the kernel to end; NULL: nobody will */
 };
 
 static int64_t now_ns(void) {
@@ -157,6 +158,7 @@ static int32_t answer(lw_watch *watch) {
 
 static int32_t ask(lw_watch *watch) {
   if (__atomic_load_n(__atomic_load_n(&watch->stop, __ATOMIC_RELAXED), __ATOMIC_RELAXED)) return 1;
+  if (watch->until && __atomic_load_n(watch->until, __ATOMIC_RELAXED)) return 1;
   if (watch->hears == NEVER || !pthread_equal(pthread_self(), watch->caller)) return 0;
   if (watch->hears == LISTENING) return noted ? answer(watch) : 0;
   int64_t taken = now_ns() - watch->begun_ns;
@@ -173,16 +175,16 @@ static int32_t ask(lw_watch *watch) {
 /* ---- calls --------------------------------------------------------------------------------------------------- */
 
 /* Call entry(call) without the GIL, or with it where that is known to be over soon: to release it takes longer than many
-   a call. `call` holds `watch`. site: where it writes which place failed, -1 for none. What it returns; -1 with an
-   exception where it was stopped. */
+   a call. `call` holds `watch`. site: where it writes which place failed, -1 for none. until: see lw_watch. What it
+   returns; -1 with an exception where a signal's handler has stopped it. */
 #ifdef LW_ALONE
 __attribute__((visibility("default"))) int
 #else
 static inline int
 #endif
 lw_run(int (*entry)(const void *call), const void *call, lw_watch *watch, const int64_t *site, int is_short,
-       int64_t *spent_ns) {
-  *watch = (lw_watch){.ask = ask, .stop = &watch->own, .caller = pthread_self()};
+       int64_t *spent_ns, const int32_t *until) {
+  *watch = (lw_watch){.ask = ask, .stop = &watch->own, .caller = pthread_self(), .until = until};
   if (!is_short) watch->state = PyEval_SaveThread();
   watch->begun_ns = now_ns();
   int failed = entry(call);

@@ -225,7 +225,7 @@ class OffloadEntry(by_ctypes.Entry):
     ) -> object:
         """See Entry. make: makes the call, and says whether the GPU is done with it; None: as a whole."""
         originals = arguments if originals is None else originals
-        fresh = tuple(self._fresh(arguments)) if self._fresh is not None else ()
+        fresh = self.fresh_arrays(arguments)
         with self.payload.lock:
             result = self._run(arguments, fresh, originals, make or OffloadCall.at_once)
         self.tell()
@@ -302,6 +302,19 @@ class OffloadEntry(by_ctypes.Entry):
         for one, part in zip(placed, parts.values(), strict=True):
             if one.owned and part.written is not None:
                 bring_back(one, part.written, gpu)
+
+    def fresh_arrays(self, arguments: tuple[object, ...]) -> tuple[Any, ...]:
+        """The arrays that a call makes."""
+        return tuple(self._fresh(arguments)) if self._fresh is not None else ()
+
+    def start(self, call: Any) -> int:
+        """Have the program start its kernels for a reference to an lw_call; not 0 where that failed."""
+        return int(self._entry(call))
+
+    @property
+    def count_of_results(self) -> int:
+        """How many values a call gives back."""
+        return len(self._values)
 
     @property
     def returns_something(self) -> bool:

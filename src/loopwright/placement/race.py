@@ -14,7 +14,7 @@ go on. The rules (Dollinger 2015, 5.1.3):
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Literal
 
 State = Literal["running", "won", "lost", "stopped", "failed"]
@@ -107,6 +107,11 @@ class Race:
         """Wait until no device runs any more. False where that did not happen in time."""
         with self._changed:
             return self._changed.wait_for(lambda: "running" not in self._states, timeout_s)
+
+    def waited(self, until: Callable[[], bool], timeout_s: float | None = None) -> bool:
+        """Wait until this holds, which is asked whenever a device has ended. False where it did not in time."""
+        with self._changed:
+            return self._changed.wait_for(until, timeout_s)
 
     def result(self) -> int:
         """The winner. Raises the first error where all devices failed, and RuntimeError while nobody has won and some

@@ -24,7 +24,8 @@ from loopwright.report.shared_report import (
     SpanReport,
 )
 from loopwright.runtime.participants import Event
-from loopwright.runtime.sharing import NOMINAL, Quiet, SharedKind, Timeline
+from loopwright.runtime.quiet import Quiet
+from loopwright.runtime.sharing import NOMINAL, SharedKind, Timeline
 
 MOST_SPANS = 4096
 """So many things that devices did are told of one call, the first ones."""
@@ -36,7 +37,7 @@ def devices_report(
     """Of calls of one shape under the option `devices`, and the plan of the next one, None where it has none before it
     runs. failed: why the CPU has to make such a call, '' for any other one; on_host: all its arrays are the host's."""
     division, timeline = kind.divisions.get(shape), kind.timelines.get(shape)
-    unshared = failed or ("" if kind.programs else _unshared(kind))
+    unshared = failed or ("" if kind.programs or kind.racing is not None else _unshared(kind))
     decision = None if failed else _next(kind, shape, asked, division, on_host)
     how, why = _first(kind, asked, unshared)
     if decision is not None:

@@ -30,15 +30,15 @@ from loopwright.ir.captured import CapturedConstant, defaults_of
 from loopwright.ir.plan import whole
 from loopwright.ir.signature import BY_ELEMENT, Shape, Signature, shape_of
 from loopwright.ir.variant import Compilation, Variant, compilation_of, default_variant, is_gpu
-from loopwright.memory.arrays import refusal, refuses
+from loopwright.memory.arrays import refuses
 from loopwright.memory.device_array import DeviceArray
 from loopwright.memory.in_pieces import InPieces, on_host
-from loopwright.memory.on_device import OnDevice
 from loopwright.memory.records import alignment_of
 from loopwright.memory.tokens import tokens_of
 from loopwright.runtime.bind import bind
 from loopwright.runtime.code_table import CodeTable
 from loopwright.runtime.compiled import Compile, Compiled
+from loopwright.runtime.config_for import config_for
 from loopwright.runtime.considered import Considered, FailedGuard, Kind
 from loopwright.runtime.execute import NEVER, CallArguments, Executor, Serving
 from loopwright.runtime.in_use import InUse, Run
@@ -163,7 +163,7 @@ class Dispatch:
             signature, config = self._signature(arguments, None), sharing.on_one(asked, "cpu")
             return Prepared(arguments, given, signature, config, self._code(signature, config).compiled)
         asked = sharing.on_one(asked, asked.devices[0]) if asked.devices else asked
-        config = _where(arguments, asked, self.parameters)
+        config = config_for(arguments, asked, self.parameters)
         device = default_variant(config).device
         key = self._ready().key(arguments) if device == "cpu" else None
         signature = self._signature(arguments, key)
@@ -360,8 +360,7 @@ class Dispatch:
             return self._by_one(call, sharing.on_one(asked, asked.devices[0]))
         if asked.deterministic and not asked.strict:  # devices round otherwise, and who does what changes
             return self._by_one(call, sharing.on_one(asked, asked.devices[0]))
-        signature = self._signature(call.arguments, None)
-        here = sharing.on_one(asked, "cpu")
+        signature, here = self._signature(call.arguments, None), sharing.on_one(asked, "cpu")
         default = self._default(Kind(signature, here))
         settled, error = self._executor.settled(default, call.arguments)
         if error is not None:
@@ -372,9 +371,16 @@ class Dispatch:
         result = call.resident_result(result, asked, "cpu") if call.keeps_results(asked) else result
         if args is not None and asked.results == "host":
             if self._repeated_shares is None:
-                self._repeated_shares = repeated_shares.RepeatedShares(self.sharing, self.codes.holds)
+                self._repeated_shares = repeated_shares.RepeatedShares(
+                    self.sharing, self.codes.holds, self._dispatcher, self._is_settled
+                )
             self._repeated_shares.remember(args, call, asked, default.code, signature)
         return result
+
+    def _is_settled(self, signature: Signature, here: Config, arguments: tuple[object, ...]) -> bool:
+        """Whether what the CPU has may make such a call, with no test of every access."""
+        default = self._default(Kind(signature, here))
+        return self._executor.settled(default, arguments) == (default, None)
 
     def _alone(self, call: CallArguments, config: Config, there: CallArguments | None = None) -> object:
         """A call that one of several devices makes. there: the same with arrays that are on a GPU."""
@@ -393,10 +399,20 @@ class Dispatch:
                 self.parameters,
                 self.written,
                 self._note_shared,
+                self._racer,
+                lambda compiled, config: self._experience.work_form(compiled, sharing.on_one(config, "cpu")),
             )
             with self._locks.tables:
                 self._sharing = self._sharing or made
         return self._sharing
+
+    def _racer(self, signature: Signature, config: Config) -> Entry | None:
+        """What calls the code of one device in a race: on a CPU another thread can end it. None where it has none."""
+        serving = self._default(Kind(signature, config))
+        compiled = serving.code.compiled
+        if compiled.executable is None or compiled.takes_device_arrays != is_gpu(config.device):
+            return None
+        return self._executor.entry(serving) if compiled.takes_device_arrays else self._executor.endable(serving)
 
     def _by_one(self, call: CallArguments, asked: Config) -> object:
         if any(isinstance(one, InPieces) for one in call.arguments):
@@ -404,7 +420,7 @@ class Dispatch:
                 call.arguments, self.written, lambda here: self._by_one(CallArguments(here, call.given), asked)
             )
         arguments, given = call.arguments, call.given
-        config = _where(arguments, asked, self.parameters)
+        config = config_for(arguments, asked, self.parameters)
         may_be_there = is_gpu(config.device) or config.variant  # mostly not, and then nothing more is asked
         others = call.keeps_results(asked) or (may_be_there and default_variant(config).on_gpu)
         dispatcher = None if others else self._dispatcher
@@ -580,19 +596,3 @@ _KNOWN = frozenset({np.ndarray, int, float, bool, type(None), str})
 def known_kinds(args: Sequence[object], kwargs: Mapping[str, object] | None) -> bool:
     """Whether no argument can hold others; said quickly."""
     return not kwargs and all(type(one) in _KNOWN for one in args)
-
-
-def _where(arguments: Sequence[object], config: Config, names: Sequence[str]) -> Config:
-    """The Config for a call: arrays in a GPU's memory are used there. Raises ArgumentTypeError where they cannot be."""
-    asked = Variant.parse(config.variant).device if config.variant else config.device
-    device = asked
-    for name, value in zip(names, arguments, strict=True):
-        if isinstance(value, OnDevice) and device != value.where:
-            if asked != "auto":
-                raise refusal(name, f"the array is in a GPU's memory, and device={asked!r}", "device='auto'")
-            if device != "auto":
-                what = f"the array is in the memory of {value.where}, and others are in that of {device}"
-                raise refusal(name, what, "arrays of one GPU, or lw.options(devices=...)")
-            device = value.where
-            config = replace(config, device=device)
-    return config

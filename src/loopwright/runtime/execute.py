@@ -225,6 +225,11 @@ class Executor:
                 entry = entries[key] = self._new_entry(serving, launcher.Entry)
             return entry
 
+    def endable(self, serving: Serving) -> by_ctypes.EndableEntry:
+        """What calls the code of a CPU, so that another thread can end the call."""
+        found: Any = self._new_entry(serving, by_ctypes.EndableEntry)
+        return found  # type: ignore[no-any-return]
+
     def retire(self, entry: Entry) -> None:
         """No call goes straight to this Entry any more."""
         entry.retire()

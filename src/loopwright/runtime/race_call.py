@@ -1,165 +1,248 @@
-"""One call that several devices make at once, each all of it; the first that is done wins, and the others stop.
+"""One call that several devices make at once, each all of it, with the code that it would run alone. The first that is
+done wins, and the others stop.
 
-The CPU works in the caller's arrays, GPUs in copies of their own. What a GPU needs of arrays that the call writes it
-has before the CPU begins, and a GPU that has won writes over all that the CPU may have written, once that has stopped:
-when the call is over, the caller's arrays are what one device has made of them.
+The CPU works in the caller's arrays, in this thread; GPUs work in copies of their own. A GPU that has to read what the
+CPU writes has a copy of it before the CPU begins, and one that has won writes over all that the CPU may have written,
+once that has stopped: when the call is over, the caller's arrays are what one device has made of them. Nobody waits for
+a GPU that has lost: it touches nothing but its own memory then.
 """
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
+from dataclasses import dataclass, field
+from threading import Event as Flag
+from typing import NamedTuple
 
-import numpy as np
-
-from loopwright.memory.array_copies import ArrayCopies
+from loopwright.devices.by_ctypes import CallEnded, EndableEntry
+from loopwright.devices.gpu import Gpu
+from loopwright.errors import DeviceError
+from loopwright.memory.call_in_steps import CallInSteps, GivenUp
+from loopwright.memory.gpu_call import NoRoom
+from loopwright.memory.offload import OffloadEntry
 from loopwright.placement.race import Race
-from loopwright.runtime.participants import Event, Participant
+from loopwright.runtime.execute import CallArguments
+from loopwright.runtime.participants import Event
 from loopwright.runtime.pools import working
-from loopwright.runtime.shared_call import SharedCall
-
-SLICE_NS = 1_000_000
-"""How long one slice of iterations should take: a device that has lost stops at the end of one."""
-
-FIRST = 1 / 64
-"""The part of all iterations that a CPU's first slice has, of which nothing is known."""
-
-GPU_FIRST = 1 / 8
-"""The same of a GPU, which takes as long for few iterations as for many."""
-
-HARDLY_LONGER = 1.5
-"""A slice of a GPU that takes no more than so many times as long as one of half its size did not fill the GPU."""
 
 
-class Stopped(Exception):
-    """Another device has won."""
+class NotReady(DeviceError):
+    """A device could not take part this time."""
 
 
-class SliceParts:
-    """See PartSource: slices of a region for one device, one after the other, until it is to stop. Raises Stopped
-    then."""
+class Entrant(NamedTuple):
+    """A device that takes part. starts_ns: after the beginning of the call. cpu: its code, None for a GPU. gpu: of a
+    GPU; code: gives what it runs, None where it cannot make such a call; it may wait for a compiler. holds: whether the
+    CPU has to wait until this GPU has read what the CPU writes; its code is there then."""
 
-    def __init__(self, should_stop: Callable[[], bool], on_gpu: bool = False) -> None:
-        self._should_stop, self._on_gpu = should_stop, on_gpu
-        self._asked_ns = self._size = self._before_ns = 0
-        self._left = range(0)
-        self._whole = 1
-        self.ranges: list[range] = []
+    name: str
+    starts_ns: float
+    cpu: EndableEntry | None = None
+    gpu: Gpu | None = None
+    code: Callable[[], OffloadEntry | None] = lambda: None
+    holds: bool = False
 
-    def fixed(self, number: int, iterations: range) -> None:
-        """See PartSource."""
-        self.ranges.append(iterations)
-        self._left, self._whole = iterations, len(iterations)
-        self._size = self._before_ns = 0
 
-    def take(self, member: int, rate: float | None) -> range | None:
-        """See PartSource."""
-        if self._should_stop():
-            raise Stopped
-        size = self._whole * FIRST if rate is None else rate * SLICE_NS
-        size = max(1, min(len(self._left), round(self._gpu_size() if self._on_gpu else size)))
-        part, self._left = self._left[:size], self._left[size:]
-        return part or None
+@dataclass(slots=True)
+class _Running:
+    """What is known of one that takes part. has_read: it reads no arrays any more that the CPU writes. is_away: it
+    does not touch the caller's arrays, now or later, unless it wins. ticket: of its call, 0 while there is none.
+    began_ns, ended_ns: 0 where it did not come to that; late_ns: of these, what compilers took."""
 
-    def _gpu_size(self) -> float:
-        """Twice as many as before, while these take hardly longer than half of them did, or less than a slice may."""
-        now_ns = time.perf_counter_ns()
-        took_ns, self._asked_ns = now_ns - self._asked_ns, now_ns
-        if not self._size:
-            self._size = max(1, round(self._whole * GPU_FIRST))
-            return self._size
-        if took_ns < SLICE_NS or not self._before_ns or took_ns < HARDLY_LONGER * self._before_ns:
-            self._size *= 2
-        self._before_ns = took_ns
-        return self._size
-
-    def left(self) -> Sequence[range]:
-        """Nothing: it has done all, or it has stopped."""
-        return ()
+    has_read: Flag = field(default_factory=Flag)
+    is_away: Flag = field(default_factory=Flag)
+    ticket: int = 0
+    began_ns: int = 0
+    ended_ns: int = 0
+    late_ns: int = 0
 
 
 class RaceCall:
-    """The members race, a CPU in this thread. arguments: all of them, with arrays of the host. events: what they did;
-    won_ns, ended_ns: when the first was done, and when all had stopped."""
+    """call: with arrays of the host. A CPU is first among the entrants, if there is one. won_ns, stopped_ns: when the
+    first was done, and when nobody else touched the caller's arrays any more; events: what devices did. losers: threads
+    of GPUs that may still be waiting for their kernels to end."""
 
-    def __init__(self, members: Sequence[Participant], arguments: Sequence[object]) -> None:
-        self.members, self.arguments = members, tuple(arguments)
-        self.race = Race([member.name for member in members])
+    def __init__(self, entrants: Sequence[Entrant], call: CallArguments) -> None:
+        self.entrants, self.call = entrants, call
+        self.race = Race([one.name for one in entrants])
         self.events: list[Event] = []
-        self.started_ns = self.won_ns = self.ended_ns = 0
+        self.running = [_Running() for _ in entrants]
+        self.started_ns = self.won_ns = self.stopped_ns = 0
+        self.losers: list[Future[None]] = []
         self._results: dict[int, object] = {}
+        self._begins = threading.Lock()
+        for one in self.running:
+            one.is_away.set()
 
     def run(self) -> object:
-        """Make the call: what it returns. Raises what a call raises, after everybody has stopped."""
+        """Make the call: what it returns. Raises what a call raises, once nobody touches the caller's arrays."""
         self.started_ns = time.perf_counter_ns()
-        gpus = [k for k, member in enumerate(self.members) if member.gpu is not None]
-        cpus = [k for k, member in enumerate(self.members) if member.gpu is None]
-        ready = [Future[None]() for _ in gpus]
-        futures = [working.submit(self._on_gpu, k, one) for k, one in zip(gpus, ready, strict=True)]
+        if self.entrants[0].cpu is not None:
+            self.entrants[0].cpu.renew()
+        futures = {k: working.submit(self._on_gpu, k) for k, one in enumerate(self.entrants) if one.gpu is not None}
+        self.losers = list(futures.values())
         try:
-            for one in ready if cpus else ():
-                one.result()
-            for k in cpus:
-                self._attempt(k, {})
+            if self.entrants[0].cpu is not None:
+                self._on_cpu(self.entrants[0].cpu)
+                if self.race.states[0] == "failed" and not self._any_has_begun():
+                    raise self.race.errors[0][1]
+            self.race.decided()
         except BaseException:
             self.race.cancel()
             raise
         finally:
-            for future in futures:
-                future.result()
-            self.ended_ns = time.perf_counter_ns()
+            winner = self.race.winner
+            for k in futures:
+                if k != winner:
+                    self._end(k)
+            if winner in futures:
+                futures[winner].result()
+            else:
+                self._wait_for_gpus(None)
         return self._results[self.race.result()]
 
-    def _on_gpu(self, place: int, ready: Future[None]) -> None:
-        """In a thread of its own. ready: told when the caller's arrays may be written."""
-        copies: dict[int, ArrayCopies] = {}
+    @property
+    def stop_delay_ns(self) -> int:
+        """How long a winner waited until no other device touched the caller's arrays."""
+        return max(0, self.stopped_ns - self.won_ns) if self.won_ns else 0
+
+    # ---- the CPU ----------------------------------------------------------------------------------------------------
+
+    def _on_cpu(self, entry: EndableEntry) -> None:
+        mine = self.running[0]
+        others = range(1, len(self.entrants))
+        self.race.waited(
+            lambda: self.race.winner is not None or all(self.race.states[k] != "running" for k in others),
+            self._left_s(0) if others else 0.0,
+        )
+        for k in others:
+            if self.entrants[k].holds:
+                self.running[k].has_read.wait()
+        if self.race.should_stop(0):
+            self.race.stopped(0)
+            return
+        mine.began_ns = time.perf_counter_ns()
         try:
-            try:
-                self._early(self.members[place], copies)
-            finally:
-                ready.set_result(None)
-        except Exception as error:  # the others go on
-            self.race.failed(place, error)
+            self._results[0] = entry.run(self.call.arguments, self.call.given)
+        except CallEnded:
+            self._note(0)
+            self.race.stopped(0)
+        except BaseException as error:
+            self._note(0)
+            self.race.failed(0, error)
+            if not isinstance(error, Exception):
+                raise
         else:
-            self._attempt(place, copies)
+            self._note(0)
+            if self.race.finished(0):
+                self.won_ns = mine.ended_ns
 
-    def _early(self, member: Participant, found: dict[int, ArrayCopies]) -> None:
-        """What a GPU needs of arrays that the call writes is on its way, and the host's are not looked at again."""
-        codes = [code for code in member.program.codes if code is not None]
-        ends_early = any(code.ends_early for code in codes)
-        written = {position for code in codes for position in code.written}
-        needed = {position for code in codes for position, reach in code.reach.items() if reach.needed is not None}
-        call = SharedCall([member], member, self.arguments, SliceParts(lambda: False), {})
-        try:
-            for position in sorted(written if ends_early else written & needed):
-                if position < len(self.arguments) and isinstance(self.arguments[position], np.ndarray):
-                    found[position] = call.brought(member, position)
-        except BaseException:
-            call.give_back()
-            raise
+    # ---- a GPU ------------------------------------------------------------------------------------------------------
 
-    def _attempt(self, place: int, copies: dict[int, ArrayCopies]) -> None:
-        """One device makes the call, until another one has."""
-        member = self.members[place]
-        parts = SliceParts(lambda: self.race.should_stop(place), member.gpu is not None)
-        call = SharedCall([member], member, self.arguments, parts, copies, own=tuple(copies.values()))
+    def _on_gpu(self, place: int) -> None:
+        """In a thread of its own."""
+        mine, entrant = self.running[place], self.entrants[place]
         try:
-            self._results[place] = call.run(lambda: self._wins(place))
-        except Stopped:
-            self.race.stopped(place)
-        except BaseException as error:  # ctrl-C too: who has won waits for all others
+            if self.race.waited(lambda: self._is_decided(place), self._left_s(place)):
+                raise GivenUp
+            entry = entrant.code()
+            if entry is None:
+                raise DeviceError("it cannot make such a call")
+            with self._begins:
+                if self._is_decided(place):
+                    raise GivenUp
+                mine.began_ns = time.perf_counter_ns()
+                mine.is_away.clear()
+            self._compute(place, entry)
+        except GivenUp:
+            self._give_up(place)
+        except NoRoom as full:
+            self.race.failed(place, full.error)
+        except Exception as error:  # the others go on
             with suppress(RuntimeError):  # it has won, and could not bring home what it made
                 self.race.failed(place, error)
-            if self.race.winner == place or not isinstance(error, Exception):
+            if self.race.winner == place:
                 raise
         finally:
-            self.events += call.events
+            mine.has_read.set()
+            mine.is_away.set()
 
-    def _wins(self, place: int) -> bool:
-        if not self.race.finished(place):
-            return False
-        self.won_ns = time.perf_counter_ns()
-        self.race.ended()  # nobody writes to the caller's arrays any more
-        return True
+    def _compute(self, place: int, entry: OffloadEntry) -> None:
+        mine, gpu = self.running[place], self.entrants[place].gpu
+        assert gpu is not None
+        with entry.payload.lock, gpu.one_call() as ticket:
+            late_ns = gpu.late_ns
+            call = CallInSteps(entry, self.call.arguments, self.call.given, lambda: self._is_decided(place))
+            try:
+                call.place()
+                call.send(written_too=True)
+                mine.has_read.set()
+                call.send(written_too=False)
+                mine.ticket = ticket
+                mine.is_away.set()
+                call.compute()
+                mine.late_ns = gpu.late_ns - late_ns
+                if not self.race.finished(place):
+                    raise GivenUp
+                self.won_ns = time.perf_counter_ns()
+                self._stop_others(place)
+                begun = time.perf_counter_ns()
+                self._results[place] = call.bring_back()
+                self.events.append(Event(self.entrants[place].name, "copies", begun, time.perf_counter_ns()))
+            finally:
+                self._note(place)
+                call.give_back()
+
+    def _is_decided(self, place: int) -> bool:
+        """Whether this GPU need not go on: somebody has won, or the CPU has failed before this one has begun."""
+        early = self.running[place].began_ns == 0 and self.entrants[0].cpu is not None
+        return self.race.should_stop(place) or (early and self.race.states[0] == "failed")
+
+    def _give_up(self, place: int) -> None:
+        if self.race.should_stop(place):
+            with suppress(RuntimeError):  # it was too late
+                self.race.stopped(place)
+        else:
+            self.race.failed(place, NotReady("the CPU has failed"))
+
+    def _stop_others(self, place: int) -> None:
+        """It has won: until nobody else touches the caller's arrays."""
+        cpu = self.entrants[0].cpu
+        if cpu is not None:
+            cpu.end()
+            self.race.waited(lambda: self.race.states[0] != "running")
+        self._wait_for_gpus(place)
+
+    def _wait_for_gpus(self, winner: int | None) -> None:
+        with self._begins:
+            pass  # who begins from now on knows that it is over
+        for k, one in enumerate(self.entrants):
+            if k != winner and one.gpu is not None:
+                self.running[k].is_away.wait()
+        self.stopped_ns = time.perf_counter_ns()
+
+    def _any_has_begun(self) -> bool:
+        with self._begins:
+            return any(one.began_ns for one in self.running[1:])
+
+    def _end(self, place: int) -> None:
+        """Kernels of a GPU that has lost end early."""
+        ticket, gpu = self.running[place].ticket, self.entrants[place].gpu
+        if ticket and gpu is not None and self.race.states[place] == "running":
+            with suppress(DeviceError):
+                gpu.end_call(ticket)
+
+    # ---- small things -----------------------------------------------------------------------------------------------
+
+    def _left_s(self, place: int) -> float:
+        passed = time.perf_counter_ns() - self.started_ns
+        return max(0.0, self.entrants[place].starts_ns - passed) / 1e9
+
+    def _note(self, place: int) -> None:
+        mine = self.running[place]
+        mine.ended_ns = time.perf_counter_ns()
+        self.events.append(Event(self.entrants[place].name, "computes", mine.began_ns, mine.ended_ns))

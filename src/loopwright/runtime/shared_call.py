@@ -68,16 +68,14 @@ class SharedCall:
         self._program = host.program
         self._gpus = {member.name: member.gpu for member in members if member.gpu is not None} | dict(others)
         self._arrays = SharedArrays(host.program, copies, own, RegionPlans() if known is None else known)
-        self._races = False
         self._starts = RegionStarts(members, self._arrays, self.events, is_timed)
         self._under_way = self._starts.under_way
         self._entries: dict[int, Entry] = {}
         self._coming_home: dict[range, str] = {}  # parts of the present region whose results are copied to the host
 
-    def run(self, wins: Callable[[], bool] | None = None) -> object:
-        """Make the call: what it returns. wins: in a race, asked at the end whether the caller's arrays are to be made
-        of this. Raises what a call raises, after everybody has stopped."""
-        self.started_ns, self._races = time.perf_counter_ns(), wins is not None
+    def run(self) -> object:
+        """Make the call: what it returns. Raises what a call raises, after everybody has stopped."""
+        self.started_ns = time.perf_counter_ns()
         for gpu in list(self._gpus.values())[:1]:
             with suppress(DeviceError):  # who is lost says so when it is asked for something
                 gpu.meet(list(self._gpus.values()))
@@ -88,12 +86,10 @@ class SharedCall:
             except Exception:
                 with suppress(Exception):
                     self._settle()
-                if wins is None:
-                    with suppress(DeviceError):
-                        self._bring_home()
+                with suppress(DeviceError):
+                    self._bring_home()
                 raise
-            if wins is None or wins():
-                self._bring_home()
+            self._bring_home()
             return result
         finally:
             self.give_back()
@@ -108,18 +104,6 @@ class SharedCall:
         for place, placed in copies.placed.items():
             with suppress(DeviceError):
                 give_back([placed], self._gpus[place])
-
-    def brought(self, member: Participant, position: int) -> ArrayCopies:
-        """All of an argument, copied to a GPU: what the host does with it from now on is not seen there."""
-        copies = ArrayCopies(self.arguments[position])
-        gpu = member.gpu
-        assert gpu is not None
-        self._arrays.own.append(copies)
-        copies.room(member.name, gpu)
-        gpu.wait("up", gpu.mark("work"))
-        self._copy(member, list(copies.wanted(member.name, copies.whole)), "up")
-        gpu.wait("work", gpu.mark("up"))
-        return copies
 
     # ---- regions ------------------------------------------------------------------------------------------------
 
@@ -508,7 +492,7 @@ class SharedCall:
         if member.failure is not None or (code is not None and code.partial):
             return  # its part is done by others, or would be should it be lost: what it adds is still to come
         written = [(self._arrays.copies[position], position, box) for position, box in piece.written]
-        if self._races or any(copies.home != HOST or position not in last for copies, position, _ in written):
+        if any(copies.home != HOST or position not in last for copies, position, _ in written):
             return
         self._coming_home[piece.part] = "begun"
         for copies, _, box in written:

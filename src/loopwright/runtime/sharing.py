@@ -16,6 +16,7 @@ from loopwright.choice.division import Assignment, Division
 from loopwright.config import PLANS, Config
 from loopwright.devices import gpus
 from loopwright.devices.base import NOT_DONE
+from loopwright.devices.gpu import Gpu
 from loopwright.errors import DeviceError, DeviceMemoryError, PlanError, warn_once
 from loopwright.ir.plan import Plan
 from loopwright.ir.signature import Shape, Signature, shape_of
@@ -26,6 +27,7 @@ from loopwright.memory.device_array import base_of, note_writes
 from loopwright.memory.in_pieces import IN_USE, InPieces
 from loopwright.memory.on_device import OnDevice, dense
 from loopwright.memory.region_call import RegionProgram
+from loopwright.profile.work_form import WorkForm
 from loopwright.runtime.compiled import Compiled
 from loopwright.runtime.energy_goal import EnergyGoal
 from loopwright.runtime.execute import CallArguments
@@ -35,18 +37,14 @@ from loopwright.runtime.part_sources import EvenParts, FixedParts, GuidedParts, 
 from loopwright.runtime.partial_copies import are_too_large
 from loopwright.runtime.participants import Event, Participant
 from loopwright.runtime.pieces_on_one import OnOneGpu, can_be
-from loopwright.runtime.race_call import RaceCall
+from loopwright.runtime.quiet import Quiet
+from loopwright.runtime.race_call import NotReady, RaceCall
+from loopwright.runtime.racing import Racing
 from loopwright.runtime.region_plans import RegionPlans
 from loopwright.runtime.shared_call import SharedCall
 
 MOST_KINDS = 256
 """For how many kinds and shapes of calls it is remembered how devices share them."""
-
-MOST_QUIET = 64
-"""So many calls in a row are made as the one before, without a measurement."""
-
-NEAR = 0.02
-"""Parts that differ by no more than this of all iterations are as good as one another."""
 
 NOMINAL = 1 << 20
 """Iterations of a call that cannot be shared, whatever it has."""
@@ -60,7 +58,7 @@ to one place."""
 class Timeline(NamedTuple):
     """The last shared call of a kind: what was decided, None where nothing was known; who did what and when, how long
     each device was busy, how many iterations it has done, and how long all of it took. calls: so many were
-    shared. plan: the option."""
+    shared. plan: the option. stop_ns: how long the winner of a race waited for the others to stop."""
 
     devices: tuple[str, ...]
     decision: Assignment | None
@@ -71,6 +69,7 @@ class Timeline(NamedTuple):
     total_ns: int
     calls: int = 1
     plan: str = "auto"
+    stop_ns: int = 0
 
 
 @dataclass(slots=True)
@@ -78,7 +77,8 @@ class SharedKind:
     """Calls of one signature under some options. code: the CPU's, which they are made of: another one where a constant
     has changed. programs: of the devices that may share, none where fewer than two
     can; host: for what only the host does; why: of devices that cannot share; able: who can make such a call alone.
-    divisions, timelines: by shape; runs_alone: whether a GPU makes all of a call."""
+    divisions, timelines: by shape; runs_alone: whether a GPU makes all of a call. racing: of calls that devices race
+    for."""
 
     code: Compiled
     programs: dict[str, RegionProgram]
@@ -92,6 +92,7 @@ class SharedKind:
     tried: dict[Shape, set[int]] = field(default_factory=dict)
     plans: dict[Shape, RegionPlans] = field(default_factory=dict)
     runs_alone: dict[str, bool] = field(default_factory=dict)
+    racing: Racing | None = None
 
     def untried(self, shape: Shape, division: Division, asked: Config) -> Assignment | None:
         """A device that is to make such a call by itself once: of several regions the time of all of them together says
@@ -125,6 +126,11 @@ class SharedKind:
         quiet = self.quiet.get(shape)
         return quiet is not None and quiet.is_quiet
 
+    def is_metered(self, shape: Shape) -> bool:
+        """Whether joules of the present call are counted."""
+        energy = self.energy.get(shape)
+        return energy is not None and energy.next_alone is not None
+
     def metered(self, shape: Shape, place: int) -> AbstractContextManager[object]:
         """Count the joules of a call that a device makes by itself, where they are asked for."""
         energy = self.energy.get(shape)
@@ -136,55 +142,11 @@ class SharedKind:
         return "; ".join(f"{name}: {why}" for name, why in self.why.items()) or "no parallel loop of it can be divided"
 
 
-@dataclass(slots=True)
-class Quiet:
-    """Calls of which nothing is measured, as the same was decided many times: more from time to time, since to decide
-    takes longer than many a call."""
-
-    decision: Assignment | None = None
-    repeated: int = 0
-    left: int = 0
-
-    @property
-    def is_quiet(self) -> bool:
-        """Whether the present call is one of them."""
-        return self.left > 0
-
-    def next(self) -> Assignment | None:
-        """What was decided, where the present call is one of them."""
-        self.left = max(0, self.left - 1)
-        return self.decision if self.left else None
-
-    def decided(self, decision: Assignment) -> Assignment:
-        """What is to be done, where this was decided now: nearly the same as before stays the same, so that nothing
-        moves for the sake of a few iterations."""
-        known = self.decision
-        decision = self.kept(decision)
-        same = known is not None and decision is known
-        self.repeated = self.repeated + 1 if same and decision.kind in ("single", "split") else 0
-        self.left = min(MOST_QUIET, 2 ** max(0, self.repeated - 2)) if self.repeated > 2 else 0
-        self.decision = decision
-        return decision
-
-    def kept(self, decision: Assignment) -> Assignment:
-        """The decision before, where this one is nearly the same."""
-        known = self.decision
-        same = known is not None and known.kind == decision.kind and _are_near(known.parts, decision.parts)
-        return known if known is not None and same else decision
-
-
-def _are_near(some: Sequence[range], others: Sequence[range]) -> bool:
-    """Whether each part is as large as before but for a few of all iterations."""
-    whole = sum(map(len, some))
-    return len(some) == len(others) and all(
-        abs(len(one) - len(other)) <= NEAR * whole and bool(one) == bool(other)
-        for one, other in zip(some, others, strict=True)
-    )
-
-
 # ---- calls ------------------------------------------------------------------------------------------------------
 
 CodeOf = Callable[[Signature, Config], Compiled]
+EntryOf = Callable[[Signature, Config], Any]
+FormOf = Callable[[Compiled, Config], WorkForm | None]
 Alone = Callable[..., object]
 """Makes a call under a Config that names one device: that which devices were asked for, or another one."""
 Shared = Callable[[SharedKind, Shape, Config], object]
@@ -193,11 +155,16 @@ Shared = Callable[[SharedKind, Shape, Config], object]
 
 class Sharing:
     """The calls of one kernel under the option `devices`. code_of: compiles for a signature under a Config that names
-    one device; names: of the parameters; written: positions of those that it may write; told: of calls. epoch:
+    one device; names: of the parameters; written: positions of those that it may write; told: of calls; entry_of: gives
+    what calls the code of one device in a race, None where it has none; form_of: how much calls have to do. epoch:
     another one where what was known before is forgotten."""
 
-    def __init__(self, code_of: CodeOf, names: Sequence[str], written: Collection[int], told: Shared) -> None:
+    def __init__(
+        self, code_of: CodeOf, names: Sequence[str], written: Collection[int], told: Shared,
+        entry_of: EntryOf = lambda signature, config: None, form_of: FormOf = lambda compiled, config: None,
+    ) -> None:  # fmt: skip
         self._code_of, self._names, self._written, self._told = code_of, names, written, told
+        self._entry_of, self._form_of = entry_of, form_of
         self._kinds: dict[tuple[Signature, Config, Sequence[str]], SharedKind] = {}
         self._locks = Locks()
         self.epoch = 0
@@ -229,11 +196,14 @@ class Sharing:
             return self._shared(kind, shape, None, call, asked, first)
         quiet = kind.quiet.setdefault(shape, Quiet())
         decision = quiet.next()
-        if on_host and (asked.goal != "time" or decision is None):
-            decision = kind.for_goal(shape, division, asked) or decision or kind.untried(shape, division, asked)
+        if decision is None and on_host:
+            decision = kind.for_goal(shape, division, asked)
+            if decision is not None and not kind.is_metered(shape):
+                decision = quiet.decided(decision)
+            decision = decision or kind.untried(shape, division, asked)
         decision = decision or quiet.decided(division.decide())
         if decision.kind == "race":
-            return self._raced(kind, shape, division, decision, call, asked)
+            return self._raced(kind, shape, division, call, asked, alone)
         if decision.kind == "single":
             (place,) = decision.devices
             one = on_one(asked, division.devices[place])
@@ -244,7 +214,7 @@ class Sharing:
                 if result is not NOT_DONE:
                     return result
             if on_host or homes == {division.devices[place]}:
-                if quiet.is_quiet and asked.goal == "time":
+                if quiet.is_quiet:
                     return alone(one)
                 try:
                     self._code_of(signature, one)  # which takes its time
@@ -300,8 +270,8 @@ class Sharing:
             return found
         names = tuple(kind.programs)
         updated = {position for program in kind.programs.values() for position in program.updated}
-        if asked.plan == "race" and len(names) > 1 and on_host and not updated:  # by whoever races
-            return self._keep(kind, shape, Division(names, range(NOMINAL), plan="race"))
+        if kind.racing is not None and on_host:
+            return self._keep(kind, shape, Division(kind.racing.names, range(NOMINAL), plan="race"))
         if len(names) < 2 or asked.plan in ("single", "race") or (on_host and are_too_large(arguments, updated)):
             return self._keep(kind, shape, Division(names or kind.able, range(NOMINAL), plan="single"))
         return None
@@ -332,8 +302,34 @@ class Sharing:
             if found is None or found.code is not code:
                 if len(self._kinds) >= MOST_KINDS:
                     self.forget()
-                found = self._kinds[key] = self._new_kind(code, signature, asked)
+                racing = self._racing(code, signature, asked) if not residence else None
+                found = self._kinds[key] = racing or self._new_kind(code, signature, asked)
             return found
+
+    def _racing(self, code: Compiled, signature: Signature, asked: Config) -> SharedKind | None:
+        """Calls that devices race for; None where they do not."""
+        cpu = self._entry_of(signature, on_one(asked, "cpu"))
+        if asked.plan != "race" or asked.goal != "time" or "cpu" not in asked.devices or cpu is None:
+            return None
+        there: dict[str, Gpu] = {}
+        why: dict[str, str] = {}
+        for name in filter(is_gpu, asked.devices):
+            gpu = gpus.gpu_of(name)
+            if gpu is None:
+                why[name] = gpus.why_no_gpu(name)
+                warn_once(f"no {name}", f"devices: {name!r} is left out: {why[name]}")
+            elif any(one.name == gpu.name for one in there.values()):
+                why[name] = "another GPU of its kind takes part"
+            else:
+                there[name] = gpu
+        if not there:
+            return None
+
+        def of_gpu(name: str) -> Any:
+            return self._entry_of(signature, on_one(asked, name))
+
+        racing = Racing(cpu, there, of_gpu, lambda: self._form_of(code, asked), asked.threads)
+        return SharedKind(code, {}, None, why, racing.names, racing=racing)
 
     def _new_kind(self, code: Compiled, signature: Signature, asked: Config) -> SharedKind:
         programs: dict[str, RegionProgram] = {}
@@ -418,30 +414,70 @@ class Sharing:
                 self._measured(kind, shape, decision, asked, parts, call, spent_ns, late_ns)
 
     def _raced(
-        self, kind: SharedKind, shape: Shape, division: Division, decision: Assignment, asking: CallArguments,
-        asked: Config,
-    ) -> object:  # fmt: skip
-        members, _ = self._members(kind, asked)
-        call = RaceCall(members, asking.arguments)
-        late_ns = sum(member.gpu.late_ns for member in members if member.gpu is not None)
+        self, kind: SharedKind, shape: Shape, division: Division, call: CallArguments, asked: Config, alone: Alone
+    ) -> object:
+        """A call of which it is not known who is the fastest: a race, or one device where none is worth it."""
+        racing = kind.racing
+        assert racing is not None
+        found = racing.line_up(shape, call.arguments, list(division.failures))
+        place = found.entrants[0]
+        if len(found.entrants) == 1 and place and racing.code(racing.names[place]) is None:
+            racing.ask(racing.names[place])  # the CPU makes this one meanwhile
+            place = 0
+        if len(found.entrants) == 1:
+            decision = division.alone(place, found.why)
+            begun = time.perf_counter_ns()
+            try:
+                result = self._alone(division, decision, asked, alone)
+            except DeviceError as error:
+                division.failed(place, str(error).split("\n")[0])
+                if place == 0:
+                    raise
+                return self._raced(kind, shape, division, call, asked, alone)
+            racing.measured(shape, place, time.perf_counter_ns() - begun)
+            self._decide(racing, shape, division, call)
+            return result
+        decision = division.decide()
+        made = RaceCall(racing.entrants(found, shape, call.arguments), call)
         try:
             with _locks.making("devices"):
-                return as_given(call.run(), asking.arguments, asking.given)
+                return made.run()
         finally:
-            total_ns = time.perf_counter_ns() - call.started_ns
-            busy, done = tuple(one.busy_ns for one in members), tuple(one.done for one in members)
-            names = tuple(kind.programs)
-            last = Timeline(names, decision, call.events, busy, done, call.started_ns, total_ns, plan=asked.plan)
-            self._keep_timeline(kind, shape, asked, last)
-            for place, error in call.race.errors:
-                if isinstance(error, DeviceError) and not isinstance(error, DeviceMemoryError):
-                    division.failed(place, str(error).split("\n")[0])
-            late_ns = sum(member.gpu.late_ns for member in members if member.gpu is not None) - late_ns
-            if call.race.winner is not None and not late_ns:  # else a compiler was in the way
-                most = max(done)
-                scaled = [NOMINAL * one // most if most else 0 for one in done]
-                scaled[call.race.winner] = NOMINAL
-                division.measured(decision, busy, scaled, total_ns)
+            self._note_race(kind, shape, division, decision, made, asked)
+            self._decide(racing, shape, division, call)
+
+    def _note_race(
+        self, kind: SharedKind, shape: Shape, division: Division, decision: Assignment, made: RaceCall, asked: Config
+    ) -> None:
+        total_ns, racing = time.perf_counter_ns() - made.started_ns, kind.racing
+        assert racing is not None
+        names, place_of = division.devices, {name: place for place, name in enumerate(division.devices)}
+        busy = [0] * len(names)
+        for one, entrant in zip(made.running, made.entrants, strict=True):
+            busy[place_of[entrant.name]] = max(0, one.ended_ns - one.began_ns) if one.began_ns else 0
+        done = [0] * len(names)
+        for place, error in made.race.errors:
+            if isinstance(error, DeviceError) and not isinstance(error, DeviceMemoryError | NotReady):
+                division.failed(place_of[made.entrants[place].name], str(error).split("\n")[0])
+        winner = made.race.winner
+        if winner is not None:
+            place = place_of[made.entrants[winner].name]
+            done[place] = NOMINAL
+            if not made.running[winner].late_ns:
+                racing.measured(shape, place, busy[place])
+                if sum(one.began_ns > 0 for one in made.running) > 1:
+                    racing.serves[shape] = place
+                    division.measured(decision, busy, done, total_ns)
+        last = Timeline(names, decision, made.events, tuple(busy), tuple(done), made.started_ns, total_ns,
+                        plan=asked.plan, stop_ns=made.stop_delay_ns)  # fmt: skip
+        self._keep_timeline(kind, shape, asked, last)
+
+    def _decide(self, racing: Racing, shape: Shape, division: Division, call: CallArguments) -> None:
+        """Whether it is known now who is the fastest; what may tell it is made in other threads."""
+        able = [place for place in range(len(division.devices)) if place not in division.failures]
+        winner = racing.decided(shape, call.arguments, able)
+        if winner is not None:
+            division.serve(winner)
 
     def _measured(
         self, kind: SharedKind, shape: Shape, decision: Assignment | None, asked: Config,
