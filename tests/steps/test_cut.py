@@ -45,6 +45,43 @@ kernel panels(n: int64, a: float64[1] C):
         assert f"for i.1 in max({start}, k.o + 4) .. n:" in print_kernel(changed)
 
 
+TRIANGLES = """
+kernel triangles(n: int64, a: float64[2] C):
+    for i.o in 0 .. n step 4:
+        for k in 0 .. n:
+            for i in max(i.o, k + 1) .. min(i.o + 4, n):
+                for j in i.o .. min(n, min(i.o + 4, k)):
+                    a[i, j] = a[i, j] + a[k, j]
+"""
+
+
+def test_ends_of_inner_loops_that_a_part_knows_are_left_out() -> None:
+    text = print_kernel(check_same(TRIANGLES, "cut k i.o"))
+    below, above = text.split("for k.1 in")
+    assert "for i in i.o .. min(i.o + 4, n):" in below and "min(i.o + 4, k))" in below
+    assert "max(i.o, k.1 + 1) .." in above and "min(i.o + 4, k.1))" in above
+    text = print_kernel(check_same(TRIANGLES, "cut k i.o+4"))
+    below, above = text.split("for k.1 in")
+    assert "max(i.o, k + 1) .." in below and "min(i.o + 4, k))" in below
+    assert "for j.1 in i.o .. min(n, i.o + 4):" in above
+    text = print_kernel(check_same(TRIANGLES, "cut k i.o+2"))  # which tells neither of them
+    assert text.count("max(i.o, k") == 2 and text.count("min(i.o + 4, k") == 2
+
+
+def test_the_first_part_ends_at_the_point_where_the_loop_never_ends_before_it() -> None:
+    text = """
+kernel rows(n: int64, a: float64[1] C):
+    for i.o in 0 .. n step 4:
+        for i in i.o .. min(i.o + 4, n):
+            for k in 0 .. i + 1:
+                a[i] = a[i] + a[k]
+"""
+    assert "for k in 0 .. i.o + 1:" in print_kernel(check_same(text, "cut k i.o+1"))
+    assert "for k in 0 .. min(i + 1, i.o + 2):" in print_kernel(check_same(text, "cut k i.o+2"))
+    changed = check_same(text.replace("0 .. i + 1", "0 .. n - i"), "cut k i.o")
+    assert "for k in 0 .. min(n - i, i.o):" in print_kernel(changed)
+
+
 @pytest.mark.parametrize(
     ("text", "step", "word"),
     [

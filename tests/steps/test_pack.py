@@ -262,3 +262,28 @@ def test_text() -> None:
     for words in (("b",), ("b", "i", "j")):
         with pytest.raises(ValueError, match="ARRAY LOOP"):
             Pack.parse(words)
+
+
+OWN = (
+    FRAME
+    + """    for i in m .. m + 3:
+        for k in 0 .. 2:
+            for j in 0 .. 4:
+                a[i, j] = a[i, j] + a[k, j] * b[i, k]
+"""
+)
+
+
+def test_a_part_of_an_array_that_the_loop_writes_elsewhere(tmp_path: Path) -> None:
+    """Rows 0 and 1 are copied where the rows that are written are others for sure."""
+    kernel, facts = known(OWN.replace("m .. m + 3", "2 .. n"))
+    step, x = Pack("a", "i"), np.zeros(1, np.int64)
+    assert step.illegal(kernel, facts, strict=True) is None
+    text = print_kernel(step.apply(kernel))
+    assert "a[i, j] = a[i, j] + a.p[k, j] * b[i, k]" in text
+    for some in ("m .. m + 3", "1 .. n", "0 .. n"):
+        rejection = step.illegal(*known(OWN.replace("m .. m + 3", some)), strict=True)
+        assert rejection is not None and "writes elements of 'a' that may be among those it reads" in rejection.reason
+    random = np.random.default_rng(3)
+    calls = [(random.random((7, 6)), np.asfortranarray(random.random((7, 6))), x, n, 0) for n in (0, 2, 5)]
+    check_same(OWN.replace("m .. m + 3", "2 .. n"), "pack a i", calls, tmp_path)

@@ -22,6 +22,7 @@ from loopwright.recipe.run_time_inspection import inspected
 from loopwright.recipe.shape import shaped
 from loopwright.recipe.target import CpuTarget
 from loopwright.recipe.time_tiling import across_time, on_diagonals
+from loopwright.recipe.triangular_depth import in_blocks
 from loopwright.recipe.tunable import Choices, Tunable, UnfitError
 from loopwright.recipe.unroll_and_jam import rows_side_by_side
 from loopwright.steps.schedule import Schedule
@@ -91,6 +92,8 @@ def _restructured(partial: PartialSchedule, target: CpuTarget) -> None:
     across_time(partial, target)
     if partial.decisions and len(partial.written.body) == 1:
         return
+    # Before loops get their order: what the rows of a block have in common is a nest of its own then.
+    in_blocks(partial)
     # Cheap lines first: blocks are chosen for the loop order that is left.
     is_new = in_order(partial)
     side_by_side(partial)

@@ -132,13 +132,13 @@ def in_registers(partial: PartialSchedule, target: CpuTarget) -> None:
             if _nodes_around(partial, chain[-1]) > MOST_AROUND:
                 raise NotTaken
             _for_few(partial, chain)
-            roles = _wanted(partial, partial.around(chain[-1].name))
+            roles = wanted(partial, partial.around(chain[-1].name))
             _block(partial, roles, partial.around(chain[-1].name), target)
             done |= {loop.name for c in partial.chains() for loop in c} - before
             done |= {roles.rows, *roles.depths, roles.vector}
             continue
         with partial.together(), partial.in_nest(chain):
-            _in_lanes(partial, _wanted(partial, chain), partial.around(chain[-1].name))
+            _in_lanes(partial, wanted(partial, chain), partial.around(chain[-1].name))
             done |= {loop.name for c in partial.chains() for loop in c} - before
 
 
@@ -151,7 +151,7 @@ def _for_few(partial: PartialSchedule, chain: Chain) -> None:
     """A version of the nest as it is, for few columns. Raises NotTaken where there will be no blocks."""
     found: list[Roles] = []
     with partial.together():
-        found.append(_wanted(partial, chain))
+        found.append(wanted(partial, chain))
         raise NotTaken("only asked")
     if not found:
         raise NotTaken
@@ -173,10 +173,10 @@ def _for_few(partial: PartialSchedule, chain: Chain) -> None:
                 break
 
 
-def _wanted(partial: PartialSchedule, chain: Chain) -> Roles:
+def wanted(partial: PartialSchedule, chain: Chain) -> Roles:
     """What the loops do for a block, with sums in elements of an array where they were in scalars. Raises NotTaken."""
     short = set(short_loops(chain))
-    roles = roles_of(partial, chain, windows=True)
+    roles = roles_of(partial, chain, windows=True) or roles_of(partial, chain, own=True)
     in_scalars = roles is None and len(chain) > 2
     if in_scalars and (scalars := tying(partial, chain[-1])):
         for name in scalars:

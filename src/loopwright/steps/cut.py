@@ -5,15 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import reduce
 from typing import ClassVar, Self
 
 from loopwright.analysis.facts import Facts
-from loopwright.ir.linear import least, most, number, plus, variable
-from loopwright.ir.nodes import Assign, Break, Continue, Expr, For, Kernel
+from loopwright.ir.linear import apart, coefficient, least, most, number, plus, variable
+from loopwright.ir.nodes import Assign, Body, Break, Const, Continue, Expr, For, Kernel, Stmt
 from loopwright.ir.types import INT64
-from loopwright.ir.walk import loops
-from loopwright.steps.draft import finished, fresh, names_of, with_statement
-from loopwright.steps.extent import loops_around, never_above
+from loopwright.ir.walk import loops, rewrite_body
+from loopwright.steps.draft import finished, fresh, names_of, substituted_in, with_statement
+from loopwright.steps.extent import ends_of, loops_around, never_above, never_below, starts_of
 from loopwright.steps.nest import balanced, changes_inside, jumps_in, missing, size_of, step_of, the_loop, too_large
 from loopwright.steps.step import Rejection, Step
 
@@ -24,7 +25,7 @@ _POINT = re.compile(r"(?P<name>[A-Za-z_][\w.]*)?(?P<offset>[+-]?\d+)?")
 class Cut(Step):
     """Run the iterations below a point, then those from the point on: where what happens at one point is all that ties
     iterations together, the parts on either side of it are free. The point is a loop around it or a scalar argument,
-    plus a constant. `cut i m+1`:
+    plus a constant. Ends of inner loops that a part decides are left out there. `cut i m+1`:
 
     for i in 0 .. n:
         a[i] = a[m]
@@ -57,9 +58,12 @@ class Cut(Step):
         loop = the_loop(kernel, self.loop)
         point: Expr = plus(variable(self.at), self.offset) if self.at else number(self.offset)
         name = fresh(loop.name, names_of(kernel))
-        first = replace(loop, upper=least(loop.upper, point))
-        lower = point if never_above(loop.lower, point, loops_around(kernel, loop)) else most(loop.lower, point)
-        second = replace(loop, name=name, lower=lower, body=(Assign(loop.name, variable(name)), *loop.body))
+        around = loops_around(kernel, loop)
+        upper = point if never_below(loop.upper, point, around) else least(loop.upper, point)
+        first = replace(loop, upper=upper, body=_narrowed(loop.body, loop.name, point, -1))
+        is_behind = never_above(loop.lower, point, around) or (apart(point, loop.lower) or -1) >= 0
+        rest = (Assign(loop.name, variable(name)), *_narrowed(loop.body, loop.name, point, 1))
+        second = replace(loop, name=name, lower=point if is_behind else most(loop.lower, point), body=rest)
         return finished(with_statement(kernel, loop, (first, second)), kernel)
 
     @classmethod
@@ -82,6 +86,33 @@ class Cut(Step):
     def __str__(self) -> str:
         offset = f"{self.offset:+d}" if self.at and self.offset else "" if self.at else str(self.offset)
         return f"cut {self.loop} {self.at}{offset}"
+
+
+def _narrowed(body: Body, name: str, point: Expr, side: int) -> Body:
+    """A body whose inner loops begin and end as they do for a variable from a point on (side 1), or below it (-1)."""
+    nearest = point if side > 0 else plus(point, -1)
+
+    def needed(ends: tuple[Expr, ...], way: int) -> list[Expr]:
+        """Of the ends of which the least is meant (the greatest: way -1) those that are not decided by another one."""
+        kept = list(ends)
+        for end in ends:
+            if (coefficient(end, name) or 0) * side * way > 0:
+                limit = substituted_in(end, {name: nearest})  # it is never on the other side of that
+                others = (other for other in kept if coefficient(other, name) == 0)
+                if any((room := apart(limit, other)) is not None and room * way >= 0 for other in others):
+                    kept.remove(end)
+        return kept
+
+    def narrowed(stmt: Stmt) -> Body:
+        if not isinstance(stmt, For) or not isinstance(stmt.step, Const) or int(stmt.step.value) <= 0:
+            return (stmt,)
+        starts, ends = starts_of(stmt), ends_of(stmt)
+        lower, upper = needed(starts, -1), needed(ends, 1)
+        if len(lower) < len(starts):
+            stmt = replace(stmt, lower=reduce(most, lower))
+        return (replace(stmt, upper=reduce(least, upper)) if len(upper) < len(ends) else stmt,)
+
+    return rewrite_body(body, narrowed)
 
 
 def _visible(kernel: Kernel, loop: For) -> set[str]:

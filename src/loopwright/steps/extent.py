@@ -79,11 +79,24 @@ def surely_runs(loop: For, around: Mapping[str, For]) -> bool:
 def never_above(expr: Expr, point: Expr, loops: Mapping[str, For]) -> bool:
     """Whether a loop's variable, or a constant more than it, is at most so much wherever that loop runs: `k + 1` inside
     `k in k.o .. min(k.o + 32, n)` is never above `k.o + 32`."""
+    loop, more = _counted_up(expr, loops)
+    ends = () if loop is None else ends_of(loop)
+    return any((room := apart(point, end)) is not None and room >= more - 1 for end in ends)
+
+
+def never_below(expr: Expr, point: Expr, loops: Mapping[str, For]) -> bool:
+    """Likewise, whether it is at least so much: `k` inside `k in k.o .. n` is never below `k.o`."""
+    loop, more = _counted_up(expr, loops)
+    starts = () if loop is None else starts_of(loop)
+    return any((room := apart(start, point)) is not None and room >= -more for start in starts)
+
+
+def _counted_up(expr: Expr, loops: Mapping[str, For]) -> tuple[For | None, int]:
+    """The loop whose variable it is but for a constant, and this; None where there is none that counts up."""
     base, more = parted(expr)
     loop = loops.get(base.name) if isinstance(base, Var) else None
-    if loop is None or not isinstance(loop.step, Const) or int(loop.step.value) <= 0:
-        return False
-    return any((room := apart(point, end)) is not None and room >= more - 1 for end in ends_of(loop))
+    counts_up = loop is not None and isinstance(loop.step, Const) and int(loop.step.value) > 0
+    return (loop if counts_up else None), more
 
 
 def around(kernel: Kernel, inner: Stmt) -> tuple[Stmt, ...]:

@@ -7,12 +7,13 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
 from loopwright.analysis.facts import Facts
+from loopwright.analysis.local_arrays import never_meet
 from loopwright.ir.linear import plus
-from loopwright.ir.nodes import Binary, Cast, Const, Expr, For, Kernel, Load, Unary, Var, While
+from loopwright.ir.nodes import Binary, Cast, Const, Expr, For, Kernel, Load, Store, Unary, Var, While
 from loopwright.ir.queries import arrays_loaded, names_assigned, names_in
-from loopwright.ir.walk import children, loops, own_expressions, statements, subexpressions
+from loopwright.ir.walk import children, expressions, loops, own_expressions, statements, subexpressions
 from loopwright.steps.draft import finished, with_statement
-from loopwright.steps.extent import extent_of, marked
+from loopwright.steps.extent import around, extent_of, marked
 from loopwright.steps.grammar import From1
 from loopwright.steps.limits import limits_of
 from loopwright.steps.nest import left_early, missing, overlapping, the_loop
@@ -77,7 +78,18 @@ class Pack(Step):
             return Rejection(f"'{self.fill}' is no loop over what '{self.loop}' reads of '{self.array}'")
         if self.computed and computed_of(loop, region) is None:
             return Rejection(f"'{self.loop}' computes nothing from '{self.array}', or not the same in each iteration")
-        return marked((loop,)) or may_fail(loop, region, facts)
+        return marked((loop,)) or may_fail(loop, region, facts) or self._meets_others(kernel, loop, facts)
+
+    def _meets_others(self, kernel: Kernel, loop: For, facts: Facts) -> Rejection | None:
+        """Why what the loop writes of the array cannot be kept apart from what it reads at another index."""
+        ours, others = _uses(loop, self.array)
+        if not others:
+            return None
+        some, rest = {id(one) for one in ours}, {id(one) for one in others}
+        stack = [one.name for one in around(kernel, loop) if isinstance(one, For | While)]
+        if never_meet(kernel, some, rest, stack, facts.known):
+            return None
+        return Rejection(f"'{self.loop}' writes elements of '{self.array}' that may be among those it reads")
 
     def apply(self, kernel: Kernel) -> Kernel:
         loop = the_loop(kernel, self.loop)
@@ -93,7 +105,8 @@ class Pack(Step):
         return finished(with_statement(kernel, loop, kept_around(kernel, loop, region, "p")), kernel)
 
     def _region(self, kernel: Kernel, loop: For) -> Region | Rejection:
-        return region_of(kernel, loop, self.array, CACHE_BYTES, whole=True, blocks=self.blocks)
+        others = {id(one) for one in _uses(loop, self.array)[1]}
+        return region_of(kernel, loop, self.array, CACHE_BYTES, whole=True, others=others, blocks=self.blocks)
 
     @classmethod
     def candidates(cls, kernel: Kernel) -> Iterable[Self]:
@@ -102,6 +115,18 @@ class Pack(Step):
     @classmethod
     def instances(cls, kernel: Kernel, facts: Facts, strict: bool) -> tuple[Self, ...]:
         return tuple(step for step in legal(cls.candidates(kernel), kernel, facts, strict) if _pays(kernel, step))
+
+
+def _uses(loop: For, array: str) -> tuple[list[Load], list[Load | Store]]:
+    """Where a loop writes an array at one index and reads it at one other: the reads at that one, and the accesses at
+    the index at which it is written. Else all reads, and none."""
+    stores = [stmt for stmt in statements(loop.body, Store) if stmt.array == array]
+    loads = [part for part in expressions(loop.body, Load) if part.array == array]
+    written = {store.index for store in stores}
+    ours = [one for one in loads if one.index not in written]
+    if len(written) != 1 or len({one.index for one in ours}) != 1:
+        return loads, []
+    return ours, [*stores, *(one for one in loads if one.index in written)]
 
 
 def _pays(kernel: Kernel, step: Pack) -> bool:

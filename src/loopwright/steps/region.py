@@ -82,7 +82,7 @@ def region_of(
     """The region of an array that a loop uses, or why there is no simple one of at most so many bytes. `whole`: of a
     loop over a stretch, whatever all stretches inside the loop make up together; and the loop's own variable may be in
     the index too. Of an array that the loop only reads, it may then be the region of one index among several. others:
-    ids of reads that are none of the region's, as they have other indices, and never touch its elements. blocks: a
+    ids of accesses that are none of the region's, as they have other indices, and never touch its elements. blocks: a
     loop inside whose iterations each have a piece of the local array for themselves, of at most so many bytes."""
     elements = {one.name: one.element for one in kernel.arrays} | {one.name: one.element for one in kernel.results}
     elements |= {stmt.array: stmt.element for stmt in statements(kernel.body, Allocate)}
@@ -458,7 +458,7 @@ def _inside(loop: For, region: Region, local: str) -> Stmt:
         return replace(expr, array=local, index=region.local) if region.shape else Var(local, region.element)
 
     def store(stmt: Stmt) -> Body:
-        if not isinstance(stmt, Store) or stmt.array != region.array:
+        if not isinstance(stmt, Store) or stmt.array != region.array or stmt.index != region.index:
             return (stmt,)
         if region.shape:
             return (replace(stmt, array=local, index=region.local),)
