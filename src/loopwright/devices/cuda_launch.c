@@ -1,5 +1,18 @@
 /* What host code can ask of a real GPU (struct lw_gpu). Behind cuda_memory.c. */
 
+/* A call that another thread has begun by lw_gpu_begin ends early, and so do those of the main thread before it. */
+void lw_cuda_end_call(lw_cuda *gpu, int64_t ticket) {
+  bool pushed;
+  note_end(ticket);
+  if (!gpu->stopped || enter(gpu, &pushed)) return;
+  int64_t now = __atomic_load_n(&gpu->last_stopped, __ATOMIC_RELAXED);
+  while (now < ticket &&
+         !__atomic_compare_exchange_n(&gpu->last_stopped, &now, ticket, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+  gpu->cu.cuMemcpyHtoDAsync(gpu->stopped, &gpu->last_stopped, sizeof gpu->last_stopped, gpu->stop_stream);
+  gpu->cu.cuStreamSynchronize(gpu->stop_stream);
+  leave(gpu, pushed);
+}
+
 static int32_t note(lw_cuda_module *self, int error, int doing, int64_t kernel, int64_t bytes) {
   if (error == STOPPED) return error;
   pthread_mutex_lock(&self->noting);

@@ -174,19 +174,6 @@ void lw_cuda_stop(lw_cuda *gpu) {
   leave(gpu, pushed);
 }
 
-/* A call that another thread has begun by lw_gpu_begin ends early, and so do those of the main thread before it. */
-void lw_cuda_end_call(lw_cuda *gpu, int64_t ticket) {
-  bool pushed;
-  note_end(ticket);
-  if (!gpu->stopped || enter(gpu, &pushed)) return;
-  int64_t now = __atomic_load_n(&gpu->last_stopped, __ATOMIC_RELAXED);
-  while (now < ticket &&
-         !__atomic_compare_exchange_n(&gpu->last_stopped, &now, ticket, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
-  gpu->cu.cuMemcpyHtoDAsync(gpu->stopped, &gpu->last_stopped, sizeof gpu->last_stopped, gpu->stop_stream);
-  gpu->cu.cuStreamSynchronize(gpu->stop_stream);
-  leave(gpu, pushed);
-}
-
 /* Where kernels read what lw_cuda_stop writes; 0: no memory. */
 static device_memory word_of(lw_cuda *gpu) {
   bool pushed;
