@@ -11,6 +11,7 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 
 from loopwright.analysis.facts import Bounds, Facts
+from loopwright.analysis.number_ranges import number_ranges
 from loopwright.codegen.arrays import ArrayText, arrays_of
 from loopwright.codegen.c_text import VALUE_TYPE, failing, text_of
 from loopwright.codegen.decisions import NONE, Access, Accesses, CodegenInput, LoopLowering
@@ -38,6 +39,7 @@ from loopwright.ir.code import (
 from loopwright.ir.nodes import (
     Allocate,
     Binary,
+    Cast,
     Checked,
     Compare,
     Const,
@@ -54,7 +56,7 @@ from loopwright.ir.nodes import (
 )
 from loopwright.ir.program import FailureSite
 from loopwright.ir.queries import names_assigned, names_in, originals_of, types_assigned
-from loopwright.ir.types import FLOAT64, INT64, Scalar
+from loopwright.ir.types import FLOAT64, INT32, INT64, Scalar
 from loopwright.ir.walk import expressions, loops, subexpressions
 
 
@@ -359,6 +361,11 @@ class Writer:
     def has_bits(self) -> bool:
         """Whether there is a function that gives one bit of a number: a GPU has no vectors that are shifted."""
         return not self.function.on_device
+
+    def has_short_result(self, expr: Cast) -> bool:
+        """Whether a float that is converted is known to be one of int32."""
+        given = None if self.function.on_device else number_ranges(self.kernel).conversions.get(id(expr))
+        return given is not None and not given.nan and INT32.minimum <= given.low and given.high <= INT32.maximum
 
     # ---- accesses -----------------------------------------------------------------------------------------------
 
