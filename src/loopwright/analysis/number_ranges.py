@@ -51,7 +51,7 @@ from loopwright.ir.nodes import (
 )
 from loopwright.ir.queries import names_assigned
 from loopwright.ir.types import BOOL, INT64
-from loopwright.ir.walk import children, expressions, own_expressions, statements
+from loopwright.ir.walk import children, own_expressions, statements
 
 Known = Mapping[str, NumberInterval]
 """Scalars and what they may be; what is missing may be anything that its type holds."""
@@ -65,29 +65,29 @@ OPPOSITE: Mapping[CompareOp, CompareOp] = {"lt": "ge", "ge": "lt", "gt": "le", "
 @dataclass(frozen=True, slots=True)
 class NumberRanges:
     """By the ids of nodes. checks: for each Checked that may be reached, whether its condition always holds;
-    conversions: what each Cast of a float to a whole number converts."""
+    conversions: what each Cast of a float to a whole number converts. scalars: by their names, all that they are
+    given."""
 
     checks: Mapping[int, bool]
     conversions: Mapping[int, NumberInterval]
+    scalars: Mapping[str, NumberInterval]
 
 
 @by_identity
 def number_ranges(kernel: Kernel) -> NumberRanges:
     """What is known of the checks and conversions of a kernel."""
     walk = _RangeWalk()
-    if any(check.converted is not None for check in expressions(kernel.body, Checked)) or any(
-        one.operand.type.is_float and one.type.is_integer for one in expressions(kernel.body, Cast)
-    ):
-        walk.body(kernel.body, {})
-    return NumberRanges(walk.checks, walk.conversions)
+    walk.body(kernel.body, {})
+    return NumberRanges(walk.checks, walk.conversions, walk.scalars)
 
 
 @dataclass(slots=True)
 class _RangeWalk:
-    """The walk. assigned: of each loop and block around the place, all that is assigned in it."""
+    """The walk. scalars: all that was assigned so far; assigned: the same of each loop and block around the place."""
 
     checks: dict[int, bool] = field(default_factory=dict)
     conversions: dict[int, NumberInterval] = field(default_factory=dict)
+    scalars: dict[str, NumberInterval] = field(default_factory=dict)
     assigned: list[dict[str, NumberInterval]] = field(default_factory=list)
 
     # ---- statements
@@ -134,7 +134,7 @@ class _RangeWalk:
                 return _either(after, _joined(known, given)) if leaves else after
             case Assign():
                 value = self._value(stmt.value, known)
-                for given in self.assigned:
+                for given in (self.scalars, *self.assigned):
                     given[stmt.name] = given[stmt.name] | value if stmt.name in given else value
                 return {**known, stmt.name: value}
             case _:

@@ -66,7 +66,8 @@ class Function:
     declared: identifiers with their declarations at the top; used: those of them that are needed. parameters: those
     from outside, in order of first use. scoped: loop variables and the like. buffers: local arrays on the heap, freed
     at the end. rooms: what holds the size of their memory. ending: what else is done on every way out. replaced: array
-    elements that live in a variable for a while, by (array, index). renamed: locals so. divided: quotients and
+    elements that live in a variable for a while, by (array, index). renamed: locals so; widened: to which C type reads
+    convert some of these. divided: quotients and
     remainders that are kept for a while; checked: indices, by the access that has checked them. broken: loops that run
     in strips, with the label behind them. nested: in how many loops of this function text is being written. owed: by
     names of loops, operations of those around that they count. counters: what counts the iterations of loops of which
@@ -86,6 +87,7 @@ class Function:
     scoped: set[str] = field(default_factory=set)
     replaced: dict[tuple[str, tuple[Expr, ...]], str] = field(default_factory=dict)
     renamed: dict[str, str] = field(default_factory=dict)
+    widened: dict[str, str] = field(default_factory=dict)
     divided: dict[Expr, str] = field(default_factory=dict)
     checked: dict[Access, str] = field(default_factory=dict)
     counters: dict[str, str] = field(default_factory=dict)
@@ -279,6 +281,8 @@ class Writer:
 
     def variable(self, name: str) -> str:
         renamed = self.function.renamed.get(name)
+        if name in self.function.widened:
+            return f"(({self.function.widened[name]}){renamed})"
         return renamed if renamed is not None else self.use(self.names.of(name))
 
     def size(self, array: str, axis: int) -> str:
