@@ -62,3 +62,18 @@ def test_as_in_python(function: Callable[..., Any]) -> None:
     assert generated is not None
     declared = set(re.findall(r"(\w+) (lw_narrow_\w+);", Path(generated.source_path).read_text()))
     assert sorted(kind for kind, _ in declared) == CASES[function]
+
+
+def summed(a: Any) -> int:
+    s = 0
+    for i in range(a.size):
+        v = int(a[i]) * 2
+        if v > 100:
+            v = 100 - v
+        s += v * v
+    return s
+
+
+def test_what_openmp_has_for_each_lane_stays_as_it_is() -> None:
+    a = np.arange(256).astype(np.uint8)
+    assert lw.kernel(summed)(a) == summed(a)

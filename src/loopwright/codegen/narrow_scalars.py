@@ -22,7 +22,10 @@ NARROW = (UINT8, INT8, UINT16, INT16, INT32, UINT32)
 def narrow_scalars(loop: For, lanes: Lanes | None, w: Writer) -> Iterator[None]:
     """Within, what is written is the body of a loop that lanes do, or not."""
     renamed, widened = w.function.renamed, w.function.widened
+    told = () if lanes is None else lanes.private  # OpenMP has one of these for each lane
     for name, kind in _narrow(loop, w).items() if lanes is not None and not w.function.on_device else ():
+        if w.names.of(name) in told:
+            continue
         text = w.fresh(f"lw_narrow_{w.names.of(name)}", VALUE_TYPE[kind.name])
         w.line(f"{VALUE_TYPE[kind.name]} {text};")
         w.function.renamed = w.function.renamed | {name: text}
