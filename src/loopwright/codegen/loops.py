@@ -52,8 +52,7 @@ def write_sequential(
         with passed(loop, at, w) as known, w.loop(f"int64_t {head}", loop.name, trips=trip, unroll=unroll, lanes=lanes):
             for line in (*inside, *known):
                 w.line(line)
-            with narrow_scalars(loop, lanes, w):
-                write_iteration(loop, w, body)
+            _write_narrow_iteration(loop, lanes, w, body)
 
     def body() -> None:
         if first is not None:
@@ -95,6 +94,11 @@ def write_sequential(
             w.line(f"const int64_t lw_count = lw_trip(lw_lower, {upper}, lw_step);")
             (_write_once if short else write_range)(loop, "0", "lw_count", False, w, count)
     w.function.scoped.discard(variable)
+
+
+def _write_narrow_iteration(loop: For, lanes: Lanes | None, w: Writer, body: Callable[[], None]) -> None:
+    with narrow_scalars(loop, lanes, w):
+        write_iteration(loop, w, body)
 
 
 @contextmanager

@@ -49,7 +49,7 @@ Tables = Mapping[str, Mapping[tuple[int, ...], Const]]
 def loops_over_tables_written_out(kernel: Kernel) -> Kernel:
     """The same kernel without the short loops that look something up in tables of constants."""
     short = {loop.name for loop in statements(kernel.body, For) if _values(loop)}
-    if not short or not any(isinstance(stmt, Allocate) for stmt in statements(kernel.body)):
+    if not short or not contains(kernel.body, Allocate):
         return kernel
     loads = Counter(load.array for load in expressions(kernel.body, Load))
     stores = Counter(store.array for store in statements(kernel.body, Store))

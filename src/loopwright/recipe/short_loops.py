@@ -4,7 +4,7 @@ vector registers with what is left."""
 
 from __future__ import annotations
 
-from loopwright.ir.nodes import Assign, For, If, Store
+from loopwright.ir.nodes import Allocate, Block, Break, Continue, For, If, Leave, Return, While
 from loopwright.ir.queries import contains
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import loops, statements
@@ -55,7 +55,7 @@ def _gains(partial: PartialSchedule, chain: Chain, count: int) -> bool:
         return False
     if not contains(outermost.body, If) or partial.verdict(around) != "parallel":
         return False
-    if not all(isinstance(stmt, Assign | Store | If | For) for stmt in statements(around.body)):
+    if contains(around.body, While, Block, Allocate, Break, Continue, Leave, Return):
         return False
     inside = {id(stmt) for stmt in statements(around.body)}
     strides = [walk.strides.get(around.name) for walk in partial.walks() if id(walk.stmt) in inside]
