@@ -32,6 +32,7 @@ from loopwright.garbage import no_collections
 from loopwright.ir.boxes import Box, Reach
 from loopwright.ir.captured import CapturedConstant
 from loopwright.ir.chained_updates import one_name_for_updates
+from loopwright.ir.constant_tables import loops_over_tables_written_out
 from loopwright.ir.flat_loops import flat_loops_as_nests
 from loopwright.ir.gpu_target import CUDA, GpuTarget
 from loopwright.ir.induction import counters_as_functions
@@ -154,6 +155,8 @@ def _read(source: Source, wanted: Compilation, outside: Outside | None) -> Readi
     passes = Passes(lowered.kernel, wanted.tools)
     # Before analysis: constants and dead branches out of the way leave more that is affine.
     kernel = passes.after("simplify", simplify(lowered.kernel))
+    # Indices that are looked up in a table would leave nothing to be proven.
+    kernel = passes.after("constant tables", simplify(loops_over_tables_written_out(kernel)))
     # Arrays with one element are no arrays; what is left is alike where it computes the same.
     kernel = passes.after("unit axes", without_unit_axes(kernel))
     kernel = passes.after("repeated loops", without_repeated_loops(kernel))

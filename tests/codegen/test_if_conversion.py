@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -435,3 +436,24 @@ def test_choices_by_comparisons_are_those_of_python() -> None:
         levels(x, expected, least, x[2:])
         np.testing.assert_array_equal(mine.view(np.int64), expected.view(np.int64))
     assert "LW_COMPARED(float64" in kernel.specialise(x, mine, least, x[2:]).program.text
+
+
+def summits(a: Any, out: Any) -> None:
+    for i in range(1, a.size - 1):
+        top = True
+        if a[i - 1] > a[i]:
+            top = False
+        if a[i + 1] > a[i]:
+            top = False
+        out[i] = top
+
+
+def test_a_flag_of_each_iteration_is_set_without_a_jump_in_lanes() -> None:
+    a, out = np.array([1.0, 3.0, math.nan, 2.0, 2.0, 5.0, 0.0, -0.0]), np.zeros(8, np.bool_)
+    expected, kernel = out.copy(), lw.kernel(summits)
+    summits(a, expected)
+    kernel(a, out)
+    generated = kernel.explain(a, out).generated
+    assert generated is not None
+    assert "top_ = top_ & !(" in Path(generated.source_path).read_text()
+    np.testing.assert_array_equal(out, expected)

@@ -58,3 +58,18 @@ kernel panels(a: float64[2] C, b: float64[2] C):
 """
     found = print_schedule(marks(*known(text), strict=True, lanes=False))
     assert found == expected
+
+
+@pytest.mark.parametrize(
+    ("size", "expected"), [("3", "vectorize k"), ("4000", "parallelize k"), ("size(c, 0)", "parallelize k")]
+)
+def test_threads_do_not_share_a_loop_of_little_work_in_another_one(size: str, expected: str) -> None:
+    text = f"""
+kernel moments(a: float64[2] C, c: float64[1] C):
+    for k.1 in 0 .. 3:
+        c[k.1] = 0.0
+    for i in 0 .. size(a, 0):
+        for k in 0 .. {size}:
+            c[k] = 0.5 * c[k] + a[i, k] * a[i, 0]
+"""
+    assert print_schedule(marks(*known(text), strict=True)) == f"parallelize k.1; {expected}"

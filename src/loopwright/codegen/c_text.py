@@ -65,6 +65,7 @@ class Environment(Protocol):
     def is_late(self, expr: Expr) -> bool: ...
     def shifts_inside(self, expr: Binary, spare: int = 0) -> bool: ...
     def has_bits(self) -> bool: ...
+    def has_short_result(self, expr: Cast) -> bool: ...
 
 
 def text_of(expr: Expr, env: Environment) -> str:
@@ -107,6 +108,8 @@ def text_of(expr: Expr, env: Environment) -> str:
                 and not isinstance(expr.operand, Const)
             ):
                 return f"lw_double_{source.name}({text})"
+            if source.is_float and expr.type.is_integer and env.has_short_result(expr):
+                return f"(({VALUE_TYPE[expr.type.name]})LW_SHORT_INTEGER({text}))"
             return cast(text, source, expr.type)
         case Call():
             return _call(expr, [text_of(argument, env) for argument in expr.arguments], env)

@@ -11,6 +11,7 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 
 from loopwright.analysis.facts import Bounds, Facts
+from loopwright.analysis.number_ranges import number_ranges
 from loopwright.codegen.arrays import ArrayText, arrays_of
 from loopwright.codegen.c_text import VALUE_TYPE, failing, text_of
 from loopwright.codegen.decisions import NONE, Access, Accesses, CodegenInput, LoopLowering
@@ -38,6 +39,7 @@ from loopwright.ir.code import (
 from loopwright.ir.nodes import (
     Allocate,
     Binary,
+    Cast,
     Checked,
     Compare,
     Const,
@@ -54,7 +56,7 @@ from loopwright.ir.nodes import (
 )
 from loopwright.ir.program import FailureSite
 from loopwright.ir.queries import names_assigned, names_in, originals_of, types_assigned
-from loopwright.ir.types import FLOAT64, INT64, Scalar
+from loopwright.ir.types import FLOAT64, INT32, INT64, Scalar
 from loopwright.ir.walk import expressions, loops, subexpressions
 
 
@@ -64,7 +66,8 @@ class Function:
     declared: identifiers with their declarations at the top; used: those of them that are needed. parameters: those
     from outside, in order of first use. scoped: loop variables and the like. buffers: local arrays on the heap, freed
     at the end. rooms: what holds the size of their memory. ending: what else is done on every way out. replaced: array
-    elements that live in a variable for a while, by (array, index). renamed: locals so. divided: quotients and
+    elements that live in a variable for a while, by (array, index). renamed: locals so; widened: to which C type reads
+    convert some of these. divided: quotients and
     remainders that are kept for a while; checked: indices, by the access that has checked them. broken: loops that run
     in strips, with the label behind them. nested: in how many loops of this function text is being written. owed: by
     names of loops, operations of those around that they count. counters: what counts the iterations of loops of which
@@ -84,6 +87,7 @@ class Function:
     scoped: set[str] = field(default_factory=set)
     replaced: dict[tuple[str, tuple[Expr, ...]], str] = field(default_factory=dict)
     renamed: dict[str, str] = field(default_factory=dict)
+    widened: dict[str, str] = field(default_factory=dict)
     divided: dict[Expr, str] = field(default_factory=dict)
     checked: dict[Access, str] = field(default_factory=dict)
     counters: dict[str, str] = field(default_factory=dict)
@@ -277,6 +281,8 @@ class Writer:
 
     def variable(self, name: str) -> str:
         renamed = self.function.renamed.get(name)
+        if name in self.function.widened:
+            return f"(({self.function.widened[name]}){renamed})"
         return renamed if renamed is not None else self.use(self.names.of(name))
 
     def size(self, array: str, axis: int) -> str:
@@ -359,6 +365,11 @@ class Writer:
     def has_bits(self) -> bool:
         """Whether there is a function that gives one bit of a number: a GPU has no vectors that are shifted."""
         return not self.function.on_device
+
+    def has_short_result(self, expr: Cast) -> bool:
+        """Whether a float that is converted is known to be one of int32."""
+        given = None if self.function.on_device else number_ranges(self.kernel).conversions.get(id(expr))
+        return given is not None and not given.nan and INT32.minimum <= given.low and given.high <= INT32.maximum
 
     # ---- accesses -----------------------------------------------------------------------------------------------
 

@@ -59,8 +59,12 @@ CHEAP = ("add", "sub", "mul", "and", "or", "xor")
 
 
 def select_updates(given: CodegenInput, lowering: LoopLowering) -> LoopLowering:
-    """Those of innermost loops without lanes."""
+    """Those of innermost loops without lanes, and in lanes the flags that each iteration has for itself."""
     found: set[int] = set()
+    for name in lowering.lanes:
+        body, own = given.loops[name].body, given.facts.loops[name].private
+        flags = ((stmt, flag_of(stmt)) for stmt in statements(body, If))
+        found |= {id(stmt) for stmt, flag in flags if flag is not None and flag[0] in own}
     for loop in statements(given.kernel.body, For, While):
         if loop.name not in lowering.lanes and not contains(loop.body, For, While):
             found |= {id(stmt) for stmt in statements(loop.body, If) if flag_of(stmt) is not None}

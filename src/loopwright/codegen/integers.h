@@ -88,6 +88,11 @@ LW_UNSIGNED_SHIFT(uint16_t, uint16, 16)
 LW_UNSIGNED_SHIFT(uint32_t, uint32, 32)
 LW_UNSIGNED_SHIFT(uint64_t, uint64, 64)
 
+/* A float that is known to be within 32 bits, which x86 converts in lanes. What is added is 0, and the compiler does not
+   know that: of a later conversion back it would make trunc(), -0.0 for 0. */
+__attribute__((weak, visibility("hidden"))) const int32_t lw_zero_bits = 0;
+#define LW_SHORT_INTEGER(number) ((int32_t)(number) + lw_zero_bits)
+
 /* (-1.0) ** n of an n that becomes a double: beyond 2 ** 53 all of these are even. */
 LW_PURE double lw_alternating(int64_t n) {
   return (n & 1) && n > -9007199254740992LL && n < 9007199254740992LL ? -1.0 : 1.0;

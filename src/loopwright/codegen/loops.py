@@ -12,6 +12,7 @@ from loopwright.codegen.decisions import PartialResult, VectorLanes
 from loopwright.codegen.function import Writer
 from loopwright.codegen.inspector import write_inspected
 from loopwright.codegen.loop_versions import FEWEST
+from loopwright.codegen.narrow_scalars import narrow_scalars
 from loopwright.codegen.narrow_sums import write_narrow
 from loopwright.codegen.partial_results import declare, named, one_by_one, put_into, standing_in, target_of
 from loopwright.codegen.rare_updates import skipping
@@ -51,7 +52,7 @@ def write_sequential(
         with passed(loop, at, w) as known, w.loop(f"int64_t {head}", loop.name, trips=trip, unroll=unroll, lanes=lanes):
             for line in (*inside, *known):
                 w.line(line)
-            write_iteration(loop, w, body)
+            _write_narrow_iteration(loop, lanes, w, body)
 
     def body() -> None:
         if first is not None:
@@ -93,6 +94,11 @@ def write_sequential(
             w.line(f"const int64_t lw_count = lw_trip(lw_lower, {upper}, lw_step);")
             (_write_once if short else write_range)(loop, "0", "lw_count", False, w, count)
     w.function.scoped.discard(variable)
+
+
+def _write_narrow_iteration(loop: For, lanes: Lanes | None, w: Writer, body: Callable[[], None]) -> None:
+    with narrow_scalars(loop, lanes, w):
+        write_iteration(loop, w, body)
 
 
 @contextmanager

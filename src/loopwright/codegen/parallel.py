@@ -19,6 +19,7 @@ from loopwright.codegen.function import Function, Writer
 from loopwright.codegen.inspector import write_inspected
 from loopwright.codegen.loop_versions import FEWEST
 from loopwright.codegen.loops import in_parts, lanes_of, passed, write_sequential
+from loopwright.codegen.narrow_scalars import narrow_scalars
 from loopwright.codegen.narrow_sums import write_narrow
 from loopwright.codegen.owner_computes import write_owner
 from loopwright.codegen.partial_results import named, one_by_one, standing_in, target_of, type_of
@@ -201,7 +202,8 @@ def _write_iterations(loop: For, lanes: Lanes | None, w: Writer, several: Accumu
         with w.loop(f"int64_t {head}", loop.name, lanes=lanes):
             for line in inside:
                 w.line(line)
-            write_iteration(loop, w, lambda: write_body(loop.body, w))
+            with narrow_scalars(loop, lanes, w):
+                write_iteration(loop, w, lambda: write_body(loop.body, w))
 
     write_parts = write_narrow if loop.name in w.decided.narrow else write_inspected
 

@@ -7,6 +7,8 @@
 4. A loop that makes a local array larger than a core's own cache would have each thread make one: the loops inside,
    which fill it and read it, are shared out instead.
 5. Innermost loops that need no order go into vector lanes; a parallel loop that is innermost gets both.
+6. A loop in another one whose work is known, and too little for two threads, is left to the C compiler: what it takes
+   to ask for threads would be paid in each iteration of the loop around.
 """
 
 from __future__ import annotations
@@ -15,11 +17,11 @@ from collections.abc import Iterator
 from math import prod
 
 from loopwright.analysis.facts import Facts
-from loopwright.ir.nodes import Allocate, Body, Const, For, If, Kernel, While
+from loopwright.ir.nodes import Allocate, Body, Const, For, If, Kernel, Stmt, While
 from loopwright.ir.queries import contains
-from loopwright.ir.walk import bodies, statements
+from loopwright.ir.walk import bodies, own_expressions, statements, subexpressions
 from loopwright.recipe.tunable import Tunable
-from loopwright.steps.extent import extent_of
+from loopwright.steps.extent import extent_of, trip_of
 from loopwright.steps.pack import CACHE_BYTES
 from loopwright.steps.parallelize import Parallelize
 from loopwright.steps.schedule import Schedule
@@ -36,6 +38,9 @@ LEVEL = Tunable(
 LANES = Tunable(
     "vector lanes", 1, (0, 1), "asked for, or left to the C compiler's judgement", words=("left open", "asked for")
 )
+
+LEAST_WORK = 2000
+"""Operations: threads share no loop with fewer."""
 
 
 def marks(
@@ -58,17 +63,29 @@ def marks(
     return (*parallel, *vector) if lanes else parallel
 
 
-def _outermost(body: Body, kernel: Kernel, facts: Facts, strict: bool, level: int) -> list[str]:
+def _outermost(
+    body: Body, kernel: Kernel, facts: Facts, strict: bool, level: int, is_inside: bool = False
+) -> list[str]:
     names: list[str] = []
     for stmt in body:
+        if isinstance(stmt, For | While) and is_inside and 0 < _known_work(stmt) < LEAST_WORK:
+            continue
         if isinstance(stmt, For) and not _is_front(stmt) and _worth_it(stmt, kernel, facts, strict):
             further_in = level or _makes_much(stmt)
-            further = _outermost(stmt.body, kernel, facts, strict, max(0, level - 1)) if further_in else []
+            further = _outermost(stmt.body, kernel, facts, strict, max(0, level - 1), True) if further_in else []
             names += further or [stmt.name]
             continue
         for inner in bodies(stmt):
-            names += _outermost(inner, kernel, facts, strict, level)
+            names += _outermost(inner, kernel, facts, strict, level, is_inside or isinstance(stmt, For | While))
     return names
+
+
+def _known_work(stmt: Stmt) -> int:
+    """How many operations a statement takes, where all its loops run a constant number of times; 0 where not."""
+    own = sum(1 for expr in own_expressions(stmt) for _ in subexpressions(expr)) + 1
+    parts = [_known_work(part) for body in bodies(stmt) for part in body]
+    trip = trip_of(stmt) if isinstance(stmt, For) else None if isinstance(stmt, While) else 1
+    return 0 if trip is None or 0 in parts else own + trip * sum(parts)
 
 
 def _makes_much(loop: For) -> bool:

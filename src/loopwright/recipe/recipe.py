@@ -20,6 +20,7 @@ from loopwright.recipe.renumbering import among_neighbours
 from loopwright.recipe.rounds_together import rounds_together
 from loopwright.recipe.run_time_inspection import inspected
 from loopwright.recipe.shape import shaped
+from loopwright.recipe.short_loops import in_full
 from loopwright.recipe.target import CpuTarget
 from loopwright.recipe.time_tiling import across_time, on_diagonals
 from loopwright.recipe.triangular_depth import in_blocks
@@ -104,6 +105,7 @@ def _restructured(partial: PartialSchedule, target: CpuTarget) -> None:
         apart_at_points(partial)
     if not partial.decisions:
         on_diagonals(partial, target)
+    in_full(partial)
     without_conditions(partial)
     # Whatever loop is innermost by now.
     upwards(partial)
