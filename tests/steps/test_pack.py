@@ -10,6 +10,7 @@ from loopwright.codegen.openmp import generate
 from loopwright.ir.text import print_kernel
 from loopwright.steps.pack import Pack
 from loopwright.steps.schedule import apply_schedule, parse_schedule
+from loopwright.steps.stage import Stage
 from steps.before_after import check_same
 from steps.kernels import MATMUL, ROWS, WHILE, known
 from steps.pictures import check_picture
@@ -287,3 +288,5 @@ def test_a_part_of_an_array_that_the_loop_writes_elsewhere(tmp_path: Path) -> No
     random = np.random.default_rng(3)
     calls = [(random.random((7, 6)), np.asfortranarray(random.random((7, 6))), x, n, 0) for n in (0, 2, 5)]
     check_same(OWN.replace("m .. m + 3", "2 .. n"), "pack a i", calls, tmp_path)
+    rejection = Stage("a", "i", 2).illegal(kernel, facts, strict=True)  # other threads may be ahead
+    assert rejection is not None and "writes to 'a'" in rejection.reason

@@ -67,7 +67,7 @@ class Pack(Step):
             return rejection
         if self.blocks and self.blocks not in {one.name for one in statements(loop.body, For)}:
             return Rejection(f"'{self.blocks}' is no loop inside '{self.loop}'")
-        region = self._region(kernel, loop)
+        region = self.region(kernel, loop)
         if isinstance(region, Rejection):
             return region
         if region.is_written:
@@ -93,7 +93,7 @@ class Pack(Step):
 
     def apply(self, kernel: Kernel) -> Kernel:
         loop = the_loop(kernel, self.loop)
-        region = self._region(kernel, loop)
+        region = self.region(kernel, loop)
         assert not isinstance(region, Rejection)
         region = ordered(region, self.transposed)
         if self.computed and (value := computed_of(loop, region)) is not None:
@@ -104,7 +104,8 @@ class Pack(Step):
             region = replace(region, shape=(*region.shape[:-1], region.shape[-1] + self.pad))
         return finished(with_statement(kernel, loop, kept_around(kernel, loop, region, "p")), kernel)
 
-    def _region(self, kernel: Kernel, loop: For) -> Region | Rejection:
+    def region(self, kernel: Kernel, loop: For) -> Region | Rejection:
+        """What the loop reads of the array, or why that is no simple region."""
         others = {id(one) for one in _uses(loop, self.array)[1]}
         return region_of(kernel, loop, self.array, CACHE_BYTES, whole=True, others=others, blocks=self.blocks)
 
@@ -131,7 +132,7 @@ def _uses(loop: For, array: str) -> tuple[list[Load], list[Load | Store]]:
 
 def _pays(kernel: Kernel, step: Pack) -> bool:
     """Whether anything is read more than once."""
-    region = region_of(kernel, the_loop(kernel, step.loop), step.array, CACHE_BYTES, whole=True)
+    region = step.region(kernel, the_loop(kernel, step.loop))
     return not isinstance(region, Rejection) and region.again
 
 

@@ -10,7 +10,7 @@ from loopwright.analysis.facts import Facts
 from loopwright.analysis.prefetch import rounds_of
 from loopwright.ir.linear import number, plus, times, variable
 from loopwright.ir.nodes import Allocate, ArrayParam, Binary, Body, Expr, For, If, Kernel, Run
-from loopwright.ir.queries import arrays_made, names_in
+from loopwright.ir.queries import arrays_made, arrays_stored, names_in
 from loopwright.ir.walk import statements
 from loopwright.steps.draft import finished, fresh, names_of, substituted, with_statement
 from loopwright.steps.extent import around, trip_of
@@ -68,6 +68,8 @@ class Stage(Step):
         packed = Pack(self.array, self.loop, self.transposed, self.pad)
         if (rejection := packed.illegal(kernel, facts, strict)) is not None:
             return rejection
+        if self.array in arrays_stored(the_loop(kernel, self.loop).body):
+            return Rejection(f"'{self.loop}' writes to '{self.array}', and threads do not wait for one another there")
         for run, threads in zip(THREADS, (self.x, self.y), strict=False):
             if threads > (most := facts.gpu.most_threads(run)):
                 return Rejection(f"a block has at most {most} threads along {run[-1]}")
