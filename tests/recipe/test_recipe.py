@@ -79,17 +79,19 @@ CASES = {
     "trmm": (
         TRMM,
         TRMM_SHAPES,
-        "split i 64; cut k i.o+64; fission j 3; fission j 2; fission i 3; fission i 2; reorder k j; split j 128; "
-        "reorder j.o k j; reorder k.1 j.1.1; specialize 24*j.1.1 j.1.1*k.1 >= 96 in i.1.1; reorder i.1.1.1 "
-        "j.1.1.1 k.1.1; promote b k.1.1; reorder k.1 i.1.1 j.1.1; tile k.1 384 i.1.1 6 j.1.1 8; reorder k.1.o "
-        "j.1.1.o i.1.1.o; split i.1.1.o 84; reorder i.1.1.o.o j.1.1.o i.1.1.o; pack a j.1.1.o fill i.1.1 blocks "
-        "i.1.1.o; pack b i.1.1.o fill j.1.1; specialize i.1.1 j.1.1 full; promote b k.1; specialize i.1.1.2 full; "
-        "complete j.1.1.2; promote b k.1.2; overrun j.1.1.2; reorder i.1.1.2.1 k.1.2.1; specialize j.1.1.2.1 "
-        "full; promote b k.1.2.1; parallelize j.o; parallelize i.1.1.o.p; parallelize j.1.1.o; parallelize "
-        "i.1.1.1; parallelize i.1; vectorize j; vectorize i.1.1.p; vectorize i.1.1.p.1; vectorize j.1.1.p; "
-        "vectorize j.1.1.p.1; vectorize j.1.1.r; vectorize j.1.1; vectorize j.1.1.w; vectorize j.1.1.2.r; "
-        "vectorize j.1.1.2.r.1; vectorize j.1.1.2; vectorize j.1.1.2.w; vectorize j.1.1.2.w.1; vectorize "
-        "j.1.1.2.1.r; vectorize j.1.1.2.1; vectorize j.1.1.2.1.w; vectorize j.1.1.2.1.1; vectorize j.1",
+        "specialize i >= 64 in i; split i 64; cut k i.o+64; fission j 3; fission j 2; fission i 3; fission i 2; "
+        "reorder k j; split j 128; reorder j.o k j; reorder k.2 j.1.2; fission j.1 2; reorder k.1 j.1; split j.1 "
+        "128; reorder j.1.o k.1 j.1; specialize 24*j.1.2 j.1.2*k.2 >= 96 in i.1.2; reorder i.1.2.1 j.1.2.1 k.2.1; "
+        "promote b k.2.1; reorder k.2 i.1.2 j.1.2; tile k.2 384 i.1.2 6 j.1.2 8; reorder k.2.o j.1.2.o i.1.2.o; "
+        "split i.1.2.o 84; reorder i.1.2.o.o j.1.2.o i.1.2.o; pack a j.1.2.o fill i.1.2 blocks i.1.2.o; pack b "
+        "i.1.2.o fill j.1.2; specialize i.1.2 j.1.2 full; promote b k.2; specialize i.1.2.2 full; complete "
+        "j.1.2.2; promote b k.2.2; overrun j.1.2.2; reorder i.1.2.2.1 k.2.2.1; specialize j.1.2.2.1 full; promote "
+        "b k.2.2.1; parallelize j.o; parallelize i.1.2.o.p; parallelize j.1.2.o; parallelize i.1.2.1; parallelize "
+        "i.1.1; parallelize j.1.o; parallelize j.1.1.1; vectorize j; vectorize i.1.2.p; vectorize i.1.2.p.1; "
+        "vectorize j.1.2.p; vectorize j.1.2.p.1; vectorize j.1.2.r; vectorize j.1.2; vectorize j.1.2.w; vectorize "
+        "j.1.2.2.r; vectorize j.1.2.2.r.1; vectorize j.1.2.2; vectorize j.1.2.2.w; vectorize j.1.2.2.w.1; "
+        "vectorize j.1.2.2.1.r; vectorize j.1.2.2.1; vectorize j.1.2.2.1.w; vectorize j.1.2.2.1.1; vectorize "
+        "j.1.1; vectorize j.1",
     ),
     # Over time before all others, and then none of them: neither rows nor points.
     "jacobi": (

@@ -72,15 +72,15 @@ def cut(text: str, strict: bool = False) -> tuple[Kernel, PartialSchedule]:
 @pytest.mark.parametrize(
     ("text", "shapes", "expected"),
     [
-        (SOLVE, TRMM_SHAPES, "split i 16; cut k i.o; fission j 2; fission i 2"),
-        (SOLVE_BY_ROWS, TRMM_SHAPES, "split i 16; cut k i.o; fission i 2"),
-        (TRMM, TRMM_SHAPES, f"split i 16; cut k i.o+16; {APART}"),
+        (SOLVE, TRMM_SHAPES, "specialize i >= 16 in i; split i 16; cut k i.o; fission j 2; fission i 2"),
+        (SOLVE_BY_ROWS, TRMM_SHAPES, "specialize i >= 16 in i; split i 16; cut k i.o; fission i 2"),
+        (TRMM, TRMM_SHAPES, f"specialize i >= 16 in i; split i 16; cut k i.o+16; {APART}"),
         (
             LOWER,
             PRODUCT_SHAPES,
-            "demote s; split i 16; cut k i.o+1; fission j 3; fission j 2; fission i 3; fission i 2",
+            f"demote s; specialize i >= 16 in i; split i 16; cut k i.o+1; {APART}",
         ),
-        (BELOW, PRODUCT_SHAPES, "reorder k i j; split k 16; cut i k.o+16; fission k 2"),
+        (BELOW, PRODUCT_SHAPES, "reorder k i j; specialize k >= 16 in k; split k 16; cut i k.o+16; fission k 2"),
     ],
     ids=["solve", "solve_by_rows", "trmm", "lower", "below"],
 )
@@ -91,7 +91,8 @@ def test_a_rectangle_for_each_block_of_rows(text: str, shapes: Mapping[str, str]
 
 
 def test_the_reason() -> None:
-    (why,) = reasons(cut(SOLVE)[1])
+    few, why = reasons(cut(SOLVE)[1])
+    assert few == "fewer iterations of 'i' are a triangle and nothing else"
     assert why == "'k' ends where 'i' stands: for 16 iterations of 'i' together most of it is the same"
 
 

@@ -22,6 +22,7 @@ from loopwright.recipe.tunable import Tunable
 from loopwright.steps.cut import Cut
 from loopwright.steps.extent import ends_of, starts_of, trip_of
 from loopwright.steps.reorder import Reorder
+from loopwright.steps.specialize import LARGE, Specialize
 from loopwright.steps.split import Split
 
 ROWS = Tunable(
@@ -71,12 +72,20 @@ def _cut(partial: PartialSchedule, chain: Chain, length: int) -> None:
         f"'{depth}' {'begins' if triangle.is_upper else 'ends'} where '{row}' stands: for {length} iterations of "
         f"'{row}' together most of it is the same"
     )
+    _for_few(partial, triangle.row, length)
     (outer,) = (name for name in made(partial, Split(triangle.row, length), why) if name != triangle.row)
     place = triangle.offset + length - 1 if triangle.is_upper else triangle.offset
     new = made(partial, Cut(triangle.depth, outer, place), why)
     rectangle = next(name for name in new if name.startswith(triangle.depth)) if triangle.is_upper else triangle.depth
     inner = next(one[-1].name for one in partial.chains() if any(loop.name == rectangle for loop in one))
     isolate(partial, inner, triangle.row, why)
+
+
+def _for_few(partial: PartialSchedule, row: str, length: int) -> None:
+    """A version as it is for few rows, which are no block."""
+    few = f"fewer iterations of '{user_name(row)}' are a triangle and nothing else"
+    with partial.together():
+        partial.take(Specialize((row,), LARGE, length, row), few)
 
 
 def triangle_of(chain: Chain, roles: Roles) -> Triangle | None:
