@@ -7,17 +7,16 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
 from loopwright.analysis.facts import Facts
-from loopwright.analysis.local_arrays import never_meet
 from loopwright.ir.linear import plus
 from loopwright.ir.nodes import Binary, Cast, Const, Expr, For, Kernel, Load, Store, Unary, Var, While
 from loopwright.ir.queries import arrays_loaded, names_assigned, names_in
 from loopwright.ir.walk import children, expressions, loops, own_expressions, statements, subexpressions
 from loopwright.steps.draft import finished, with_statement
-from loopwright.steps.extent import around, extent_of, marked
+from loopwright.steps.extent import extent_of, marked
 from loopwright.steps.grammar import From1
 from loopwright.steps.limits import limits_of
 from loopwright.steps.nest import left_early, missing, overlapping, the_loop
-from loopwright.steps.region import Region, kept_around, may_fail, region_of
+from loopwright.steps.region import Region, kept_around, may_fail, never_meet_inside, region_of
 from loopwright.steps.step import Rejection, Step, legal
 
 CACHE_BYTES = 512 * 1024
@@ -83,11 +82,7 @@ class Pack(Step):
     def _meets_others(self, kernel: Kernel, loop: For, facts: Facts) -> Rejection | None:
         """Why what the loop writes of the array cannot be kept apart from what it reads at another index."""
         ours, others = _uses(loop, self.array)
-        if not others:
-            return None
-        some, rest = {id(one) for one in ours}, {id(one) for one in others}
-        stack = [one.name for one in around(kernel, loop) if isinstance(one, For | While)]
-        if never_meet(kernel, some, rest, stack, facts.known):
+        if not others or never_meet_inside(kernel, loop, ours, others, facts):
             return None
         return Rejection(f"'{self.loop}' writes elements of '{self.array}' that may be among those it reads")
 

@@ -7,16 +7,15 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
 from loopwright.analysis.facts import Facts
-from loopwright.analysis.local_arrays import never_meet
-from loopwright.ir.nodes import Const, For, Kernel, Load, Store, While
+from loopwright.ir.nodes import Const, For, Kernel, Load, Store
 from loopwright.ir.queries import arrays_stored
 from loopwright.ir.walk import expressions, loops, statements
 from loopwright.steps.draft import finished, with_statement
-from loopwright.steps.extent import around, marked
+from loopwright.steps.extent import marked
 from loopwright.steps.filled import fill_before
 from loopwright.steps.nest import left_early, missing, overlapping, the_loop
 from loopwright.steps.pack import CACHE_BYTES
-from loopwright.steps.region import Region, kept_around, may_fail, region_of
+from loopwright.steps.region import Region, kept_around, may_fail, never_meet_inside, region_of
 from loopwright.steps.step import Rejection, Step
 
 STACK_BYTES = 4096
@@ -85,11 +84,7 @@ class Promote(Step):
     def _meets_others(self, kernel: Kernel, loop: For, facts: Facts) -> Rejection | None:
         """Why the elements cannot be kept apart from others of the array that the loop reads."""
         ours, others = _uses(loop, self.array)
-        if not others:
-            return None
-        some, rest = {id(one) for one in ours}, {id(one) for one in others}
-        stack = [one.name for one in around(kernel, loop) if isinstance(one, For | While)]
-        if never_meet(kernel, some, rest, stack, facts.known):
+        if not others or never_meet_inside(kernel, loop, ours, others, facts):
             return None
         return Rejection(f"'{self.loop}' uses several elements of '{self.array}' at a time, which may be the same")
 

@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from loopwright.analysis.facts import Facts
+from loopwright.analysis.local_arrays import never_meet
 from loopwright.analysis.trace import escapes
 from loopwright.ir.linear import apart, least, linear, minus, number, parted, plus, variable
 from loopwright.ir.nodes import (
@@ -28,6 +29,7 @@ from loopwright.ir.nodes import (
     Stmt,
     Store,
     Var,
+    While,
 )
 from loopwright.ir.queries import contains, has, names_assigned, names_in
 from loopwright.ir.types import Scalar
@@ -41,7 +43,7 @@ from loopwright.ir.walk import (
     subexpressions,
 )
 from loopwright.steps.draft import fresh, names_of
-from loopwright.steps.extent import ends_of, extent_of, loops_around, surely_runs
+from loopwright.steps.extent import around, ends_of, extent_of, loops_around, surely_runs
 from loopwright.steps.limits import Limit, all_of, limits_in, lowest, none_beyond
 from loopwright.steps.nest import step_of
 from loopwright.steps.step import Rejection
@@ -399,8 +401,8 @@ def _kept(
         first = lowest(limit.below, loops)
         if first is None or names_in(first) & covered or any(step_of(one) < 0 for one in inner):
             return None
-        around = outer.get(first.name) if isinstance(first, Var) else None
-        if around is None or limit.end not in ends_of(around):
+        stretch = outer.get(first.name) if isinstance(first, Var) else None
+        if stretch is None or limit.end not in ends_of(stretch):
             conditions.append(Compare("lt", first, limit.end))
     return conditions
 
@@ -414,6 +416,14 @@ def may_fail(loop: For, region: Region, facts: Facts) -> Rejection | None:
         if (ours or region.is_written) and any(bounds.kind == "checked" for bounds in facts.bounds_of(part)):
             return Rejection(f"an error may end '{loop.name}' in the middle, before '{region.array}' is up to date")
     return None
+
+
+def never_meet_inside(
+    kernel: Kernel, loop: For, some: Sequence[Load | Store], others: Sequence[Load | Store], facts: Facts
+) -> bool:
+    """Whether accesses of one array in a loop touch no element in common, each time the loop runs."""
+    stack = [one.name for one in around(kernel, loop) if isinstance(one, For | While)]
+    return never_meet(kernel, {id(one) for one in some}, {id(one) for one in others}, stack, facts.known)
 
 
 def kept_around(kernel: Kernel, loop: For, region: Region, suffix: str, fill: Const | None = None) -> Body:
