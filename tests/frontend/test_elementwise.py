@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from frontend.judge import define, refusal, same, same_made
+from frontend.judge import define, kernel_of, refusal, same, same_made
+from loopwright.ir.nodes import Allocate
+from loopwright.ir.queries import contains
 
 EXPRESSIONS = [
     "a + b", "a - 2", "1.5 * a", "a ** 2 / b", "-a", "abs(a)", "a // 2", "a % 3", "a < b", "a == 1",
@@ -161,3 +163,23 @@ def of_rank_zero(z, a):
 
 def test_an_array_without_axes():
     same(of_rank_zero, np.array(3.0), np.arange(3.0))
+
+
+ROWS = [
+    ("a[i] -= 2 * a[k]", False),
+    ("a[i, 1:] += a[k, 1:]", False),
+    ("a[:, i] *= a[:, k]", False),
+    ("a[i] = a[k] * a[k, 0]", True),
+    ("a[i, 1:] += a[k, :-1]", True),
+    ("a[i] = a[k, ::-1]", True),
+    ("a[a[i, 0] % 3] = a[k] + a[i]", True),
+]
+
+
+@pytest.mark.parametrize(("statement", "is_copied"), ROWS)
+def test_rows_are_the_same_or_have_nothing_in_common(statement, is_copied):
+    """What a row gets from another one needs no copy, whichever rows they are, as long as columns do not move."""
+    function = define(f"def f(a, i, k):\n    {statement}\n")
+    for i, k in ((0, 1), (2, 2), (-1, 2), (1, -3)):
+        same(function, np.arange(1, 13).reshape(3, 4), i, k)
+    assert contains(kernel_of(function, np.zeros((3, 4), np.int64), 0, 1).body, Allocate) == is_copied

@@ -57,8 +57,9 @@ from loopwright.ir.nodes import (
     Store,
     Var,
 )
+from loopwright.ir.queries import has, names_assigned, names_in
 from loopwright.ir.types import BOOL, INT64, Scalar
-from loopwright.ir.walk import expressions
+from loopwright.ir.walk import expressions, statements
 
 Scalars = Callable[..., Value]
 _INDICES = "ijklmn"
@@ -287,12 +288,25 @@ def meets_itself(cx: Context, target: View, written: Sequence[Stmt]) -> bool:
     stores = [stmt for stmt in _stores(written) if stmt.array == target.array.name]
     places = {stmt.index for stmt in stores}
     shared = cx.session.signature.overlap and _is_argument(cx, target.array.name)
+    changing = {loop.name for loop in statements(tuple(written), For)} | names_assigned(tuple(written))
     for load in expressions(tuple(written), Load):
-        if load.array == target.array.name and (len(places) != 1 or load.index not in places):
+        if load.array == target.array.name and (
+            len(places) != 1 or not all(_is_there_or_never(load.index, place, changing) for place in places)
+        ):
             return True
         if shared and load.array != target.array.name and _is_argument(cx, load.array):
             return True
     return False
+
+
+def _is_there_or_never(read: Sequence[Expr], written: Sequence[Expr], changing: set[str]) -> bool:
+    """Whether an iteration reads the element that it writes, or else elements that none writes: rows that stay the same
+    meanwhile are one and the same, or have nothing in common (`a[i] -= f * a[k]`)."""
+
+    def stays(place: Expr) -> bool:
+        return not has(place, Load) and not names_in(place) & changing
+
+    return all(mine == its or (stays(mine) and stays(its)) for mine, its in zip(read, written, strict=True))
 
 
 def may_meet(cx: Context, target: View, source: ArrayLike) -> bool:
