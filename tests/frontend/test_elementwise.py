@@ -169,10 +169,10 @@ ROWS = [
     ("a[i] -= 2 * a[k]", False),
     ("a[i, 1:] += a[k, 1:]", False),
     ("a[:, i] *= a[:, k]", False),
-    ("a[i] = a[k] * a[k, 0]", True),
+    ("a[i] = a[k] * a[k, 0]", False),
     ("a[i, 1:] += a[k, :-1]", True),
     ("a[i] = a[k, ::-1]", True),
-    ("a[a[i, 0] % 3] = a[k] + a[i]", True),
+    ("a[a[i, 0] % 3] = a[k] + a[i]", False),
 ]
 
 
