@@ -72,7 +72,8 @@ MATTERS = {"remap": "off",
     "compiler_flags": ("-O0",), "compile_timeout_s": 1.0, "debug": frozenset({"times"}), "dump": Path("x"),
     "built": "off", "layout": "off",
 }  # fmt: skip
-INDIFFERENT = {"threads": 5, "explore": False, "store": "off", "tuned": "off", "devices": "cpu, cuda",
+INDIFFERENT = {"results": "device", "threads": 5, "explore": False,
+               "store": "off", "tuned": "off", "devices": "cpu, cuda",
                "plan": "split", "goal": "energy", "watts": (("cpu", 9.0, 1.0),)}  # fmt: skip
 
 
