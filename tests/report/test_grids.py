@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 from typing import Any
 
@@ -70,7 +69,7 @@ def shrinking(a):  # type: ignore[no-untyped-def]
 @lw.kernel
 def chased(a):  # type: ignore[no-untyped-def]
     for i in range(1, a.shape[0]):
-        a[i] = math.sqrt(a[i - 1] + a[i])
+        a[i] = np.sqrt(a[i - 1] + a[i])
 
 
 ONE_ROW_A_THREAD = "split i 64; bind i.o block.x; bind i thread.x"
