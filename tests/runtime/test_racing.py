@@ -12,7 +12,7 @@ import loopwright as lw
 from loopwright.ir.signature import Shape
 from loopwright.placement.line_up import CLEARLY
 from loopwright.profile.work_form import WorkForm
-from loopwright.runtime.racing import LOOKS, READY_NS, Racing
+from loopwright.runtime.racing import LOOKS, MOST_SHAPES, READY_NS, Racing
 from runtime.cuts import same
 
 TWO = "cpu, emulated"
@@ -166,3 +166,12 @@ def test_a_gpu_that_is_lost_leaves_calls_to_the_cpu(monkeypatch: pytest.MonkeyPa
             c = np.ones((30, 30))
             products(a, a, c)
             assert (c == 31).all()
+
+
+def test_of_few_shapes_is_known_what_they_took() -> None:
+    known = learned()
+    for n in range(2 * MOST_SHAPES):
+        known.measured(Shape((n,)), 0, 1e6)
+        known.serves[Shape((n,))] = 0
+    assert len(known.took_ns) <= MOST_SHAPES >= len(known.serves)
+    assert known.took_ns[Shape((2 * MOST_SHAPES - 1,))] == {0: 1e6}

@@ -51,7 +51,7 @@ OTHER_SHAPE = 2.0
 """A device that was measured with another shape takes so many times longer or shorter at most than by that."""
 
 MOST_SHAPES = 256
-"""For how many shapes of calls is kept what they have to do."""
+"""For how many shapes of calls is kept what they have to do, and what they took."""
 
 LOOKS = 64
 """After so many calls without more ado one is measured."""
@@ -153,6 +153,9 @@ class Racing:
 
     def measured(self, shape: Shape, place: int, took_ns: float) -> None:
         """A device has made a call."""
+        if shape not in self.took_ns and len(self.took_ns) >= MOST_SHAPES:
+            self.took_ns.clear()
+            self.serves.clear()
         times = self.took_ns.setdefault(shape, {})
         times[place] = min(took_ns, times.get(place, math.inf))
 
