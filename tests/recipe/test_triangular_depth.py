@@ -46,6 +46,16 @@ kernel lower(a: float64[2] C, b: float64[2] C, c: float64[2] C):
                 s = s + a[i, k] * b[k, j]
             c[i, j] = s
 """
+SOLVE_IN_SCALARS = """
+kernel solve(a: float64[2] C, b: float64[2] C):
+    var s: float64
+    for i in 0 .. size(b, 0):
+        for j in 0 .. size(b, 1):
+            s = b[i, j]
+            for k in 0 .. i:
+                s = s - a[i, k] * b[k, j]
+            b[i, j] = s * a[i, i]
+"""
 BELOW = """
 kernel below(a: float64[2] C, b: float64[2] C, c: float64[2] C):
     for i in 0 .. size(c, 0):
@@ -76,13 +86,18 @@ def cut(text: str, strict: bool = False) -> tuple[Kernel, PartialSchedule]:
         (SOLVE_BY_ROWS, TRMM_SHAPES, "specialize i >= 16 in i; split i 16; cut k i.o; fission i 2"),
         (TRMM, TRMM_SHAPES, f"specialize i >= 16 in i; split i 16; cut k i.o+16; {APART}"),
         (
+            SOLVE_IN_SCALARS,
+            TRMM_SHAPES,
+            "demote s; specialize i >= 16 in i; split i 16; cut k i.o; fission j 2; fission i 2",
+        ),
+        (
             LOWER,
             PRODUCT_SHAPES,
             f"demote s; specialize i >= 16 in i; split i 16; cut k i.o+1; {APART}",
         ),
         (BELOW, PRODUCT_SHAPES, "reorder k i j; specialize k >= 16 in k; split k 16; cut i k.o+16; fission k 2"),
     ],
-    ids=["solve", "solve_by_rows", "trmm", "lower", "below"],
+    ids=["solve", "solve_by_rows", "trmm", "solve_in_scalars", "lower", "below"],
 )
 def test_a_rectangle_for_each_block_of_rows(text: str, shapes: Mapping[str, str], expected: str, strict: bool) -> None:
     written, partial = cut(text, strict)

@@ -176,15 +176,20 @@ def _for_few(partial: PartialSchedule, chain: Chain) -> None:
 def wanted(partial: PartialSchedule, chain: Chain) -> Roles:
     """What the loops do for a block, with sums in elements of an array where they were in scalars. Raises NotTaken."""
     short = set(short_loops(chain))
-    roles = roles_of(partial, chain, windows=True) or roles_of(partial, chain, own=True)
+    roles = _any_roles(partial, chain)
     in_scalars = roles is None and len(chain) > 2
     if in_scalars and (scalars := tying(partial, chain[-1])):
         for name in scalars:
             partial.take(Demote(name), f"what '{user_name(name)}' adds up can be added side by side in elements")
-        roles = roles_of(partial, partial.around(chain[-1].name), windows=True)
+        roles = _any_roles(partial, partial.around(chain[-1].name))
     if roles is None or (short.issuperset(roles.depths) and (in_scalars or len(roles.depths) > 1)):
         raise NotTaken
     return roles
+
+
+def _any_roles(partial: PartialSchedule, chain: Chain) -> Roles | None:
+    """With a window, or with another part of the target's own array, as in a triangular system."""
+    return roles_of(partial, chain, windows=True) or roles_of(partial, chain, own=True)
 
 
 def roles_of(partial: PartialSchedule, chain: Chain, windows: bool = False, own: bool = False) -> Roles | None:
