@@ -397,26 +397,26 @@ class DeviceView(DeviceArray):
         self._root.used()
 
     def numpy(self) -> Array:
-        _, elements = self._stretch()
+        _, _, elements = self._stretch()
         return elements.copy()
 
     def copy_from(self, source: Any) -> None:
         array = self._fitting(source)
         note_writes([self])
         try:
-            stretch, elements = self._stretch()
+            low, stretch, elements = self._stretch()
             elements[...] = array
             if array.nbytes:
-                self._gpu.upload(self._low, stretch)
+                self._gpu.upload(low, stretch)
                 self._settled()
         finally:
             note_writes([self])
 
-    def _stretch(self) -> tuple[Array, Array]:
-        """A copy of the memory from its first byte to its last one, and its elements there."""
+    def _stretch(self) -> tuple[int, Array, Array]:
+        """The address of its first byte, a copy of the memory from there to its last one, and its elements in that."""
         low, high = extent(self.argument())
-        self._low, stretch = low, np.empty(high - low, np.uint8)
+        stretch = np.empty(high - low, np.uint8)
         if self.nbytes:
             self._gpu.synchronize()
             self._gpu.download(stretch, low)
-        return stretch, np.ndarray(self.shape, self.dtype, stretch, self._address - low, self._strides)
+        return low, stretch, np.ndarray(self.shape, self.dtype, stretch, self._address - low, self._strides)
