@@ -216,6 +216,33 @@ kernel into(a: float64[2] C, b: float64[1] C, c: int64[1] C, n: int64):
     assert Reduce("i", 4).illegal(*known(text), strict=False) is not None
 
 
+KEYED = """
+kernel keyed(n: int64, p: int64[1] C, a: float64[1] C, counts: int64[1] C) -> tuple(float64):
+    var s: float64
+    s = 1.0
+    for i in 0 .. n:
+        s = s + a[i]
+        counts[p[i]] = counts[p[i]] + 1
+    return s
+"""
+
+
+@pytest.mark.parametrize("size", [0, 1, 5, 30])
+def test_a_loop_that_has_a_total_may_add_by_key_too(size: int) -> None:
+    kernel, facts = known(KEYED)
+    assert Reduce("i", 4).illegal(kernel, facts, strict=False) is None
+    after = Reduce("i", 4).apply(kernel)
+    verify(after)
+    found = []
+    for one in (kernel, after):
+        counts = np.zeros(5, np.int64)
+        found.append((interpret(one, [size, np.arange(size) * 3 % 5, np.arange(float(size)), counts]), counts.tolist()))
+    assert found[0] == found[1]
+    alone, facts = known(KEYED.replace("        s = s + a[i]\n", ""))
+    rejection = Reduce("i", 4).illegal(alone, facts, strict=False)
+    assert rejection is not None and "adds to elements of 'counts'" in rejection.reason
+
+
 def test_parse_reads_what_str_writes() -> None:
     assert Reduce.parse(("i", "64")) == Reduce("i", 64) and str(Reduce("i", 64)) == "reduce i 64"
     with pytest.raises(ValueError, match="reduce LOOP LANES"):

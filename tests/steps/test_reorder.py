@@ -10,7 +10,7 @@ from loopwright.steps.reorder import Reorder
 from loopwright.steps.schedule import apply_schedule, parse_schedule
 from steps.kernels import MATMUL, PREFIX, ROWS, known
 from steps.pictures import check_picture
-from steps.same import check_same
+from steps.same import check_same, refusal
 
 WAVE = """
 kernel wave(a: float64[2] C, n: int64):
@@ -201,6 +201,28 @@ def test_what_the_user_promised_of_inner_iterations_does_not_hold_for_outer_ones
     text = TRIANGLE.replace("0 .. i:", "0 .. i asserted:").replace("0 .. n:", "0 .. n asserted:")
     asserted = {name: loop.asserted for name, loop in loops(check_same(text, "reorder j i")).items()}  # type: ignore[union-attr]
     assert asserted == {"j": False, "i": True}
+
+
+SPARSE = """
+kernel sparse(n: int64, m: int64, p: int64[1] C, x: float64[2] C, y: float64[2] C):
+    for i in 0 .. n:
+        for k in 0 .. p[i]:
+            for j in 0 .. m:
+                y[i, j] = y[i, j] + x[k, j]
+"""
+
+
+def test_loops_whose_bounds_data_tells_change_places_inside_the_one_that_reads_them() -> None:
+    text = SPARSE.replace("p[i]", "min(p[i], n)")
+    for steps in ("reorder j k", "reorder i j k"):
+        changed = list(loops(check_same(text, steps)))
+        assert changed == ["i", "j", "k"]
+    assert "are not known before" in refusal(SPARSE, "reorder k i")
+    moved = SPARSE.replace("y[i, j] = y[i, j] + x[k, j]", "x[k, j] = x[k + 1, j - 1]")
+    assert "would change places" in refusal(moved, "reorder j k")
+    assert "are not known before" in refusal(
+        SPARSE.replace("y[i, j] =", "p[i + 1] = 1\n                y[i, j] ="), "reorder j k"
+    )
 
 
 def test_instances() -> None:

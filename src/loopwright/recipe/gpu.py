@@ -30,6 +30,7 @@ from loopwright.ir.queries import contains
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import loops, statements
 from loopwright.recipe.coalescing import accesses_inside, along_x
+from loopwright.recipe.code_sinking import expanded, is_narrow, sunk
 from loopwright.recipe.distribution import isolate
 from loopwright.recipe.grid_balanced import row_by_row
 from loopwright.recipe.grid_blocks import LINE, in_blocks, in_boxes
@@ -65,8 +66,6 @@ from loopwright.steps.guard import Guard
 from loopwright.steps.reorder import Reorder
 from loopwright.steps.schedule import Schedule
 
-NARROW = 5
-"""Fewer iterations than that make no row of threads: one thread does them all, and what they have in common once."""
 WAY = Tunable(
     "way to share out the nest",
     0,
@@ -121,6 +120,7 @@ def _recipe(
         carried(partial)
         scattered(partial)
         rows_apart(partial)
+        sunk(partial)
         if ways == "all":
             whole = partial.kernel
             few_sums(partial)
@@ -203,7 +203,7 @@ def _shared_out(partial: PartialSchedule, chain: Chain, simple: bool) -> list[Bo
     """Restructure one nest for a grid, or where it is to be simple only reorder it; the loops to bind."""
     free = [loop for loop in chain if is_free_now(partial, loop)]
     free = [loop for loop in free if not _is_point(loop)] or free
-    free = [loop for loop in free if not _is_shorter(loop, NARROW)] or free
+    free = [loop for loop in free if not is_narrow(loop)] or free
     attempts = (
         (SIMPLE if simple else ATTEMPTS)
         if free
@@ -422,6 +422,22 @@ def _as_it_is(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[B
     return in_blocks(partial, [free[0].name], f"iterations of '{user_name(free[0].name)}' are independent")
 
 
+def _apart(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bound]:
+    """The parallel loops without what stands between them, which gets loops of its own."""
+    if len(free) < 2:
+        return []
+    before, outer, inner = partial.kernel, free[0], free[-1]
+    why = f"with nothing between them, '{user_name(outer.name)}' and '{user_name(inner.name)}' are one grid"
+    expanded(partial, partial.around(inner.name), outer)
+    places = [loop.name for loop in chain[chain.index(outer) : chain.index(inner) + 1]]
+    names = dict(zip(places, isolate(partial, inner.name, outer.name, why), strict=True))
+    if partial.kernel is before:
+        raise NotTaken
+    now = partial.around(chain[-1].name)
+    mine = [loop for loop in now if loop.name in {names[one.name] for one in free}]
+    return _perfect(partial, now, mine) if inner is chain[-1] else _all_but_short(partial, now, mine)
+
+
 def _in_boxes(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bound]:
     """Four loops around one another or more that need no order: blocks for two of them, threads for two."""
     taken = perfect_run(chain, free)
@@ -453,6 +469,7 @@ ATTEMPTS = (
     _inside_out,
     _triangle,
     _perfect,
+    _apart,
     _all_but_short,
     _rows_of_blocks,
     _as_it_is,

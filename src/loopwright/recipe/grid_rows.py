@@ -42,6 +42,8 @@ DOWN_A_PLANE = 16
 LONG_COLUMN = 128
 """From which length on several threads share a column: with fewer elements each has less to do than it takes to put
 their results together (columns of 16, a sum of each: a thread each is ten times as fast)."""
+MANY = 1 << 16
+"""Rows from which on a thread for each keeps a large GPU busy, and what rows have in common is read once for many."""
 SHORT = 6
 """Iterations of a loop that nobody shares."""
 
@@ -72,7 +74,9 @@ def rows_of_loops(partial: PartialSchedule, run: list[For], at_once: bool = Fals
     rows, columns = rows_and_columns(partial, row)
     if columns > rows:
         return in_columns(partial, row, along)
-    if rows <= columns:
+    if are_alike(partial, row):
+        return rows_alike(partial, row, run[-1])
+    if rows == columns:
         raise NotTaken
     return in_rows(partial, row, along)
 
@@ -159,6 +163,11 @@ def rows_and_columns(partial: PartialSchedule, row: SharedRow) -> tuple[int, int
     return rows, columns
 
 
+def are_alike(partial: PartialSchedule, row: SharedRow) -> bool:
+    """Whether no access in the shared loops goes along these and along the rows too."""
+    return all(0 in (walk.strides.get(row.each), walk.strides.get(loop)) for loop, walk in _accesses(partial, row))
+
+
 def _accesses(partial: PartialSchedule, row: SharedRow) -> Iterator[tuple[str, AccessStrides]]:
     (each,) = (loop for loop in partial.around(row.each) if loop.name == row.each)
     for loop in statements(each.body, For):
@@ -194,6 +203,23 @@ def in_rows(partial: PartialSchedule, row: SharedRow, along: list[For]) -> list[
         bound += _shared_by(partial, row, threads)
         row = SharedRow(tuple(names[name] for name in row.outer), tuple(names[name] for name in row.shared))
     return [*bound, *_shared_by(partial, row, 1)]
+
+
+def rows_alike(partial: PartialSchedule, row: SharedRow, each: For) -> list[Bound]:
+    """Rows that go along the same elements, as the distances of each point from all others do: a thread for each where
+    there are many; where there are few, threads share each. Raises NotTaken where calls do not tell."""
+    if len(row.outer) > 1:
+        raise NotTaken
+    trip, found = trip_of(each), list[Bound]()
+    if trip is None:
+        names = version(partial, row.each, length_of([each]), MANY)
+        if names is None:
+            raise NotTaken
+        found += in_blocks(partial, [row.each], f"with {MANY} '{user_name(row.each)}' and more each has a thread")
+        row = SharedRow((names[row.each],), tuple(names[name] for name in row.shared))
+    elif trip >= MANY:
+        raise NotTaken
+    return [*found, *in_rows(partial, row, [partial.around(name)[-1] for name in row.shared])]
 
 
 def _longest(loop: For) -> int | None:

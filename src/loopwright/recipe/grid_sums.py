@@ -9,8 +9,15 @@ from loopwright.ir.queries import contains
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import statements
 from loopwright.recipe.distribution import isolate
-from loopwright.recipe.grid_blocks import in_blocks
-from loopwright.recipe.grid_rows import SHARING, SharedRow, columns_of_planes, in_columns, in_rows, length_of, version
+from loopwright.recipe.grid_rows import (
+    SHARING,
+    SharedRow,
+    are_alike,
+    columns_of_planes,
+    in_columns,
+    in_rows,
+    rows_alike,
+)
 from loopwright.recipe.grid_tiles import Bound, threads_fit
 from loopwright.recipe.interchange import starts_far_apart
 from loopwright.recipe.partial_schedule import Chain, NotTaken, PartialSchedule, made
@@ -30,8 +37,6 @@ LANES = Tunable(
     words=("by its length", "8", "16", "32", "64", "128", "256"),
 )
 """Rows of a block, each of which so many threads share."""
-MANY = 1 << 16
-"""Rows from which on a thread for each keeps a large GPU busy, and what rows have in common is read once for many."""
 SHORT = 64
 """Iterations of a sum of known length that one thread does."""
 
@@ -57,6 +62,9 @@ def shared_sums(partial: PartialSchedule, chain: Chain, free: list[For]) -> list
         return in_columns(partial, SharedRow((each.name,), (entry.name,)), [along])
     if columns and len(free) <= 3 and entry.name in partial.merges:
         return columns_of_planes(partial, SharedRow(tuple(loop.name for loop in free), (entry.name,)), along)
+    alike = SharedRow((each.name,), (entry.name,))
+    if len(free) == 1 and are_alike(partial, alike):
+        return rows_alike(partial, alike, free[0])
     raise NotTaken
 
 
@@ -72,12 +80,7 @@ def few_rows(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bo
         return []
     if any(one.kind != "scalar" for one in found.reductions) or contains(entry.body, While, Allocate):
         return []
-    names = version(partial, row.name, length_of([row]), MANY)
-    if names is None:
-        return []
-    why = f"with {MANY} '{user_name(row.name)}' and more each has a thread"
-    shared = SharedRow((names[row.name],), (names[entry.name],))
-    return [*in_blocks(partial, [row.name], why), *in_rows(partial, shared, [partial.around(names[entry.name])[-1]])]
+    return rows_alike(partial, SharedRow((row.name,), (entry.name,)), row)
 
 
 def turned(partial: PartialSchedule, chain: Chain) -> Chain:

@@ -44,6 +44,9 @@ def totals(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Boun
     loop = next((loop for loop in chain if partial.verdict(loop) == "reduction"), None)
     if loop is None:
         return []
+    kinds = {one.kind for one in partial.present_facts().loops[loop.name].reductions}
+    if kinds == {"scalar", "scatter"}:  # each part adds by key, and has totals
+        return _in_threads(partial, loop.name)
     if loop is chain[-1]:
         sum_in_scalars(partial, loop)
     is_piece = (extent_of(loop) or 0) >= PIECE

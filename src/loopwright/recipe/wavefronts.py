@@ -8,7 +8,14 @@ from collections.abc import Iterator
 from loopwright.analysis.facts import Facts, LoopFacts
 from loopwright.analysis.isl_schedule import Wanted
 from loopwright.ir.nodes import Assign, Body, For, Kernel, Store
-from loopwright.ir.queries import arrays_made, names_assigned, types_assigned
+from loopwright.ir.queries import (
+    arrays_loaded,
+    arrays_made,
+    arrays_stored,
+    names_assigned,
+    names_read,
+    types_assigned,
+)
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import bodies, statements
 from loopwright.recipe.index_set_splitting import apart_at_points
@@ -73,9 +80,10 @@ def _scalars(kernel: Kernel) -> list[str]:
 def is_free(loop: For, found: LoopFacts) -> bool:
     """Whether blocks or threads may share a loop: its iterations need no order, no array that each would need for
     itself, and nothing of the last one."""
-    own = arrays_made(loop.body)
-    own |= names_assigned(loop.body)
-    return found.verdict == "parallel" and not found.last and own.issuperset(found.private)
+    if found.verdict != "parallel" or found.last:
+        return False
+    outside = set(found.private) - arrays_made(loop.body) - names_assigned(loop.body)
+    return not outside & (names_read(loop.body) | arrays_loaded(loop.body) | arrays_stored(loop.body))
 
 
 def _lack(kernel: Kernel, facts: Facts) -> int:

@@ -37,6 +37,7 @@ from loopwright.steps.reverse import Reverse
 from loopwright.steps.scan import Scan
 from loopwright.steps.separate import Separate
 from loopwright.steps.shift import Shift
+from loopwright.steps.sink import Sink
 from loopwright.steps.skew import Skew
 from loopwright.steps.specialize import Specialize
 from loopwright.steps.split import Split
@@ -49,7 +50,7 @@ from loopwright.steps.unroll_and_jam import UnrollAndJam
 from loopwright.steps.vectorize import Vectorize
 
 STEPS: tuple[type[Step], ...] = (
-    Split, Tile, Align, Reorder, Swap, Fuse, Fission, Cut, Partition, Normalize, Reverse, Shift, Skew, Guard,
+    Split, Tile, Align, Reorder, Swap, Sink, Fuse, Fission, Cut, Partition, Normalize, Reverse, Shift, Skew, Guard,
     Complete, Overrun, Separate, Specialize, Promote, Hold, Carry, Demote, Expand, Pack, Stage, Reduce, Scan, Find,
     Rank, Resolve, Inspect, Redirect, Group, Abreast, Renumber, Relayout, Unroll, UnrollAndJam, Reschedule, Vectorize,
     Lockstep, Parallelize, Balance, Bind,

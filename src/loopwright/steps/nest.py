@@ -20,6 +20,7 @@ from loopwright.ir.nodes import (
     Checked,
     Const,
     Continue,
+    Expr,
     For,
     Kernel,
     Load,
@@ -27,6 +28,7 @@ from loopwright.ir.nodes import (
     ScalarParam,
     Stmt,
     Store,
+    Var,
     While,
 )
 from loopwright.ir.queries import (
@@ -34,12 +36,16 @@ from loopwright.ir.queries import (
     arrays_made,
     arrays_measured,
     arrays_stored,
+    fresh,
+    has,
     names_assigned,
     names_in,
+    names_of,
     names_read,
     types_assigned,
 )
 from loopwright.ir.queries import size_of as size_of
+from loopwright.ir.types import INT64, Scalar
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import loops, own_expressions, rewrite_body, statements, subexpressions
 from loopwright.steps.step import Rejection
@@ -216,30 +222,70 @@ def outermost_alone(kernel: Kernel, name: str) -> Kernel | Rejection:
     at = next((k for k, stmt in enumerate(kernel.body) if isinstance(stmt, For) and stmt.name == name), None)
     if at is None:
         return Rejection(f"'{name}' is no outermost loop")
-    loop, before, behind = kernel.body[at], kernel.body[:at], kernel.body[at + 1 :]
+    loop, before, behind = the_loop(kernel, name), kernel.body[:at], kernel.body[at + 1 :]
     assigned = names_assigned((loop,))
     if read := sorted(assigned & names_read(behind)):
         return Rejection(f"'{user_name(read[0])}' is read after the loop")
-    used = arrays_loaded((loop,)) | arrays_stored((loop,)) | arrays_measured((loop,))
     own = [(one.name, one.element, len(one.shape)) for one in kernel.results]
     own += [(one.array, one.element, len(one.shape)) for one in before if isinstance(one, Allocate)]
+    alone = _as_kernel(kernel, loop, own)
+    if isinstance(alone, Rejection):
+        return alone
+    _ALONE[:] = [*_ALONE[-3:], (kernel, name, alone)]
+    return alone
+
+
+def _as_kernel(
+    kernel: Kernel, loop: For, own: Sequence[tuple[str, Scalar, int]], more: Sequence[ScalarParam] = ()
+) -> Kernel | Rejection:
+    """A loop of a kernel as a kernel. own: arrays that are no parameters, with their ranks; more: scalars that are
+    new."""
+    used = arrays_loaded((loop,)) | arrays_stored((loop,)) | arrays_measured((loop,))
     known_names = {param.name for param in kernel.params} | {array for array, _, _ in own}
     if missing := sorted(used - known_names - arrays_made((loop,))):
         return Rejection(f"'{user_name(missing[0])}' is made under a condition")
-    free = kernel.results_from
+    free, assigned = kernel.results_from, names_assigned((loop,))
     params: list[ScalarParam | ArrayParam] = [
         one for one in kernel.params if (one.name in used if isinstance(one, ArrayParam) else one.name not in assigned)
     ]
     params += [
         ArrayParam(array, element, free + k, rank) for k, (array, element, rank) in enumerate(own) if array in used
     ]
-    given, inside = {one.name for one in params}, set(loops(kernel))
-    types = types_assigned(kernel.body)
+    types = types_assigned(kernel.body) | {stmt.name: INT64 for stmt in statements(kernel.body, For)}
+    types |= {one.name: one.type for one in more}
+    given, inside = {one.name for one in params}, {stmt.name for stmt in statements((loop,), For, While)}
     scalars = sorted(names_read((loop,)) - given - inside)
     params += [ScalarParam(scalar, types[scalar], free + len(own) + k) for k, scalar in enumerate(scalars)]
-    alone = replace(kernel, params=tuple(params), body=(loop,), results=(), returned=None, packing=(), arguments=0)
-    _ALONE[:] = [*_ALONE[-3:], (kernel, name, alone)]
-    return alone
+    return replace(kernel, params=tuple(params), body=(loop,), results=(), returned=None, packing=(), arguments=0)
+
+
+def for_fixed(kernel: Kernel, facts: Facts, band: Sequence[For]) -> Kernel | None:
+    """One iteration of the loops around a perfect nest, as a kernel: what these have found out, also how far the nest
+    goes, are its parameters. None where the nest changes that, or where it may fail to read it."""
+    outer = band[0]
+    inside = names_assigned((outer,)) | {stmt.name for stmt in statements((outer,), For)}
+    written = arrays_stored((outer,)) | arrays_made((outer,))
+    taken, params, lifted = names_of(kernel), list[ScalarParam](), list[For]()
+
+    def fixed(loop: For, end: str) -> Expr:
+        expr: Expr = getattr(loop, end)
+        if not has(expr, Load, Checked):
+            return expr
+        params.append(ScalarParam(fresh(f"{loop.name}.{end}", taken), expr.type, 0))
+        return Var(params[-1].name, expr.type)
+
+    for loop in band:
+        reads: list[Load | Checked] = [part for e in own_expressions(loop) for part in subexpressions(e, Load, Checked)]
+        names = {name for part in reads for name in names_in(part)}
+        if any(one.kind == "checked" for part in reads for one in facts.bounds_of(part)) or names & inside:
+            return None
+        if any(isinstance(part, Load) and part.array in written for part in reads):
+            return None
+        lifted.append(replace(loop, lower=fixed(loop, "lower"), upper=fixed(loop, "upper")))
+    own = [(stmt.array, stmt.element, len(stmt.shape)) for stmt in statements(kernel.body, Allocate)]
+    own = [one for one in own if one[0] not in written] + [(r.name, r.element, len(r.shape)) for r in kernel.results]
+    found = _as_kernel(kernel, nested(lifted, band[-1].body), own, params)
+    return None if isinstance(found, Rejection) else found
 
 
 def reordering(kernel: Kernel, draft: Kernel, strict: bool, facts: Facts | None = None) -> Rejection | None:

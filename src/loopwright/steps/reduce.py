@@ -97,8 +97,11 @@ class Reduce(Step):
         found = facts.loops[self.loop]
         if found.verdict != "reduction":
             return order_needed(found, asserted=False, strict=strict) or Rejection(f"'{self.loop}' is no reduction")
+        has_scalars = any(reduction.kind == "scalar" for reduction in found.reductions)
         for reduction in found.reductions:
-            if reduction.kind != "scalar" and (reason := _no_element(loop, reduction, facts)):
+            if reduction.kind == "scalar" or (reduction.kind == "scatter" and has_scalars):
+                continue  # any lane may add to elements that only data tells
+            if reason := _no_element(loop, reduction, facts):
                 return Rejection(reason)
         if self.lanes > MOST:
             return Rejection(f"{self.lanes} partial results are too many; the limit is {MOST}")

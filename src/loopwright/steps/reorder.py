@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import permutations
+from itertools import permutations, takewhile
 from typing import ClassVar, Self
 
 from loopwright.analysis.facts import Facts
@@ -16,12 +16,14 @@ from loopwright.steps.draft import finished, with_statement
 from loopwright.steps.nest import (
     band_of,
     changes_inside,
+    for_fixed,
     in_order,
     missing,
     nested,
     only_free_loops_move_in,
     out_of_order,
     reordering,
+    the_loop,
     unfit,
 )
 from loopwright.steps.step import Rejection, Step
@@ -57,13 +59,28 @@ class Reorder(Step):
         jumps = any(stmt.loop in self.order for stmt in statements((band[-1],), Break, Continue))
         free = not jumps and out_of_order(kernel, facts, band) and not any(map(changes_inside, band))
         if not free and (rejection := unfit(kernel, band)) is not None:
-            return rejection
+            return self._inside(kernel, facts, strict, band, rejection)
         changed = self._loops(kernel, band)
         if isinstance(changed, Rejection):
             return changed
         if free or only_free_loops_move_in(kernel, facts, band, self.order):
             return None
         return reordering(kernel, self._draft(kernel), strict, facts)
+
+    def _inside(
+        self, kernel: Kernel, facts: Facts, strict: bool, band: tuple[For, ...], rejection: Rejection
+    ) -> Rejection | None:
+        """The same for loops that an irregular loop stands around, or whose bounds depend on it: where this keeps its
+        place, only the order in each of its iterations changes."""
+        same = sum(1 for _ in takewhile(lambda pair: pair[0].name == pair[1], zip(band, self.order, strict=True)))
+        if same == len(band) or any(loop.run != "sequential" for loop in band):
+            return rejection
+        rest = self.order[same:]
+        alone = for_fixed(kernel, facts, band[same:])
+        if alone is None or unfit(alone, [the_loop(alone, name) for name in rest]) is not None:
+            return rejection
+        changed = self._loops(kernel, band)
+        return changed if isinstance(changed, Rejection) else Reorder(rest).illegal(alone, facts, strict)
 
     def apply(self, kernel: Kernel) -> Kernel:
         return finished(self._draft(kernel), kernel)

@@ -1,0 +1,102 @@
+"""Loops that need no order, with scalars between them, on a grid: against CPython, with the steps that were taken."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+import loopwright as lw
+
+SIDE = 21
+
+
+def lines(o):
+    for i in range(o.shape[0]):
+        y = i * 0.5
+        if y > 3.0:
+            y = 3.0
+        for j in range(o.shape[1]):
+            x = y + j
+            o[i, j] = x * y
+
+
+def rows_told_by_data(p, w, o):
+    for i in range(o.shape[0]):
+        y = w[p[i]]
+        for j in range(o.shape[1]):
+            o[i, j] = y * j
+
+
+def costly(w, o):
+    for i in range(o.shape[0]):
+        y = math.exp(w[i]) + math.sin(w[i])
+        for j in range(o.shape[1]):
+            o[i, j] = y * j
+
+
+def pixels(w, o):
+    for i in range(o.shape[0]):
+        w[i] = 2.0 * w[i]
+        y = 0.5 * i
+        for j in range(o.shape[1]):
+            z = y + j
+            for c in range(3):
+                o[i, j, c] = z * c
+
+
+def sums(w, o):
+    for i in range(o.shape[0]):
+        y = 0.5 * i
+        for j in range(o.shape[1]):
+            s = 0.0
+            for k in range(len(w)):
+                s += w[k] * y
+            o[i, j] = s
+
+
+def sparse(p, w, o):
+    for i in range(o.shape[0]):
+        for k in range(p[i], p[i + 1]):
+            for j in range(o.shape[1]):
+                o[i, j] += w[k] * w[j]
+
+
+def table(*shape: int) -> np.ndarray:
+    return np.zeros((SIDE, SIDE, *shape))
+
+
+NUMBERS = np.linspace(0.0, 2.0, SIDE)
+CASES: list[tuple[Callable[..., None], tuple[np.ndarray, ...], str]] = [
+    (lines, (table(),), "sink j; split i 4; split j 256"),
+    (rows_told_by_data, (np.arange(SIDE)[::-1].copy(), NUMBERS, table()), "expand y i; fission i 2; tile i.1 8 j 32"),
+    (costly, (NUMBERS, table()), "expand y i; fission i 2; tile i.1 8 j 32"),
+    (pixels, (NUMBERS, table(3)), "sink j; fission i 2; tile i.1 8 j 32; split i 512"),
+    (sums, (NUMBERS, table()), "sink j"),
+    (sparse, (np.arange(SIDE + 1), NUMBERS, table()), "reorder i j k; tile i 8 j 32"),
+]
+
+
+@pytest.mark.parametrize(("function", "arguments", "steps"), CASES)
+def test_both_loops_are_shared_out(
+    function: Callable[..., None], arguments: tuple[np.ndarray, ...], steps: str
+) -> None:
+    kernel = lw.kernel(function)
+    mine, right = ([one.copy() for one in arguments] for _ in range(2))
+    with lw.options(device="emulated"):
+        kernel(*mine)
+        schedule = str(kernel.explain(*mine).schedule)
+    function(*right)
+    assert schedule.startswith(steps) and "bind j" in schedule
+    for one, other in zip(mine, right, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-13)
+
+
+def test_a_failure_is_the_users_one_where_the_inner_loop_has_no_iterations() -> None:
+    kernel = lw.kernel(rows_told_by_data)
+    places = np.arange(SIDE)
+    places[7] = SIDE
+    with lw.options(device="emulated"), pytest.raises(IndexError):
+        kernel(places, NUMBERS, np.zeros((SIDE, 0)))
