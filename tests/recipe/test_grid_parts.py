@@ -327,3 +327,33 @@ def test_few_columns_of_several_loops_have_a_nest_for_each(monkeypatch: pytest.M
         with lw.options(device="emulated"):
             found = other.specialise(columns, columns).analysed.recipe.decisions
         assert not any("a.1 >= 256" in str(one.step) for one in found)
+
+
+def channels(x, o):
+    for k in range(x.shape[1]):
+        s = 0.0
+        for a in range(x.shape[0]):
+            for i in range(x.shape[2]):
+                for j in range(x.shape[3]):
+                    s += x[a, k, i, j]
+        s /= x.shape[0]
+        for a in range(x.shape[0]):
+            for i in range(x.shape[2]):
+                for j in range(x.shape[3]):
+                    o[a, k, i, j] = x[a, k, i, j] - s
+
+
+def test_few_planes_of_several_nests_have_a_nest_for_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(grid_parts, "LONG_COLUMN", 64)
+    monkeypatch.setattr(grid_parts, "PLANES", 4)
+    kernel = lw.kernel(channels)
+    for shape in ((9, 2, 3, 4), (2, 2, 3, 4), (3, 0, 5, 7), (0, 2, 3, 3)):
+        x, o, wanted = RANDOM.random(shape), np.zeros(shape), np.zeros(shape)
+        with np.errstate(all="ignore"), lw.options(device="emulated", compiler_flags=("-O0",)):
+            kernel(x, o)
+            if x.size:
+                channels(x, wanted)
+        np.testing.assert_allclose(o, wanted, rtol=1e-9, atol=1e-12)
+    steps = [str(one.step) for one in kernel._dispatch.compiled()[0].analysed.recipe.decisions]
+    assert steps[:2] == ["specialize x.1 >= 256 in k", "specialize x.0*x.2*x.3 >= 64 in k.1"]
+    assert [step for step in steps if step.startswith("reduce")] == ["reduce a.1 4"]

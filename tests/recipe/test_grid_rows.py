@@ -309,5 +309,5 @@ def test_the_threads_of_a_block_share_rows_of_rows(shape: tuple[int, ...]) -> No
         steps = str(kernel.explain(x, own).to_dict()["schedule"])
     channels(x, right)
     np.testing.assert_allclose(own, right, rtol=1e-12, atol=1e-12)
-    assert "specialize x.3 >= 6 in k; split k.1 256" in steps
+    assert "specialize x.3 >= 6 in k; split k.2 256" in steps
     assert "bind i thread.y 16; bind j thread.x 32; bind i.2 thread.y 16; bind j.2 thread.x 32" in steps

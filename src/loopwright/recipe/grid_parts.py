@@ -16,7 +16,7 @@ from loopwright.ir.nodes import Allocate, Assign, For, Load
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import loops, own_expressions, statements, subexpressions
 from loopwright.recipe.distribution import isolate
-from loopwright.recipe.grid_rows import SharedRow, is_told, length_of, loops_along, rows_and_columns, size_text
+from loopwright.recipe.grid_rows import SharedRow, is_told, length_of, loops_along, nest_of, rows_and_columns, size_text
 from loopwright.recipe.grid_running import goes_along
 from loopwright.recipe.grid_scans import level_of
 from loopwright.recipe.grid_sums import turned
@@ -57,6 +57,8 @@ READS, READS_OF_MAPS = 1.5, 3.0
 LONG_COLUMN = 1 << 13
 """From which length on the loops along a column, if columns are few, are worth nests of their own, each of which has to
 be started: the 32 threads that share a column otherwise take some 10 ns for each of its elements."""
+PLANES = 64
+"""Partial results of each of few planes, a block for each."""
 LEAST = 256
 """Iterations of a sum of known length that are worth being shared out."""
 
@@ -73,22 +75,58 @@ def few_sums(partial: PartialSchedule) -> None:
 
 def few_columns(partial: PartialSchedule) -> None:
     """Give columns of several loops, each of which goes along a column, a version for calls in which there are few: a
-    nest for each of the loops, all of whose elements are shared out. Else few blocks have all columns."""
+    nest for each of the loops, all of whose elements are shared out. Else few blocks have all columns. And planes of
+    several nests likewise."""
     for loop in list(loops(partial.kernel).values()):
         if isinstance(loop, For) and len(loop.body) > 1:
             with partial.together():
                 _apart(partial, loop)
+            if loop in loops(partial.kernel).values():
+                with partial.together():
+                    _planes_apart(partial, loop)
+
+
+def _along(partial: PartialSchedule, each: For) -> list[For]:
+    """The loops in the body of one that needs no order, if all are along it. Raises NotTaken."""
+    found = [loop for loop in each.body if isinstance(loop, For)]
+    if len(found) < 2 or not _is_free(partial, each) or found != loops_along(partial, each.body):
+        raise NotTaken
+    if any(_is_free(partial, loop) for loop in partial.around(each.name)[:-1]):
+        raise NotTaken
+    return found
+
+
+def _each_alone(partial: PartialSchedule, each: str, along: list[str], why: str) -> None:
+    """Cut a loop into one for each of the loops in its body. Raises NotTaken."""
+    (body,) = (loop.body for loop in partial.around(each) if loop.name == each)
+    for name in dict.fromkeys(stmt.name for stmt in body if isinstance(stmt, Assign)):
+        partial.take(Expand(name, (each,)), why, anew=True)
+    partial.begin_again()
+    for name in along:
+        isolate(partial, name, partial.around(name)[-2].name, why)
+    partial.begin_again()
+
+
+def _planes_apart(partial: PartialSchedule, each: For) -> None:
+    """Raises NotTaken."""
+    nests = [nest_of(partial, loop) for loop in _along(partial, each)]
+    sums = [partial.verdict(nest[0]) == "reduction" for nest in nests]
+    if any(len(nest) < 3 for nest in nests) or not any(sums):
+        raise NotTaken
+    names = [loop.name for loop in nests[0]]
+    copy, *along = _version(partial, [each.name, *(nest[0].name for nest in nests), *names[1:]], [each], FEW)
+    inner, along = along[len(nests) :], along[: len(nests)]
+    sides = [loop for loop in partial.around(inner[-1]) if loop.name in (along[0], *inner)]
+    _version(partial, [copy, *along], sides, LONG_COLUMN, product=True)
+    why = f"where there are few '{user_name(each.name)}', their nests keep more of a GPU busy one after the other"
+    _each_alone(partial, copy, along, why)
+    for name in [name for name, is_sum in zip(along, sums, strict=True) if is_sum]:
+        _shared_out(partial, [partial.around(name)[-2].name], name, PLANES)
 
 
 def _apart(partial: PartialSchedule, each: For) -> None:
     """Raises NotTaken."""
-    found = [loop for loop in each.body if isinstance(loop, For)]
-    if len(found) < 2 or not _is_free(partial, each):
-        raise NotTaken
-    if any(_is_free(partial, loop) for loop in partial.around(each.name)[:-1]) or found != loops_along(
-        partial, each.body
-    ):
-        raise NotTaken
+    found = _along(partial, each)
     row = SharedRow((each.name,), tuple(loop.name for loop in found))
     sums = [partial.verdict(loop) == "reduction" for loop in found]
     rows, columns = rows_and_columns(partial, row)
@@ -97,13 +135,7 @@ def _apart(partial: PartialSchedule, each: For) -> None:
     column, *along = _version(partial, [each.name, *row.shared], [each], FEW)
     _version(partial, [column, *along], [partial.around(along[0])[-1]], LONG_COLUMN)
     why = f"where there are few '{user_name(column)}', their loops keep more of a GPU busy one after the other"
-    (body,) = (loop.body for loop in partial.around(column) if loop.name == column)
-    for name in dict.fromkeys(stmt.name for stmt in body if isinstance(stmt, Assign)):
-        partial.take(Expand(name, (column,)), why, anew=True)
-    partial.begin_again()
-    for name in along:
-        isolate(partial, name, partial.around(name)[-2].name, why)
-    partial.begin_again()
+    _each_alone(partial, column, along, why)
     for name in [name for name, is_sum in zip(along, sums, strict=True) if is_sum]:
         _shared_out(partial, [partial.around(name)[-2].name], name, LANES)
 

@@ -19,6 +19,7 @@ from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import bodies, loops, statements
 from loopwright.recipe.grid_blocks import in_blocks
 from loopwright.recipe.grid_tiles import Bound, threads_fit
+from loopwright.recipe.interchange import depends
 from loopwright.recipe.partial_schedule import NotTaken, PartialSchedule, made, whole
 from loopwright.recipe.tunable import Tunable
 from loopwright.steps.bind import Bind
@@ -84,13 +85,14 @@ def rows_of_loops(partial: PartialSchedule, run: list[For], at_once: bool = Fals
 def planes_of_loops(partial: PartialSchedule, run: list[For]) -> list[Bound]:
     """The same of nests of loops along each, as for a channel of several images: threads share the innermost two, where
     they are long enough. Raises NotTaken where what lies side by side does not go along the innermost one."""
-    nests = [_nest_of(partial, loop) for loop in loops_along(partial, run[-1].body)]
+    nests = [nest_of(partial, loop) for loop in loops_along(partial, run[-1].body)]
     each = run[-1].name
     if len(run) > 3 or not nests or any(len(nest) < 2 for nest in nests):
         raise NotTaken
     inner = {nest[-1].name for nest in nests}
     strides = [walk.strides for name in inner for _, walk in _accesses(partial, SharedRow((each,), (name,)))]
-    if not any(one.get(name) in (1, -1) and one.get(each) not in (0, 1, -1) for one in strides for name in inner):
+    far = [one for one in strides if any(one.get(loop.name) not in (0, 1, -1) for loop in run)]
+    if not any(one.get(name) in (1, -1) for one in far for name in inner):
         raise NotTaken
     trips = [trip_of(nest[-1]) for nest in nests]
     if max((trip or SHARERS[-1][0] for trip in trips), default=0) < SHARERS[-1][0]:
@@ -110,7 +112,7 @@ def planes_of_loops(partial: PartialSchedule, run: list[For]) -> list[Bound]:
     return [*_bindable(partial, [*reversed(outer), Bind(each, "block.x"), *threads], why), *shorter]
 
 
-def _nest_of(partial: PartialSchedule, loop: For) -> list[For]:
+def nest_of(partial: PartialSchedule, loop: For) -> list[For]:
     """A loop and those inside it, each with nothing else in it than the next, that threads may share."""
     found = [loop]
     while len(found[-1].body) == 1 and isinstance(inner := found[-1].body[0], For) and _can_share(partial, inner):
@@ -164,7 +166,9 @@ def rows_and_columns(partial: PartialSchedule, row: SharedRow) -> tuple[int, int
 
 
 def are_alike(partial: PartialSchedule, row: SharedRow) -> bool:
-    """Whether no access in the shared loops goes along these and along the rows too."""
+    """Whether no access in the shared loops goes along these and along the rows too, nor the loops themselves."""
+    if any(depends(partial.around(name)[-1], row.each) for name in row.shared):
+        return False
     return all(0 in (walk.strides.get(row.each), walk.strides.get(loop)) for loop, walk in _accesses(partial, row))
 
 
