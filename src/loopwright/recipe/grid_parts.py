@@ -226,6 +226,16 @@ def wide_windows(partial: PartialSchedule, chain: Chain, roles: Roles) -> None:
         partial.short |= {found[names.index(name)] for name in (roles.rows, roles.vector)}
 
 
+def short_sides(partial: PartialSchedule, chain: Chain, roles: Roles) -> None:
+    """A version of a nest in which elements decay while they are added to, for where few tiles would have them all:
+    such a sum has no partial results, so that only its elements can be shared out."""
+    with suppress(NotTaken):
+        sides = [loop for loop in chain if loop.name in (roles.rows, roles.vector)]
+        names = [loop.name for loop in chain]
+        found = _version(partial, names, sides, SHORT)
+        partial.short |= {found[names.index(name)] for name in (roles.rows, roles.vector)}
+
+
 def _version(
     partial: PartialSchedule, names: list[str], sides: list[For], least: int, product: bool = False
 ) -> list[str]:

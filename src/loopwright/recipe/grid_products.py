@@ -12,7 +12,7 @@ from loopwright.ir.queries import names_in
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import expressions, own_expressions, statements, subexpressions
 from loopwright.recipe.distribution import isolate
-from loopwright.recipe.grid_parts import wide_windows
+from loopwright.recipe.grid_parts import short_sides, wide_windows
 from loopwright.recipe.grid_tiles import BLOCKS, Bound, contraction, usual_tile
 from loopwright.recipe.interchange import depends
 from loopwright.recipe.partial_schedule import Chain, NotTaken, PartialSchedule
@@ -35,8 +35,11 @@ def contracted(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[
     with partial.together():
         asked.append(_roles(partial, chain, free)[0])
         raise NotTaken("only asked")
-    if asked and len(asked[0].depths) > 1:
-        wide_windows(partial, chain, asked[0])
+    if asked:
+        if len(asked[0].depths) > 1:
+            wide_windows(partial, chain, asked[0])
+        elif any(partial.verdict(loop) == "sequential" for loop in chain if loop.name == asked[0].depth):
+            short_sides(partial, chain, asked[0])
         chain = partial.around(chain[-1].name)
     parallel = {loop.name for loop in free}
     roles, chain = _roles(partial, chain, [loop for loop in chain if loop.name in parallel])
