@@ -167,7 +167,7 @@ def rows_and_columns(partial: PartialSchedule, row: SharedRow) -> tuple[int, int
 
 def are_alike(partial: PartialSchedule, row: SharedRow) -> bool:
     """Whether no access in the shared loops goes along these and along the rows too, nor the loops themselves."""
-    if any(depends(partial.around(name)[-1], row.each) for name in row.shared):
+    if not row.shared or any(depends(partial.around(name)[-1], row.each) for name in row.shared):
         return False
     return all(0 in (walk.strides.get(row.each), walk.strides.get(loop)) for loop, walk in _accesses(partial, row))
 
