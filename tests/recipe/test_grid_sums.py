@@ -198,3 +198,18 @@ def test_few_rows_whose_terms_take_loops_are_shared(function: Any) -> None:
             schedule = str(kernel.explain(q, x, got).schedule)
         np.testing.assert_allclose(got, wanted, rtol=1e-12)
     assert schedule.startswith("specialize q.0 >= 65536 in i; split i 32; specialize x.0 >= 2048 in i.1")
+
+
+def density(x, places, out):
+    for g in range(len(places)):
+        s = 0.0
+        for i in range(len(x)):
+            s += (places[g] - x[i]) ** 2
+        out[g] = s
+
+
+@pytest.mark.parametrize(("rows", "length"), [(0, 3), (3, 0), (1, 1), (5, 300), (300, 9)])
+def test_rows_that_go_along_the_same_elements_are_shared_where_they_are_few(rows: int, length: int) -> None:
+    found = agree(density, np.arange(1.0, length + 1), np.arange(float(rows)), np.zeros(rows), strict=False)
+    steps = [str(decision.step) for decision in found.analysed.recipe.decisions]
+    assert "specialize places.0 >= 65536 in g" in steps and "bind i.2 thread.x 512" in steps

@@ -83,3 +83,34 @@ def test_other_totals(kernel: Any, shape: tuple[int, int]) -> None:
 
 def test_strict_sums_are_for_the_cpu() -> None:
     agree(total, np.ones((4, 70)), why_not="one thread would run 'j', whose iterations need their order")
+
+
+def walks(counts, n):
+    left = 0
+    for k in range(n):
+        state = k
+        while state > 3:
+            state //= 2
+            counts[state % 5] += 1
+        left += state
+    return left
+
+
+@pytest.mark.parametrize("n", [0, 1, 700])
+def test_walks_that_count_by_key_and_have_a_total(n: int) -> None:
+    steps = steps_of(agree(walks, np.zeros(5, np.int64), n, strict=False))
+    assert steps[0].startswith("reduce k ") and any(step.startswith("bind k.l thread.x") for step in steps)
+
+
+def relaxed(p, column, x):
+    for i in range(len(p) - 1):
+        best = x[i]
+        for k in range(p[i], p[i + 1]):
+            best = min(best, x[column[k]] + 1.0)
+        x[i] = best
+
+
+def test_short_rows_in_order_are_for_the_cpu() -> None:
+    p, column = np.array([0, 2, 2, 5, 6]), np.array([1, 3, 0, 2, 3, 2])
+    why = "one thread would run 'k', whose iterations need their order"
+    agree(relaxed, p, column, np.array([0.0, 9.0, 9.0, 9.0]), why_not=why)

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from loopwright.ir.nodes import For
+from loopwright.ir.nodes import For, Load
+from loopwright.ir.queries import has
 from loopwright.ir.user_text import user_name
-from loopwright.ir.walk import loops
+from loopwright.ir.walk import loops, own_expressions
 from loopwright.recipe.grid_blocks import LINE
 from loopwright.recipe.grid_rows import SharedRow, length_of, version, with_places
 from loopwright.recipe.grid_sums import sum_in_scalars
 from loopwright.recipe.grid_tiles import Bound
 from loopwright.recipe.interchange import depends
-from loopwright.recipe.partial_schedule import Chain, PartialSchedule
+from loopwright.recipe.partial_schedule import Chain, NotTaken, PartialSchedule
 from loopwright.recipe.tunable import Tunable
 from loopwright.steps.bind import Bind
 from loopwright.steps.extent import extent_of, trip_of
@@ -51,6 +52,8 @@ def totals(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Boun
         sum_in_scalars(partial, loop)
     is_piece = (extent_of(loop) or 0) >= PIECE
     if not is_piece and any(depends(loop, outer.name) for outer in chain[: chain.index(loop)]):
+        if any(has(bound, Load) for bound in own_expressions(loop)):
+            raise NotTaken  # a row of a sparse matrix, say, which is short beside the launches that it would take
         most = partial.facts.gpu.threads
         why = f"'{user_name(loop.name)}' adds up part of a triangle each time: one block of {most} threads does"
         return [(Bind(loop.name, "thread.x", most), why)]
