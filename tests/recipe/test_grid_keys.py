@@ -253,3 +253,22 @@ def test_maxima_by_key_whose_iterations_hold_loops_under_a_condition_are_shared(
     assert np.array_equal(got, wanted)
     schedule = str(one.explain(label, near, found, got).schedule)
     assert "bind i thread.x" in schedule and "reduce k" not in schedule  # no launch for each iteration of i
+
+
+def of_a_layer(x, dy, dx, dg):
+    for i in range(x.shape[0]):
+        s = 0.0
+        for j in range(x.shape[1]):
+            s += x[i, j]
+        for j in range(x.shape[1]):
+            dg[j] += dy[i, j] * (x[i, j] - s)
+        for j in range(x.shape[1]):
+            dx[i, j] = dy[i, j] - s
+
+
+@pytest.mark.parametrize("shape", [(0, 3), (3, 0), (1, 1), (40, 5), (7, 130)])
+def test_rows_of_several_loops_may_add_to_what_they_have_in_common(shape: tuple[int, int]) -> None:
+    x = np.arange(float(shape[0] * shape[1])).reshape(shape) % 7
+    found = agree(of_a_layer, x, x + 1, np.zeros(shape), np.zeros(shape[1]), strict=False)
+    steps = [str(decision.step) for decision in found.analysed.recipe.decisions]
+    assert {"bind i block.x", "bind j thread.x 512", "bind j.2 thread.x 512", "bind j.3 thread.x 512"} <= set(steps)

@@ -36,7 +36,15 @@ from loopwright.recipe.grid_balanced import row_by_row
 from loopwright.recipe.grid_blocks import LINE, in_blocks, in_boxes
 from loopwright.recipe.grid_conditions import CONDITIONAL, is_free_now, with_conditions
 from loopwright.recipe.grid_fronts import tiles_of_fronts
-from loopwright.recipe.grid_keys import by_key, overlapping, parted_by_kind, rows_by_key, rows_of_keys, scattered
+from loopwright.recipe.grid_keys import (
+    by_key,
+    overlapping,
+    parted_by_kind,
+    rows_by_key,
+    rows_of_keys,
+    rows_that_add,
+    scattered,
+)
 from loopwright.recipe.grid_panels import in_panels
 from loopwright.recipe.grid_parts import few_columns, few_sums
 from loopwright.recipe.grid_products import contracted, perfect_run, unbound, why_along
@@ -207,7 +215,7 @@ def _shared_out(partial: PartialSchedule, chain: Chain, simple: bool) -> list[Bo
     attempts = (
         (SIMPLE if simple else ATTEMPTS)
         if free
-        else (in_chunks_of_blocks, in_chunks, in_chunks_of_threads, by_key, totals)
+        else (in_chunks_of_blocks, in_chunks, in_chunks_of_threads, rows_that_add, by_key, totals)
     )
     if partial.choices is None:
         return _first_taken(partial, chain, free, attempts)
@@ -454,6 +462,7 @@ ATTEMPTS = (
     in_chunks,
     in_chunks_of_threads,
     rows_by_key,
+    rows_that_add,
     rows_of_keys,
     contracted,
     _in_tiles,

@@ -11,7 +11,7 @@ from loopwright.ir.nodes import For, Load, Store, Var, While
 from loopwright.ir.queries import arrays_stored, contains, names_assigned
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import loops, statements, subexpressions
-from loopwright.recipe.grid_rows import SHARING, length_of, version
+from loopwright.recipe.grid_rows import SHARING, SharedRow, in_rows, length_of, loops_along, rows_and_columns, version
 from loopwright.recipe.grid_sums import bound_inside
 from loopwright.recipe.grid_tiles import Bound
 from loopwright.recipe.partial_schedule import Chain, NotTaken, PartialSchedule, made
@@ -149,6 +149,20 @@ def rows_by_key(partial: PartialSchedule, chain: Chain, free: list[For]) -> list
     around = [Bind(block, "block.x"), Bind(loop.name, "thread.y")]
     bound = bound_inside(partial, around, Bind(along[0].name, "thread.x", across), why)
     return [*bound, *((Bind(other.name, "thread.x", across), why) for other in along[1:])]
+
+
+def rows_that_add(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bound]:
+    """Rows of several loops that threads share, some of which add to elements that all rows have in common, as the
+    gradient of a layer does: atomic updates."""
+    loop = next((loop for loop in chain if partial.verdict(loop) == "reduction"), None)
+    if loop is None or any(one in free for one in chain[: chain.index(loop)]):
+        return []
+    if any(one.kind != "scatter" for one in partial.present_facts().loops[loop.name].reductions):
+        return []
+    along = loops_along(partial, loop.body)
+    row = SharedRow((loop.name,), tuple(one.name for one in along))
+    rows, columns = rows_and_columns(partial, row)
+    return in_rows(partial, row, along) if len(along) > 1 and rows > columns else []
 
 
 def overlapping(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bound]:
