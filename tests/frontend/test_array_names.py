@@ -7,6 +7,7 @@ import textwrap
 import numpy as np
 import pytest
 
+import loopwright as lw
 from frontend.judge import define, lowered, refusal, same
 from loopwright.errors import KernelError
 
@@ -264,6 +265,15 @@ def integrated(f, y0, n):
     return y
 
 
+def all_of_them(f, y0, n):
+    y = y0
+    kept = [y]
+    for k in range(n):
+        y = y + 0.1 * f(k, y)
+        kept.append(y)
+    return np.array(kept)
+
+
 def shortest(d, n):
     tour = np.arange(len(d))
 
@@ -292,6 +302,8 @@ def test_functions_that_are_known():
             same(known, np.ones(2), 3)
         else:
             assert "is another name for" in refusal(known, np.ones(2), 3)
+    found = lw.kernel(all_of_them)(slope, np.ones(2), 3)  # a function that is an argument
+    np.testing.assert_allclose(found, all_of_them(slope, np.ones(2), 3))
 
 
 def test_nested_functions_that_leave_the_array_alone():

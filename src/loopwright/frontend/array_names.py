@@ -146,7 +146,8 @@ def comprehension_shows(frame: Frame, owner: str, made: ast.ListComp | ast.Gener
 
 
 def _list_reader(frame: Frame, owner: str) -> _ListReader:
-    reader = _ListReader(frame.source.function, frame.tree, frozenset({frame.source.function.__code__}))
+    own = frozenset({frame.source.function.__code__})
+    reader = _ListReader(frame.source.function, frame.tree, own, functions=_functions(frame))
     reader.owner = owner
     return reader
 
@@ -180,7 +181,7 @@ def _copies_show(frame: Frame, reader: _ListReader, item: ast.expr, roots: set[s
 
 def list_copy_shows(frame: Frame, name: str, of: ast.Name, node: ast.AST) -> bool:
     """Whether it would show that `name` is given a copy of a list at a node, instead of the list of another name."""
-    reader = _ListReader(frame.source.function, frame.tree, frozenset({frame.source.function.__code__}))
+    reader = _list_reader(frame, "")
     group, pairs = {of.id}, [pair for part in all_nodes(frame.tree) for pair in reader.aliases(part)]
     while grown := {one for pair in pairs if group & {*pair} for one in pair} - group - {name}:
         group |= grown
