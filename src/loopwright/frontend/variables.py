@@ -392,6 +392,13 @@ def _refuse_second_meaning(cx: Context, key: Key, name: str, value: Value, node:
             "what is written before must show in the argument, and what is written after must not",
             f"use another name for the other array, or begin with a copy: {name} = {name}.copy()",
         )
+    if isinstance(value, Fixed) and isinstance(value.value, str):
+        raise cx.error(
+            node,
+            f"'{name}' is a text, and is assigned something else elsewhere",
+            "texts are constants in compiled code",
+            "put codes such as ord(c) into an array of np.uint8, and make the text where the function is called",
+        )
     if isinstance(value, Array | Records):
         remedy = "give each array a name of its own; instead of swapping, write the loops once for each order"
     raise cx.error(
