@@ -198,7 +198,7 @@ def write_renamed(cx: Context, node: ast.For, renaming: Renaming, bounds: tuple[
     name = cx.new_name(f"{cx.frame.prefix}{node.target.id}.pair")  # type: ignore[attr-defined]
     cx.stable.add(name)
     cx.natural.add(name)
-    writer = _Writer(cx, node, renaming)
+    writer = _RenamedLoop(cx, node, renaming)
 
     def iteration(first: Expr, number: int) -> list[Stmt]:
         value = add(multiply(add(multiply(first, Const(period, INT64)), Const(number, INT64)), step), lower)
@@ -218,7 +218,7 @@ def write_renamed_while(
     body: Callable[[Callable[[], None]], None],
 ) -> None:  # fmt: skip
     """A `while` the same way. condition: leaves the block of this name where the loop ends."""
-    writer = _Writer(cx, node, replace(renaming, jumps=True))
+    writer = _RenamedLoop(cx, node, replace(renaming, jumps=True))
 
     def tested(exchange: Callable[[], None]) -> None:
         condition(writer.block)
@@ -231,7 +231,7 @@ def write_renamed_while(
     writer.settle(ZERO)
 
 
-class _Writer:
+class _RenamedLoop:
     """Writes the iterations of one loop, and what its names stand for afterwards. Where the loop may end at any of
     them, a variable counts the renamings."""
 
