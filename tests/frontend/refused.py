@@ -319,7 +319,7 @@ zip                   def f(a):
 isinstance            def f(a):
                           return isinstance(a, np.zeros)
 round digits          def f(a):
-                          return round(1.0 * len(a), 2)
+                          return round(1.0 * len(a), len(a))
 no such axis          def f(m):
                           return np.sum(m, axis=2)
 axis of the run       def f(m, n):
@@ -366,7 +366,7 @@ wrong count           def f(a):
 wrong keyword         def f(a):
                           return abs(x=a[0])
 not in math           def f(a):
-                          return math.perm(3, 2)
+                          return math.ldexp(3.0, 2)
 a number is called    def f(a):
                           x = a[0]
                           return x(1)

@@ -7,6 +7,7 @@ import textwrap
 import numpy as np
 import pytest
 
+import loopwright as lw
 from frontend.judge import define, lowered, refusal, same
 from loopwright.errors import KernelError
 
@@ -246,3 +247,64 @@ def test_rows_that_helpers_make_are_put_into_a_list():
             return nodes
         """)
     same(function, np.array([1, 2, 3, 4]), 3)
+
+
+def slope(t, y):
+    return np.array([y[1], -t * y[0]])
+
+
+def spoils(t, y):
+    y[0] = t
+    return y * 2.0
+
+
+def integrated(f, y0, n):
+    y = y0
+    for k in range(n):
+        y = y + 0.1 * f(k, y)
+    return y
+
+
+def all_of_them(f, y0, n):
+    y = y0
+    kept = [y]
+    for k in range(n):
+        y = y + 0.1 * f(k, y)
+        kept.append(y)
+    return np.array(kept)
+
+
+def shortest(d, n):
+    tour = np.arange(len(d))
+
+    def length(t):
+        total = 0.0
+        for i in range(len(t)):
+            total += d[t[i], t[i - 1]]
+        return total
+
+    best = length(tour)
+    for k in range(n):
+        new = tour.copy()
+        new[k % len(d)], new[0] = new[0], new[k % len(d)]
+        here = length(new)
+        if here < best:
+            tour, best = new, here
+    return tour, best
+
+
+def test_functions_that_are_known():
+    for function in (slope, spoils):
+        known = define(
+            "def f(y0, n):\n    return integrated(function, y0, n)\n", function=function, integrated=integrated
+        )
+        if function is slope:
+            same(known, np.ones(2), 3)
+        else:
+            assert "is another name for" in refusal(known, np.ones(2), 3)
+    found = lw.kernel(all_of_them)(slope, np.ones(2), 3)  # a function that is an argument
+    np.testing.assert_allclose(found, all_of_them(slope, np.ones(2), 3))
+
+
+def test_nested_functions_that_leave_the_array_alone():
+    same(shortest, np.arange(36.0).reshape(6, 6) ** 2 % 17, 9)

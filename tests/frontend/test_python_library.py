@@ -77,3 +77,44 @@ def divisor_of_all(a):
 def test_of_elements():
     same(divisor_of_all, np.array([12, 18, -6]))
     same(divisor_of_all, np.array([12, 18], np.uint8))
+
+
+def floats(x, y, n, k):
+    return (
+        math.isclose(x, y), math.isclose(x, y, rel_tol=0.1), math.isclose(x, y, abs_tol=1.0, rel_tol=0.0),
+        math.modf(x), math.modf(n), math.perm(n, k),
+    )  # fmt: skip
+
+
+def test_functions_of_floats():
+    for x, y in (
+        (1.0, 1.0 + 1e-10),
+        (2.75, 3.0),
+        (-0.0, 0.5),
+        (math.inf, math.inf),
+        (-math.inf, 1.0),
+        (-2.5, math.nan),
+    ):
+        same(floats, x, y, 5, 3)
+    for text in ("math.perm(-1, 2)", "math.isclose(x, x, rel_tol=-x)"):
+        with pytest.raises(ValueError):
+            lw.kernel(define(f"def f(x):\n    return {text}\n", math=math))(1.0)
+
+
+def rounded_by_two(x, n):
+    return round(x, 2), round(x, 0), round(x, ndigits=15), round(n, 1), round(2.675, 2)
+
+
+def many_rounded(x, out):
+    for i in range(len(x)):
+        out[i] = round(float(x[i]), 2)
+
+
+def test_a_number_of_digits():
+    for x in (2.675, 1.005, 0.125, -0.125, 2.5, -0.001, 0.0, -0.0, 1e17 / 3, 2.0**52 / 100, 1e300, math.inf):
+        same(rounded_by_two, x, 7)
+    rng = np.random.default_rng(0)
+    x = np.concatenate((rng.integers(0, 10**6, 3000) / 1000, (rng.integers(0, 10**6, 3000) + 0.5) / 100))
+    out = np.zeros(len(x))
+    lw.kernel(many_rounded)(x, out)
+    assert out.tolist() == [round(one, 2) for one in x.tolist()]

@@ -123,3 +123,144 @@ def goes_on(u, v, n):
 
 def test_names_that_a_loop_around_does_not_give_anew():
     assert "swapped, and written afterwards" in refusal(goes_on, np.ones(3), np.ones(3), 1)
+
+
+def until_small(u, v, n):
+    done = 0
+    for _ in range(n):
+        for i in range(len(u)):
+            if u[i] > 50.0:
+                break  # of the loop inside
+            v[i] = 0.5 * u[i] + 1.0
+        change = abs(v[0] - u[0])
+        u, v = v, u
+        if change < 0.5:
+            break
+        if done % 2:
+            continue
+        u[1] += 1.0
+        done += 1
+    return u, v[0], done
+
+
+def while_it_grows(u, n):
+    v, k = np.zeros_like(u), 0
+    while k < n and u.max() < 30.0:
+        v[:] = u * 2.0
+        aside = u
+        u = v
+        v = aside
+        k += 1
+    return u, k
+
+
+def two_fields(u, v, n):
+    u2, v2 = u.copy(), v.copy()
+    while True:
+        if n <= 0:
+            break
+        u2[1:] = u[1:] + 0.5 * v[:-1]
+        v2[1:] = v[1:] - 0.5 * u[:-1]
+        u, u2 = u2, u
+        v, v2 = v2, v
+        n -= 1
+    return u, v
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 3, 8])
+def test_loops_that_may_end_at_any_iteration(n):
+    same(until_small, np.array([9.0, 2.0, 60.0]), np.zeros(3), n)
+    same(while_it_grows, np.arange(4.0), n)
+    same(two_fields, np.arange(4.0), np.ones(4), n)
+
+
+def advanced(u, m):
+    v = np.zeros_like(u)
+    for t in range(m):
+        v[:] = u + t
+        u, v = v, u
+        if u[0] > 3.0:
+            break
+    return u
+
+
+def exchanged(u, v, m):
+    for t in range(m):
+        v[:] = u + t
+        u, v = v, u
+
+
+def helpers(u, w, n):
+    exchanged(u, w, n)
+    exchanged(w, u, n + 1)
+    return advanced(u, n) + advanced(u * 2.0, n), u, w
+
+
+def alias_of_the_caller(u, v, n):
+    w = given_back(u, v, n)
+    v[0] += 5.0
+    return w, v
+
+
+def given_back(u, v, n):
+    for t in range(n):
+        v[:] = u + t
+        u, v = v, u
+    return u
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 5])
+def test_arrays_of_a_caller(n):
+    same(helpers, np.arange(3.0), np.ones(3), n)
+
+
+def test_a_copy_that_the_caller_would_notice():
+    assert "'u' is the caller's array" in refusal(alias_of_the_caller, np.ones(3), np.ones(3), 1)
+
+
+def made_in_each_iteration(u, n):
+    for _ in range(n):
+        v = np.empty_like(u)
+        v[:] = u + 1.0
+        u, v = v, u
+    return u
+
+
+def another_one_of_a_name(n):
+    u, v, w = np.zeros(3), np.ones(3), np.ones(3)
+    for _ in range(n):
+        w = u + v
+        u, v, w = v, w, u
+    return u, v, w
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 3])
+def test_names_that_also_get_other_arrays(n):
+    same(made_in_each_iteration, np.zeros(2), n)
+    same(another_one_of_a_name, n)
+
+
+def over_items(u, v, steps):
+    for step in steps:
+        v[:] = u + step
+        u, v = v, u
+    return u
+
+
+def caught(u, v, n):
+    try:
+        exchanged_at(u, v, n)
+    except IndexError:
+        return 1.0
+    return u[0]
+
+
+def exchanged_at(u, v, n):
+    for t in range(n):
+        u, v = v, u
+        u[t] += 1
+
+
+def test_loops_that_are_not_written_out():
+    assert "'u' is an argument that is written in place" in refusal(over_items, np.ones(2), np.ones(2), np.ones(2))
+    assert "'u' is swapped in a loop" in refusal(caught, np.ones(2), np.ones(2), 3)

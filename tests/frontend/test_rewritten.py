@@ -97,3 +97,14 @@ def test_exchanges_that_stay_where_they_are(body):
     )
     (tree,) = ast.parse(lines).body
     assert isinstance(tree, ast.FunctionDef) and rewritten(tree) is tree
+
+
+def test_exchanges_with_a_name_aside():
+    text = (
+        "def f(u, v, x, y):\n    while u:\n        t = u\n        u = v\n        v = t\n        x, y = y, x\n"
+        "def g(u, v):\n    while u:\n        t = u\n        u = v\n        v = t\n    return t\n"
+    )
+    first, second = ast.parse(text).body
+    assert isinstance(first, ast.FunctionDef) and isinstance(second, ast.FunctionDef)
+    assert ast.unparse(rewritten(first).body[0]) == "while u:\n    u, v, x, y = (v, u, y, x)"
+    assert rewritten(second) is second  # the name is used for more

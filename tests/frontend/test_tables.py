@@ -142,3 +142,11 @@ SHARED = {
 def test_lists_in_a_dict_that_are_refused(text):
     said = refusal(define(f"def f(x):\n    d = {{}}\n    {text}\n", "lists.py"), np.arange(4))
     assert SHARED[text] in said
+
+
+def test_texts_as_keys():
+    counts = define(
+        "def f(n):\n    d = {}\n    for c in 'aba':\n        if c in d:\n            d[c] += 1\n"
+        "        else:\n            d[c] = 1\n    return len(d)\n"
+    )
+    assert "use numbers, such as ord(c)" in refusal(counts, 1)

@@ -211,3 +211,8 @@ def test_none_used_as_what_it_is_not_is_a_type_error(function):
                 lw.kernel(function)(a, c)
         else:
             assert lw.kernel(function)(a, c) == expected
+
+
+def test_a_text_that_changes():
+    joined = define("def f(n):\n    out = ''\n    for c in 'abc':\n        out += c\n    return out\n")
+    assert "texts are constants" in refusal(joined, 1)

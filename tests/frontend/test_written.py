@@ -9,6 +9,7 @@ import pytest
 
 from frontend.judge import define
 from loopwright.frontend.capture import capture
+from loopwright.frontend.written import written_parameters
 
 
 def fill(target, value):
@@ -116,3 +117,18 @@ def test_callees_that_call_each_other():
     text = "def g(a, b, n):\n    if n:\n        h(b, a, n)\n\ndef h(a, b, n):\n    a[0] = 1\n    g(a, b, n - 1)\n\n"
     text += "def f(a, b):\n    g(a, b, 3)\n    h(a, b, 3)\n"
     assert capture(define(text, "each_other.py")).written == {"a", "b"}
+
+
+def test_parameters_that_stand_for_functions():
+    def twice(f, a, b):
+        g(f, a)
+        f(a, b)
+
+    def g(f, a):
+        f(a, 1)
+
+    source = capture(twice)
+    assert source.written == {"a", "b"}  # whatever f may be
+    assert written_parameters(source.function, source.definition.tree, {"f": read}) == set()
+    assert written_parameters(source.function, source.definition.tree, {"f": fill}) == {"a"}
+    assert written_parameters(source.function, source.definition.tree, {"f": same}) == set()

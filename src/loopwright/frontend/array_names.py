@@ -12,7 +12,8 @@ from dataclasses import dataclass, field, replace
 
 from loopwright.frontend.context import Context, Frame
 from loopwright.frontend.parse import parameters_of
-from loopwright.frontend.scopes import all_nodes
+from loopwright.frontend.scopes import all_nodes, free_names, lambda_definition, own_nodes
+from loopwright.frontend.values import Fixed
 from loopwright.frontend.written import DefReader
 
 CALLER = "<caller>"
@@ -53,6 +54,11 @@ def chosen_shows(cx: Context, node: ast.IfExp) -> bool:
     )
 
 
+def aliases(frame: Frame, node: ast.AST) -> list[tuple[str, str]]:
+    """(new name, the name whose array it may be a view of): those that one node of a function makes."""
+    return _reader(frame).aliases(node)
+
+
 def has_aliases(frame: Frame, name: str) -> bool:
     """Whether a name is given the array of another one somewhere, or another one its array."""
     reader = _reader(frame)
@@ -67,31 +73,40 @@ def copy_shows(
     that these other names stand for. escapes: it does where a `return` gives both away, or
     one where the caller has the other one."""
     reader = _reader(frame)
-    inside = (part for statement in frame.tree.body for part in ast.walk(statement))
-    if any(
-        isinstance(part, ast.FunctionDef | ast.Lambda) for part in inside
-    ):  # they write what is theirs and ours, whenever they are called
-        return bool(reader.names_written() & {name, *others})
+    others = frozenset(others)
     pairs = [pair for part in all_nodes(frame.tree) for pair in reader.aliases(part)] if node is not None else []
     group = {*others, *(old for new, old in pairs if new == name)} - {name}
     while grown := {one for pair in pairs if group & {*pair} for one in pair} - group - {name}:
         group |= grown
+    if _are_used_inside(frame, {name, *group}):
+        return bool(reader.names_written() & {name, *others})
     flow = _Flow(reader, node, _Both((frozenset({name}), frozenset(group))), escapes)
     flow.body(frame.tree.body, flow.start if node is None else None)
     return flow.shows
 
 
-def may_show(cx: Context, call: object, to_python: bool = True) -> bool:
+def _are_used_inside(frame: Frame, names: set[str]) -> bool:
+    """Whether a nested function reads one of these names of this one: it may write the array, whenever it is called."""
+    inner = [part for part in own_nodes(frame.tree) if isinstance(part, ast.FunctionDef)]
+    inner += [lambda_definition(part) for part in all_nodes(frame.tree) if isinstance(part, ast.Lambda)]
+    return any(free_names(one) & names for one in inner)
+
+
+def may_show(cx: Context, call: object, to_python: bool = True, is_argument: bool = False) -> bool:
     """Whether it may show that the result of a call, of which this is the `id`, is a copy. to_python: also to whoever
-    the kernel itself returns it to."""
+    the kernel itself returns it to. is_argument: it is one of what the call was given."""
     caller = cx.active[-2]
+    others = {CALLER}
+    if is_argument:
+        node = next(one for one in all_nodes(caller.tree) if id(one) == call and isinstance(one, ast.Call))
+        others |= _reader(caller).of_arguments(node)
     for part in ast.walk(caller.tree):
         match part:
             case ast.Assign(value=value, targets=[ast.Name(id=name) as target]) if id(value) == call:
-                return copy_shows(caller, name, [CALLER], target)
+                return copy_shows(caller, name, others, target)
             case ast.Assign(value=value, targets=[ast.Tuple(elts=parts)]) if id(value) == call:
                 names = [part for part in parts if isinstance(part, ast.Name)]
-                return len(names) < len(parts) or any(copy_shows(caller, one.id, [CALLER], one) for one in names)
+                return len(names) < len(parts) or any(copy_shows(caller, one.id, others, one) for one in names)
             case ast.BinOp() | ast.Compare() | ast.UnaryOp():  # whose results are arrays of their own
                 if any(id(one) == call for one in ast.iter_child_nodes(part)):
                     return False
@@ -131,7 +146,8 @@ def comprehension_shows(frame: Frame, owner: str, made: ast.ListComp | ast.Gener
 
 
 def _list_reader(frame: Frame, owner: str) -> _ListReader:
-    reader = _ListReader(frame.source.function, frame.tree, frozenset({frame.source.function.__code__}))
+    own = frozenset({frame.source.function.__code__})
+    reader = _ListReader(frame.source.function, frame.tree, own, functions=_functions(frame))
     reader.owner = owner
     return reader
 
@@ -149,11 +165,11 @@ def _copies_show(frame: Frame, reader: _ListReader, item: ast.expr, roots: set[s
     group = roots - {owner}
     if not group:
         return False
-    inside = (part for statement in frame.tree.body for part in ast.walk(statement))
-    if any(isinstance(part, ast.FunctionDef | ast.Lambda) for part in inside):
-        return bool(reader.names_written() & {owner, *group})
+    first = {owner, *group}
     while grown := {one for pair in pairs if group & {*pair} for one in pair} - group - {owner}:
         group |= grown
+    if _are_used_inside(frame, {owner, *group}):
+        return bool(reader.names_written() & first)
     if group & {parameter.arg for parameter in parameters_of(frame.tree)}:
         if frame.is_inlined:  # whoever called it may write its own
             return True
@@ -165,13 +181,12 @@ def _copies_show(frame: Frame, reader: _ListReader, item: ast.expr, roots: set[s
 
 def list_copy_shows(frame: Frame, name: str, of: ast.Name, node: ast.AST) -> bool:
     """Whether it would show that `name` is given a copy of a list at a node, instead of the list of another name."""
-    reader = _ListReader(frame.source.function, frame.tree, frozenset({frame.source.function.__code__}))
-    inside = (part for statement in frame.tree.body for part in ast.walk(statement))
-    if any(isinstance(part, ast.FunctionDef | ast.Lambda) for part in inside):
-        return bool(reader.names_written() & {name, of.id})
+    reader = _list_reader(frame, "")
     group, pairs = {of.id}, [pair for part in all_nodes(frame.tree) for pair in reader.aliases(part)]
     while grown := {one for pair in pairs if group & {*pair} for one in pair} - group - {name}:
         group |= grown
+    if _are_used_inside(frame, {name, *group}):
+        return bool(reader.names_written() & {name, of.id})
     if frame.is_inlined and group & {parameter.arg for parameter in parameters_of(frame.tree)}:
         return True
     flow = _Flow(reader, node, _Both((frozenset({name}), frozenset(group))))
@@ -212,7 +227,21 @@ class _ListReader(DefReader):
 
 
 def _reader(frame: Frame) -> DefReader:
-    return DefReader(frame.source.function, frame.tree, frozenset({frame.source.function.__code__}))
+    own = frozenset({frame.source.function.__code__})
+    return DefReader(frame.source.function, frame.tree, own, functions=_functions(frame))
+
+
+def _functions(frame: Frame) -> dict[str, object]:
+    """The parameters that stand for functions."""
+    found: dict[str, object] = {}
+    for parameter in parameters_of(frame.tree):
+        web = frame.webs.stores.get(id(parameter))
+        match None if web is None else frame.bindings.get(web.number):
+            case Fixed(value=value) if callable(value):
+                found[parameter.arg] = value
+            case _:
+                pass
+    return found
 
 
 @dataclass
@@ -253,6 +282,8 @@ class _Flow:
                 return self.loop(node, head, state)
             case ast.Try():
                 return self.try_block(node, state)
+            case ast.FunctionDef():
+                return state  # its names are its own
             case ast.Break() | ast.Continue():
                 self.left.append(state)
                 return None

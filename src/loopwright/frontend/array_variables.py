@@ -22,6 +22,9 @@ from loopwright.frontend.views import ZERO, as_size, as_view, clipped, size_of
 from loopwright.ir.nodes import Assign, Binary, Compare, Const, Expr
 from loopwright.ir.walk import subexpressions
 
+_LARGE = "make an array that is large enough, and count how much of it is used"
+_LIST = f"put the rows into a list, and write np.array(rows) after the loop; or {_LARGE}"
+
 
 def store_array(cx: Context, key: Key, name: str, value: ArrayLike, node: ast.AST, value_node: ast.AST) -> None:
     """Assign an array to such a name. Raises KernelError for another number of axes."""
@@ -57,11 +60,11 @@ def store_array(cx: Context, key: Key, name: str, value: ArrayLike, node: ast.AS
         if isinstance(a, Const) and isinstance(b, Const) and a != b:
             raise cx.error(node, f"'{name}' has {b.value} elements here and {a.value} elsewhere",
                            "a name that stands for several arrays uses the memory of the first",
-                           "use another name")  # fmt: skip
+                           _LIST if len(value.shape) > 1 else "use another name")  # fmt: skip
         if a != b and _is_part(a, b):
             raise cx.error(node, f"'{name}' is assigned an array of another size, which depends on its own size",
                            "a name that stands for several arrays uses the memory of the first",
-                           "make an array that is large enough, and count how much of it is used")  # fmt: skip
+                           _LIST if len(value.shape) > 1 else _LARGE)  # fmt: skip
         if a != b:
             check(cx, Compare("eq", a, b), "resized", node)
     assign_elements(cx, as_view(known), value, node, value_node)

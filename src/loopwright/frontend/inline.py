@@ -22,11 +22,12 @@ from loopwright.frontend.context import Context, Frame, NotYet, Restart, Session
 from loopwright.frontend.decide import decide
 from loopwright.frontend.elementwise import kept_array, materialised
 from loopwright.frontend.handed_over import handed_over, variable_given_back
-from loopwright.frontend.infer import Key
+from loopwright.frontend.infer import ArrayKind, Key
 from loopwright.frontend.lists import is_changed, new_list
 from loopwright.frontend.parse import parameters_of, positional_of
 from loopwright.frontend.promote import NumberType
 from loopwright.frontend.recursion import without_last_calls
+from loopwright.frontend.renaming import of_the_caller, renamed_only
 from loopwright.frontend.scopes import names_inside, own_nodes
 from loopwright.frontend.values import (
     Array,
@@ -44,7 +45,7 @@ from loopwright.frontend.values import (
     describe,
     from_object,
 )
-from loopwright.frontend.variables import freeze, of_the_caller, read_variable, store_variable, taken
+from loopwright.frontend.variables import freeze, read_variable, store_variable, taken
 from loopwright.frontend.webs import Web, Webs, find_webs
 from loopwright.ir.nodes import Assign, Block, Const, Dim, Expr
 from loopwright.ir.types import BOOL
@@ -266,6 +267,13 @@ def _bind(cx: Context, frame: Frame, web: Web, value: Value, node: ast.AST) -> N
     """Give a parameter its argument: as it is where that is known or stable, else in a variable."""
     key, name = web_key(frame, web), f"{frame.tree.name}.{web.name}"
     value = kept_array(cx, value, node)
+    if isinstance(value, Array) and value.shape and web.number in renamed_only(frame) and frame.calls_again is None:
+        held = freeze(cx, value, cx.at(node))
+        assert isinstance(held, Array)
+        cx.array_variables[key] = held
+        cx.array_names[key] = web.name
+        cx.session.types.assign(key, ArrayKind(value.element, len(value.shape)))
+        return
     if not web.is_single and isinstance(value, Array | View) and value.shape:
         if copy_shows(frame, web.name, [CALLER]):
             if frame.calls_again is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from loopwright.frontend.calls import generator_call, over_generator
@@ -13,7 +13,7 @@ from loopwright.frontend.iteration import is_prange, sequence_of
 from loopwright.frontend.lazy import condition_of
 from loopwright.frontend.operands import operands
 from loopwright.frontend.refusals import FUNCTIONS, refuse_expression
-from loopwright.frontend.renaming import Renaming, renaming_of, write_renamed
+from loopwright.frontend.renaming import Renaming, renaming_of, write_renamed, write_renamed_while
 from loopwright.frontend.values import Array, Fixed, Items, Literal, Number, Value, describe
 from loopwright.frontend.variables import assign_web, store_variable
 from loopwright.frontend.views import Size, never_negative, size_of
@@ -57,7 +57,7 @@ def _for_loop(cx: Context, node: ast.For) -> None:
     is_parallel &= not cx.session.names_threads
     lower, upper, step = _bounds(cx, call)
     web = cx.frame.webs.stores[id(node.target)]
-    renaming = None if is_parallel else renaming_of(cx, node)
+    renaming = renaming_of(cx, node)
     if renaming is not None:
         _renamed_loop(cx, node, renaming, (lower, upper, step))
         return
@@ -81,11 +81,11 @@ def _for_loop(cx: Context, node: ast.For) -> None:
 
 
 def _renamed_loop(cx: Context, node: ast.For, renaming: Renaming, bounds: tuple[Expr, Expr, Expr]) -> None:
-    """A loop at whose end arrays change names."""
+    """A loop in which arrays change names."""
     frame, at = cx.frame, cx.at(node)
     lower, upper, step = (cx.once(bound, at) for bound in bounds)
 
-    def body(value: Expr) -> None:
+    def body(value: Expr, exchange: Callable[[], None]) -> None:
         variable = Number(cx.once(value, at), weak=True)
         if not isinstance(variable.expr, Var) or variable.expr.name not in cx.stable:
             variable = Number(cx.temporary(value, at), weak=True)
@@ -93,13 +93,20 @@ def _renamed_loop(cx: Context, node: ast.For, renaming: Renaming, bounds: tuple[
             cx.natural.add(variable.expr.name)  # type: ignore[union-attr]
         frame.loop_values[id(node.target)] = variable
         assign_web(cx, frame.webs.stores[id(node.target)], variable, node.target, node.target)
-        cx.execute(node.body[:-1])
+        _around(cx, node, renaming, exchange)
 
     tail, frame.tail = frame.tail, False
     try:
         write_renamed(cx, node, renaming, (lower, upper, step), body)
     finally:
         frame.tail = tail
+
+
+def _around(cx: Context, node: ast.For | ast.While, renaming: Renaming, exchange: Callable[[], None]) -> None:
+    """One iteration of such a loop."""
+    cx.execute(node.body[: renaming.place])
+    exchange()
+    cx.execute(node.body[renaming.place + 1 :])
 
 
 def _loop_body(cx: Context, name: str, node: ast.For | ast.While, begin: object = None) -> list[Stmt]:
@@ -326,7 +333,29 @@ def while_loop(cx: Context, node: ast.While) -> None:
         _while_loop(cx, node)
 
 
+def _renamed_while(cx: Context, node: ast.While, renaming: Renaming) -> None:
+    """A `while` in which arrays change names."""
+
+    def condition(block: str) -> None:
+        found = condition_of(cx, node.test)
+        if found is True:
+            return
+        with cx.inner_body() as over:
+            cx.leave(block, node.test)
+        cx.body += over if found is False else [If(negated(found), tuple(over), at=cx.at(node.test))]
+
+    tail, cx.frame.tail = cx.frame.tail, False
+    try:
+        write_renamed_while(cx, node, renaming, condition, lambda exchange: _around(cx, node, renaming, exchange))
+    finally:
+        cx.frame.tail = tail
+
+
 def _while_loop(cx: Context, node: ast.While) -> None:
+    renaming = renaming_of(cx, node)
+    if renaming is not None:
+        _renamed_while(cx, node, renaming)
+        return
     name = cx.new_name(cx.frame.prefix + "while")
     with cx.inner_body() as before:
         condition = condition_of(cx, node.test)

@@ -1,4 +1,4 @@
-"""Functions of Python's modules `heapq` and `math` that are loops of their own, written in the language."""
+"""Functions of Python and of its modules `heapq` and `math` that are more than a formula, written in the language."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import heapq
 import math
 from collections.abc import Callable
 from typing import Any
+
+import numpy as np
 
 
 def _heappush(heap: Any, item: Any) -> None:
@@ -111,8 +113,54 @@ def _isqrt(n: Any) -> Any:
     return root
 
 
+def _perm(n: Any, k: Any) -> Any:
+    if n < 0 or k < 0:
+        raise ValueError("n and k must be non-negative integers")
+    count = 1 if k <= n else 0
+    for j in range(min(int(k), int(n))):
+        count *= int(n) - j
+    return count
+
+
+def _isclose(a: Any, b: Any, rel_tol: Any = 1e-9, abs_tol: Any = 0.0) -> Any:
+    if rel_tol < 0.0 or abs_tol < 0.0:
+        raise ValueError("tolerances must be non-negative")
+    x, y = float(a), float(b)
+    far = abs(y - x)
+    near = far <= abs(rel_tol * y) or far <= abs(rel_tol * x) or far <= abs_tol
+    return x == y or (math.isfinite(x) and math.isfinite(y) and near)
+
+
+def _modf(x: Any) -> Any:
+    value = float(x)
+    whole = float(np.trunc(value))
+    rest = 0.0 if math.isinf(value) else value - whole
+    return math.copysign(rest, value), whole
+
+
+def round_to(x: Any, scale: Any, upper: Any) -> Any:
+    """`round(x, digits)` of a Python float, to the last bit: x * scale is compared with the middle between two whole
+    numbers exactly. scale: 10.0 ** digits, below 1e23; upper: its first 26 bits. Each product of parts is exact, so it
+    does not matter whether it is rounded (Dekker, A floating-point technique for extending the available precision,
+    1971)."""
+    y = x * scale
+    result = x
+    if abs(y) < 4503599627370496.0:
+        below = np.floor(y)
+        middle = below + 0.5
+        high = (np.float64(x).view(np.int64) & -134217728).view(np.float64)
+        low = x - high
+        beyond = ((high * upper - middle) + high * (scale - upper) + low * upper) + low * (scale - upper)
+        if beyond > 0.0 or (beyond == 0.0 and np.floor(below * 0.5) * 2.0 != below):
+            below = below + 1.0
+        result = math.copysign(below / scale, x)
+    elif abs(y) < 9007199254740992.0:
+        result = y / scale
+    return float(result)
+
+
 FUNCTIONS: dict[Any, Callable[..., Any]] = {
     heapq.heappush: _heappush, heapq.heappop: _heappop, heapq.heapify: _heapify, heapq.heapreplace: _heapreplace,
     heapq.heappushpop: _heappushpop, math.gcd: _gcd, math.lcm: _lcm, math.factorial: _factorial, math.comb: _comb,
-    math.isqrt: _isqrt,
+    math.isqrt: _isqrt, math.perm: _perm, math.isclose: _isclose, math.modf: _modf,
 }  # fmt: skip

@@ -1,15 +1,20 @@
-"""Loops in time whose arrays change names at their end: `u, v = v, u`. Nothing is copied: the body is written out for
-each order of the names, and which order it is at the end is known from the number of iterations."""
+"""Loops in time whose arrays change names: `u, v = v, u`. Nothing is copied: the body is written out for each order of
+the names. Which order it is at the end is known from the number of iterations, or counted where the loop may end at any
+of them."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 
+from loopwright.frontend.array_names import aliases, may_show
 from loopwright.frontend.context import Context, Frame, web_key
 from loopwright.frontend.elementwise import check, nest, new_array
 from loopwright.frontend.infer import Key
+from loopwright.frontend.rewritten import own_jumps, permutation
 from loopwright.frontend.scopes import own_nodes
 from loopwright.frontend.values import Array, Literal, Number, View
 from loopwright.frontend.views import (
@@ -24,21 +29,43 @@ from loopwright.frontend.views import (
     size_of,
     subtract,
 )
-from loopwright.ir.nodes import Binary, Compare, Const, Expr, For, If, Select, Store, Var
-from loopwright.ir.types import INT64
+from loopwright.frontend.webs import Webs
+from loopwright.ir.nodes import (
+    Assign,
+    Binary,
+    Block,
+    Compare,
+    Const,
+    Expr,
+    For,
+    If,
+    Leave,
+    Select,
+    Stmt,
+    Store,
+    Var,
+    While,
+)
+from loopwright.ir.types import BOOL, INT64
+from loopwright.ir.walk import statements
 
 MOST_ORDERS = 6
+_MOST_NAMES = 8
 
 
 @dataclass(frozen=True, slots=True)
 class Renaming:
-    """names[k] stands from the next iteration on for what names[order[k]] stands for. period: after so many iterations
-    all is as it was."""
+    """names[k] stands behind the statement at `place` for what names[order[k]] stood for. webs: the numbers of their
+    variables. period: after so many iterations all is as it was. jumps: an iteration may end the loop, or end early
+    behind that statement."""
 
     names: tuple[str, ...]
     keys: tuple[Key, ...]
+    webs: frozenset[int]
     order: tuple[int, ...]
     period: int
+    place: int
+    jumps: bool
 
     def after(self, count: int) -> tuple[int, ...]:
         """Which name's first array each name stands for after so many iterations."""
@@ -48,92 +75,217 @@ class Renaming:
         return found
 
 
-def _permutation(node: ast.For) -> tuple[list[ast.Name], list[str]] | None:
-    """The targets and the values of a permutation of names that ends a loop without jumps."""
-    match node.body[-1]:
-        case ast.Assign(targets=[ast.Tuple(elts=targets)], value=ast.Tuple(elts=values)):
-            pass
-        case _:
-            return None
-    left = [one for one in targets if isinstance(one, ast.Name)]
-    right = [one.id for one in values if isinstance(one, ast.Name)]
-    if len(left) != len(targets) or len(right) != len(values):
+@dataclass(frozen=True, slots=True)
+class _Exchange:
+    """place: of the statement that permutes names in the body of a loop. jumps: the loop has a `break`, or a `continue`
+    behind that statement."""
+
+    place: int
+    targets: list[ast.Name]
+    values: list[ast.Name]
+    jumps: bool
+
+    def webs(self, webs: Webs) -> list[int]:
+        """The numbers of the variables that change names; none where one gets what is another variable of a name."""
+        left = [webs.stores[id(target)].number for target in self.targets if id(target) in webs.stores]
+        right = [webs.loads[id(value)].number for value in self.values if id(value) in webs.loads]
+        return left if len(left) == len(self.targets) and sorted(left) == sorted(right) else []
+
+
+def _permutation(node: ast.For | ast.While) -> _Exchange | None:
+    """The one permutation of names that each iteration of a loop comes to, unless it is the last one."""
+    if node.orelse or any(isinstance(part, ast.Return | ast.Yield) for part in ast.walk(node)):
         return None
-    names = [one.id for one in left]
-    if len(set(names)) != len(names) or sorted(names) != sorted(right) or len(names) > 4:
-        return None
-    has_jump = any(isinstance(part, ast.Break | ast.Continue | ast.Return) for part in ast.walk(node))
-    return None if has_jump or node.orelse else (left, right)
+    for place, statement in enumerate(node.body):
+        found = permutation(statement)
+        if found is None or len(found[0]) > _MOST_NAMES:
+            continue
+        names = [one for one in ast.walk(statement) if isinstance(one, ast.Name)]
+        targets = [one for one in names if isinstance(one.ctx, ast.Store)]
+        values = [one for one in names if isinstance(one.ctx, ast.Load)]
+        before = own_jumps(ast.Module(node.body[:place], []))
+        if any(isinstance(jump, ast.Continue) for jump in before):
+            return None  # the number of the iteration would not tell what the names stand for
+        return _Exchange(place, targets, values, any(own_jumps(node))) if _period(*found) <= MOST_ORDERS else None
+    return None
+
+
+def _period(names: list[str], values: list[str]) -> int:
+    """After how many permutations all is as it was."""
+    order = [names.index(value) for value in values]
+    period, reached = 1, order
+    while reached != [*range(len(names))]:
+        reached = [reached[place] for place in order]
+        period += 1
+    return period
 
 
 def renamed_only(frame: Frame) -> frozenset[int]:
-    """The numbers of the webs that get a value once, and then only change names with others at the end of loops."""
-    count: dict[int, int] = {}
-    for node in own_nodes(frame.tree):
-        if isinstance(node, ast.For) and (found := _permutation(node)) is not None:
-            for target in found[0]:
-                web = frame.webs.stores.get(id(target))
-                if web is not None:
-                    count[web.number] = count.get(web.number, 0) + 1
+    """The numbers of the webs that get a value once, and then only change names in loops with others of which this is
+    true: they stand for their arrays themselves, which no assignment copies."""
     webs = {web.number: web for web in frame.webs.stores.values()}
-    return frozenset(
-        number for number, swaps in count.items() if webs[number].definitions == swaps + 1 and webs[number].certain
-    )
+    swapped = [numbers for exchange in _exchanges(frame.tree) if (numbers := exchange.webs(frame.webs))]
+    while True:
+        count = Counter(number for numbers in swapped for number in numbers)
+        good = {n for n, swaps in count.items() if webs[n].definitions == swaps + 1 and webs[n].certain}
+        kept = [numbers for numbers in swapped if good.issuperset(numbers)]
+        if len(kept) == len(swapped):
+            return frozenset(good)
+        swapped = kept
 
 
-def renaming_of(cx: Context, node: ast.For) -> Renaming | None:
-    """The renaming of arrays that ends a loop, where these names do nothing else; None for all other loops."""
-    found = _permutation(node)
+def _exchanges(tree: ast.FunctionDef) -> list[_Exchange]:
+    """The permutations of names in those loops of a function that may be written out for each order."""
+    nodes = own_nodes(tree)
+    caught = {id(part) for node in nodes if isinstance(node, ast.Try) for part in ast.walk(node)}
+    loops = [node for node in nodes if _is_in_time(node) and id(node) not in caught]
+    return [found for node in loops if (found := _permutation(node)) is not None]  # type: ignore[arg-type]
+
+
+def _is_in_time(node: ast.AST) -> bool:
+    """A `while`, or a `for` over a range, as far as the text tells."""
+    match node:
+        case ast.For(target=ast.Name(), iter=ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name))):
+            return name in ("range", "prange")
+        case _:
+            return isinstance(node, ast.While)
+
+
+def refuse_copies(cx: Context, targets: Sequence[ast.expr], node: ast.AST) -> None:
+    """Raise KernelError where names that stand for an argument or an array of the caller itself would get copies after
+    all."""
+    only = renamed_only(cx.frame) if len(targets) > 1 else frozenset()
+    for target in targets:
+        web = cx.frame.webs.stores.get(id(target)) if only and isinstance(target, ast.Name) else None
+        if web is None or web.number not in only:
+            continue
+        array = cx.array_variables.get(web_key(cx.frame, web))
+        if array is not None and array.name not in _own_arrays(cx):
+            raise cx.error(node, f"'{web.name}' is swapped in a loop that is not over a plain range, or in a `try`",
+                           "an argument, or the array of a caller, may be written in place before that",
+                           f"begin with a copy: {web.name} = {web.name}.copy()")  # fmt: skip
+
+
+def renaming_of(cx: Context, node: ast.For | ast.While) -> Renaming | None:
+    """The renaming of arrays in a loop, where these names do nothing else; None for all other loops."""
+    found = _permutation(node) if _is_in_time(node) else None
     if found is None or cx.catching:  # a handler would not know what the names stand for
         return None
-    targets, values = found
+    targets, values = found.targets, [one.id for one in found.values]
     webs = [cx.frame.webs.stores[id(target)] for target in targets]
     keys = tuple(web_key(cx.frame, web) for web in webs)
     only = renamed_only(cx.frame)
-    if any(web.number not in only for web in webs) or any(key not in cx.array_variables for key in keys):
+    if not only.issuperset(found.webs(cx.frame.webs) or [-1]) or any(key not in cx.array_variables for key in keys):
         return None
     names = tuple(target.id for target in targets)
     order = tuple(names.index(value) for value in values)
-    period, reached = 1, order
-    while reached != tuple(range(len(names))):
-        reached = tuple(reached[place] for place in order)
-        period += 1
-    return Renaming(names, keys, order, period) if period <= MOST_ORDERS else None
+    period = _period([*names], values)
+    numbers = frozenset(web.number for web in webs)
+    return Renaming(names, keys, numbers, order, period, found.place, found.jumps)
 
 
-def write_renamed(
-    cx: Context, node: ast.For, renaming: Renaming, bounds: tuple[Expr, Expr, Expr],
-    body: Callable[[Expr], None],
-) -> None:  # fmt: skip
-    """The loop, several iterations at a time. body: writes one of them (all but the renaming) for a value of the loop's
-    variable."""
+Body = Callable[[Expr, Callable[[], None]], None]
+"""Writes one iteration for a value of the loop's variable, and calls the function in place of the renaming."""
+
+
+def write_renamed(cx: Context, node: ast.For, renaming: Renaming, bounds: tuple[Expr, Expr, Expr], body: Body) -> None:
+    """The loop, several iterations at a time."""
     lower, upper, step = bounds
     at, period = cx.at(node), renaming.period
-    arrays = [cx.array_variables[key] for key in renaming.keys]
     count = cx.once(trips(lower, upper, step), at)
     whole = cx.once(Binary("floordiv", count, Const(period, INT64)), at)
     rest = cx.once(Binary("mod", count, Const(period, INT64)), at)
     name = cx.new_name(f"{cx.frame.prefix}{node.target.id}.pair")  # type: ignore[attr-defined]
     cx.stable.add(name)
     cx.natural.add(name)
+    writer = _RenamedLoop(cx, node, renaming)
 
-    def iteration(first: Expr, number: int) -> None:
-        for key, place in zip(renaming.keys, renaming.after(number), strict=True):
-            cx.array_variables[key] = arrays[place]
-        body(add(multiply(add(multiply(first, Const(period, INT64)), Const(number, INT64)), step), lower))
+    def iteration(first: Expr, number: int) -> list[Stmt]:
+        value = add(multiply(add(multiply(first, Const(period, INT64)), Const(number, INT64)), step), lower)
+        return writer.iteration(number, lambda exchange: body(value, exchange))
 
-    with cx.inner_body() as several:
-        for number in range(period):
-            iteration(Var(name, INT64), number)
-    cx.emit(For(name, ZERO, whole, Const(1, INT64), tuple(several), at=at))
-    for number in range(period - 1):
-        with cx.inner_body() as one:
-            iteration(whole, number)
-        cx.emit(If(Compare("gt", rest, Const(number, INT64)), tuple(one), at=at))
-    for key, array in zip(renaming.keys, arrays, strict=True):
-        cx.array_variables[key] = array
-    if _is_read_later(cx, node, renaming):
-        _settle(cx, node, renaming, arrays, rest)
+    with writer.whole():
+        several = [stmt for number in range(period) for stmt in iteration(Var(name, INT64), number)]
+        cx.emit(For(name, ZERO, whole, Const(1, INT64), tuple(several), at=at))
+        for number in range(period - 1):
+            one = iteration(whole, number)
+            cx.emit(If(Compare("gt", rest, Const(number, INT64)), tuple(one), at=at))
+    writer.settle(rest)
+
+
+def write_renamed_while(
+    cx: Context, node: ast.While, renaming: Renaming, condition: Callable[[str], None],
+    body: Callable[[Callable[[], None]], None],
+) -> None:  # fmt: skip
+    """A `while` the same way. condition: leaves the block of this name where the loop ends."""
+    writer = _RenamedLoop(cx, node, replace(renaming, jumps=True))
+
+    def tested(exchange: Callable[[], None]) -> None:
+        condition(writer.block)
+        body(exchange)
+
+    with writer.whole():
+        several = [stmt for number in range(renaming.period) for stmt in writer.iteration(number, tested)]
+        name = cx.new_name(cx.frame.prefix + "while")
+        cx.emit(While(name, Const(True, BOOL), tuple(several), at=cx.at(node)))
+    writer.settle(ZERO)
+
+
+class _RenamedLoop:
+    """Writes the iterations of one loop, and what its names stand for afterwards. Where the loop may end at any of
+    them, a variable counts the renamings."""
+
+    def __init__(self, cx: Context, node: ast.For | ast.While, renaming: Renaming) -> None:
+        self.cx, self.node, self.renaming = cx, node, renaming
+        self.arrays = [cx.array_variables[key] for key in renaming.keys]
+        self.block = cx.new_name(cx.frame.prefix + "items") if renaming.jumps else ""
+        self.turns = cx.new_name(cx.frame.prefix + "turns") if renaming.jumps else ""
+
+    @contextmanager
+    def whole(self) -> Iterator[None]:
+        """Around all iterations: what `break` leaves."""
+        if not self.renaming.jumps:
+            yield
+            return
+        cx, at = self.cx, self.cx.at(self.node)
+        cx.emit(Assign(self.turns, ZERO, at=at))
+        with cx.inner_body() as everything:
+            yield
+        left = any(leave.block == self.block for leave in statements(tuple(everything), Leave))
+        cx.body += [Block(self.block, tuple(everything), at=at)] if left else everything
+
+    def iteration(self, number: int, body: Callable[[Callable[[], None]], None]) -> list[Stmt]:
+        """One of them. body: writes all but the renaming."""
+        cx, at = self.cx, self.cx.at(self.node)
+        one = cx.new_name(cx.frame.prefix + "item") if self.renaming.jumps else ""
+        if self.renaming.jumps:
+            cx.frame.loops.append(f"{one} {self.block}")
+        self.stand_for(number)
+        try:
+            with cx.inner_body() as written:
+                body(lambda: self.exchange(number + 1))
+        finally:
+            if self.renaming.jumps:
+                cx.frame.loops.pop()
+        left = any(leave.block == one for leave in statements(tuple(written), Leave))
+        return [Block(one, tuple(written), at=at)] if left else written
+
+    def stand_for(self, number: int) -> None:
+        for key, place in zip(self.renaming.keys, self.renaming.after(number), strict=True):
+            self.cx.array_variables[key] = self.arrays[place]
+
+    def exchange(self, number: int) -> None:
+        self.stand_for(number)
+        if self.turns:
+            turns = Const(number % self.renaming.period, INT64)
+            self.cx.emit(Assign(self.turns, turns, at=self.cx.at(self.node)))
+
+    def settle(self, rest: Expr) -> None:
+        """Let each name stand for one array again. rest: how often they were renamed, where no jump tells."""
+        self.stand_for(0)
+        if _is_read_later(self.cx, self.node, self.renaming):
+            turns = Var(self.turns, INT64) if self.turns else rest
+            _settle(self.cx, self.node, self.renaming, self.arrays, turns)
 
 
 def trips(lower: Expr, upper: Expr, step: Expr) -> Expr:
@@ -150,14 +302,14 @@ def trips(lower: Expr, upper: Expr, step: Expr) -> Expr:
     return Const(max(int(span.value), 0), INT64) if isinstance(span, Const) else Binary("max", span, ZERO)
 
 
-def _first_stores(cx: Context, node: ast.For, renaming: Renaming) -> set[int]:
+def _first_stores(cx: Context, node: ast.For | ast.While, renaming: Renaming) -> set[int]:
     """The places that give the names what they stand for when the loop begins."""
     inside = {id(part) for part in ast.walk(node)}
-    numbers = {key[-1] for key in renaming.keys}
+    numbers = renaming.webs
     return {place for place, web in cx.frame.webs.stores.items() if web.number in numbers and place not in inside}
 
 
-def _loop_that_goes_on(cx: Context, node: ast.For, renaming: Renaming) -> ast.AST | None:
+def _loop_that_goes_on(cx: Context, node: ast.For | ast.While, renaming: Renaming) -> ast.AST | None:
     """A loop around this one in which the names stay what they are: it begins with what it left behind."""
     first = _first_stores(cx, node, renaming)
     for part in own_nodes(cx.frame.tree):
@@ -168,10 +320,10 @@ def _loop_that_goes_on(cx: Context, node: ast.For, renaming: Renaming) -> ast.AS
     return None
 
 
-def _is_read_later(cx: Context, node: ast.For, renaming: Renaming) -> bool:
+def _is_read_later(cx: Context, node: ast.For | ast.While, renaming: Renaming) -> bool:
     """Whether some of the names are read after the loop, or by the loop when it runs again."""
     webs, inside = cx.frame.webs, {id(part) for part in ast.walk(node)}
-    numbers, first = {key[-1] for key in renaming.keys}, _first_stores(cx, node, renaming)
+    numbers, first = renaming.webs, _first_stores(cx, node, renaming)
     for part in own_nodes(cx.frame.tree):
         web = webs.loads.get(id(part)) if id(part) not in inside else None
         if web is not None and web.number in numbers and webs.only.get(id(part)) not in first:
@@ -179,7 +331,7 @@ def _is_read_later(cx: Context, node: ast.For, renaming: Renaming) -> bool:
     return _loop_that_goes_on(cx, node, renaming) is not None
 
 
-def _settle(cx: Context, node: ast.For, renaming: Renaming, arrays: Sequence[Array], rest: Expr) -> None:
+def _settle(cx: Context, node: ast.For | ast.While, renaming: Renaming, arrays: Sequence[Array], rest: Expr) -> None:
     """After the loop, let each name stand for one array again, whatever the number of iterations was: local arrays
     change their elements with one another; arguments, which the caller sees, are copied."""
     for other in arrays[1:]:
@@ -190,7 +342,10 @@ def _settle(cx: Context, node: ast.For, renaming: Renaming, arrays: Sequence[Arr
     shape: tuple[Size, ...] = arrays[0].shape
     at = cx.at(node)
     views = [as_view(array) for array in arrays]
-    if all(array.name in cx.allocations for array in arrays):
+    taken = {key for key in renaming.keys if key in cx.frame.handed_over.values()}  # memory of a variable of the caller
+    own = _own_arrays(cx)
+    own += [cx.array_variables[key].name for key in taken if cx.array_variables[key].name in cx.allocations]
+    if all(array.name in own for array in arrays):
         for count in range(1, renaming.period):
             order = renaming.after(count)
 
@@ -204,6 +359,9 @@ def _settle(cx: Context, node: ast.For, renaming: Renaming, arrays: Sequence[Arr
                 nest(cx, shape, exchange, node)
             cx.emit(If(Compare("eq", rest, Const(count, INT64)), tuple(then), at=at))
         return
+    call = cx.frame.path[-1] if cx.frame.is_inlined and _is_given_back(cx, renaming) else None
+    if taken or (call is not None and may_show(cx, call, to_python=False, is_argument=True)):
+        raise cx.error(node, *of_the_caller(renaming.names[0]))
     place_of_error = _written_later(cx, node, renaming)
     if place_of_error is not None:
         raise cx.error(
@@ -229,7 +387,29 @@ def _settle(cx: Context, node: ast.For, renaming: Renaming, arrays: Sequence[Arr
         cx.array_variables[key] = copy
 
 
-def _written_later(cx: Context, node: ast.For, renaming: Renaming) -> ast.AST | None:
+def of_the_caller(name: str) -> tuple[str, str, str]:
+    """What is wrong with a parameter that is written, and stands for another array later; why, and what to do."""
+    what = f"'{name}' is the caller's array, and stands for another one later"
+    return what, "it may be written in place before that", f"begin the helper with a copy: {name} = {name}.copy()"
+
+
+def _own_arrays(cx: Context) -> list[str]:
+    """The arrays that this function has made."""
+    return [*cx.allocations][cx.frame.made_before if cx.frame.is_inlined else 0 :]
+
+
+def _is_given_back(cx: Context, renaming: Renaming) -> bool:
+    """Whether the function may return one of the arrays."""
+    returns = [node for node in own_nodes(cx.frame.tree) if isinstance(node, ast.Return)]
+    names = {part.id for node in returns for part in ast.walk(node) if isinstance(part, ast.Name)}
+    pairs = [pair for node in own_nodes(cx.frame.tree) for pair in aliases(cx.frame, node)]
+    group = set(renaming.names)
+    while grown := {new for new, old in pairs if old in group} - group:
+        group |= grown
+    return bool(group & names)
+
+
+def _written_later(cx: Context, node: ast.For | ast.While, renaming: Renaming) -> ast.AST | None:
     """Where one of the names may be written after the loop, if anywhere."""
     inside = {id(part) for part in ast.walk(node)}
     if (around := _loop_that_goes_on(cx, node, renaming)) is not None:

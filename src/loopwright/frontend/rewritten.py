@@ -1,20 +1,27 @@
 """What a function's text is read as: `q = [x] if c else []` as an `if` with an assignment in each branch, since a list
-has memory of its own and a name for it on every path; and `u, v = v, u` in the middle of a loop at its end, where it
-costs nothing (renaming.py), with the names in between exchanged."""
+has memory of its own and a name for it on every path; `t = u; u = v; v = t` in a loop as `u, v = v, u`, and several of
+these as one; and `u, v = v, u` in the middle of a loop at its end, where it costs nothing (renaming.py), with the names
+in between exchanged."""
 
 from __future__ import annotations
 
 import ast
 import copy
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 
 @lru_cache(maxsize=1024)
 def rewritten(tree: ast.FunctionDef) -> ast.FunctionDef:
     """The function as it is read; itself where it is read as it stands. The same object each time."""
-    if not any(_chooses_lists(node) or _exchange(node) is not None for node in ast.walk(tree)):
+    aside = _names_aside(tree)
+    if not any(
+        _chooses_lists(node) or _exchange(node) is not None or _with_tuples(node, aside) is not None
+        for node in ast.walk(tree)
+    ):
         return tree
-    result = _Choices().visit(copy.deepcopy(tree))
+    result = _Choices(aside).visit(copy.deepcopy(tree))
     assert isinstance(result, ast.FunctionDef)
     return ast.fix_missing_locations(result)
 
@@ -42,18 +49,99 @@ def _exchange(node: ast.AST) -> tuple[int, dict[str, str]] | None:
     another one did; None for all else."""
     if not isinstance(node, ast.For) or node.orelse or any(isinstance(part, _JUMPS) for part in ast.walk(node)):
         return None
+    if any(own_jumps(node)):
+        return None
     for place, statement in enumerate(node.body[:-1]):
-        match statement:
-            case ast.Assign(targets=[ast.Tuple(elts=targets)], value=ast.Tuple(elts=values)):
-                left = [one.id for one in targets if isinstance(one, ast.Name)]
-                right = [one.id for one in values if isinstance(one, ast.Name)]
-                is_whole = len(left) == len(targets) and len(right) == len(values) and len({*left}) == len(left)
-                if is_whole and sorted(left) == sorted(right) and not _gives(node.body[place + 1 :], left):
-                    return place, dict(zip(left, right, strict=True))
+        found = permutation(statement)
+        if found is not None and not _gives(node.body[place + 1 :], found[0]):
+            return place, dict(zip(*found, strict=True))
     return None
 
 
-_JUMPS = (ast.Break, ast.Continue, ast.Return, ast.FunctionDef, ast.Lambda, ast.Yield)
+def permutation(statement: ast.stmt) -> tuple[list[str], list[str]] | None:
+    """The names on the left and on the right of `u, v = v, u`; None for all else."""
+    match statement:
+        case ast.Assign(targets=[ast.Tuple(elts=targets)], value=ast.Tuple(elts=values)):
+            left = [one.id for one in targets if isinstance(one, ast.Name)]
+            right = [one.id for one in values if isinstance(one, ast.Name)]
+            is_whole = len(left) == len(targets) and len(right) == len(values) and len({*left}) == len(left)
+            return (left, right) if is_whole and sorted(left) == sorted(right) else None
+        case _:
+            return None
+
+
+_JUMPS = (ast.Return, ast.FunctionDef, ast.Lambda, ast.Yield)
+
+
+def own_jumps(node: ast.AST) -> Iterator[ast.Break | ast.Continue]:
+    """The `break` and `continue` of a loop, without those of the loops inside it."""
+    inner = node.orelse if isinstance(node, ast.For | ast.While) else []
+    for part in ast.iter_child_nodes(node):
+        if isinstance(part, ast.Break | ast.Continue):
+            yield part
+        elif isinstance(part, ast.For | ast.While):
+            yield from own_jumps(ast.Module(part.orelse, []))
+        elif not isinstance(part, ast.expr) and part not in inner:
+            yield from own_jumps(part)
+
+
+def _aside(statements: Sequence[ast.stmt]) -> tuple[str, str, str] | None:
+    """t, u and v of `t = u; u = v; v = t`."""
+    match statements:
+        case [
+            ast.Assign(targets=[ast.Name(id=aside)], value=ast.Name(id=first)),
+            ast.Assign(targets=[ast.Name(id=one)], value=ast.Name(id=second)),
+            ast.Assign(targets=[ast.Name(id=other)], value=ast.Name(id=last)),
+        ] if (one, other, last) == (first, second, aside) and len({aside, first, second}) == 3:
+            return aside, first, second
+        case _:
+            return None
+
+
+def _bodies(tree: ast.AST) -> Iterator[list[ast.stmt]]:
+    yield from (node.body for node in ast.walk(tree) if isinstance(node, ast.For | ast.While))
+
+
+def _names_aside(tree: ast.FunctionDef) -> frozenset[str]:
+    """The names that serve for nothing but such exchanges in loops."""
+    found = Counter[str]()
+    for body in _bodies(tree):
+        for place in range(len(body) - 2):
+            if (names := _aside(body[place : place + 3])) is not None:
+                found[names[0]] += 2
+    if not found:
+        return frozenset()
+    uses = Counter(node.id for node in ast.walk(tree) if isinstance(node, ast.Name))
+    return frozenset(name for name, times in found.items() if times == uses[name])
+
+
+def _with_tuples(node: ast.AST, aside: frozenset[str]) -> list[ast.stmt] | None:
+    """The body of a loop in which names are exchanged by one assignment of a tuple; None where nothing changes."""
+    if not isinstance(node, ast.For | ast.While):
+        return None
+    body = list[ast.stmt]()
+    rest = list(node.body)
+    while rest:
+        names = _aside(rest[:3])
+        if names is not None and names[0] in aside:
+            body.append(_exchanged(names[1:], names[:0:-1], rest[0]))
+            del rest[:3]
+        else:
+            body.append(rest.pop(0))
+        former = permutation(body[-2]) if len(body) > 1 else None
+        latter = permutation(body[-1])
+        if former is not None and latter is not None and not {*former[0]} & {*latter[0]}:
+            body[-2:] = [_exchanged(former[0] + latter[0], former[1] + latter[1], body[-2])]
+    return None if len(body) == len(node.body) else body
+
+
+def _exchanged(left: Sequence[str], right: Sequence[str], at: ast.stmt) -> ast.stmt:
+    targets = ast.Tuple([ast.Name(name, ast.Store()) for name in left], ast.Store())
+    values = ast.Tuple([ast.Name(name, ast.Load()) for name in right], ast.Load())
+    made = ast.copy_location(ast.Assign([targets], values), at)
+    for part in ast.walk(made):
+        ast.copy_location(part, at)
+    return made
 
 
 def _gives(statements: list[ast.stmt], names: list[str]) -> bool:
@@ -63,8 +151,17 @@ def _gives(statements: list[ast.stmt], names: list[str]) -> bool:
 
 
 class _Choices(ast.NodeTransformer):
+    def __init__(self, aside: frozenset[str]) -> None:
+        self.aside = aside
+
+    def visit_While(self, node: ast.While) -> ast.stmt:
+        self.generic_visit(node)
+        node.body = _with_tuples(node, self.aside) or node.body
+        return node
+
     def visit_For(self, node: ast.For) -> ast.stmt:
         self.generic_visit(node)
+        node.body = _with_tuples(node, self.aside) or node.body
         found = _exchange(node)
         if found is None:
             return node

@@ -42,6 +42,7 @@ from loopwright.frontend.operands import keep, kept, operands, same_place
 from loopwright.frontend.raising import assert_statement, raise_statement
 from loopwright.frontend.record_arrays import assign_records, has_parts
 from loopwright.frontend.refusals import ELEMENTWISE, refuse_statement
+from loopwright.frontend.renaming import refuse_copies
 from loopwright.frontend.results import return_from_kernel
 from loopwright.frontend.rows import refuse_shared
 from loopwright.frontend.table_methods import update
@@ -309,6 +310,7 @@ def _unpack(cx: Context, target: ast.expr, parts: list[ast.expr], value: Value, 
     written_out = isinstance(value_node, ast.Tuple) and len(value_node.elts) == len(parts)
     places = value_node.elts if written_out else [value_node] * len(parts)  # type: ignore[attr-defined]
     keys = [_variable_key(cx, part) for part in parts]
+    refuse_copies(cx, parts, value_node)
     value = Items(independent(cx, value.items, keys, value_node))
     items = settle(cx, value.items, [assigned_by(cx, part) for part in parts], cx.at(value_node))
     for part, item, place in zip(parts, items, places, strict=True):

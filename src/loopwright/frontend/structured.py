@@ -19,6 +19,7 @@ from loopwright.errors import ArgumentValueError
 from loopwright.frontend.generator_state import STATE, is_generator, state_of
 from loopwright.frontend.packed import Packed, arrays_of, packed, shares_memory
 from loopwright.frontend.parse import parameters_of
+from loopwright.frontend.written import written_parameters
 
 if TYPE_CHECKING:
     from loopwright.frontend.capture import Source
@@ -135,11 +136,15 @@ def for_launcher(structure: Structure) -> tuple[object, ...] | None:
 def expanded(source: Source, structures: Mapping[str, Structure]) -> Source:
     """The function as one with a parameter for each of these."""
     parameters, written = [], set[str]()
+    functions = {name: one.value for name, one in structures.items() if isinstance(one, Given) and callable(one.value)}
+    is_written = source.written
+    if functions and is_written:  # by what they do, and not by what any function could do
+        is_written = written_parameters(source.function, source.definition.tree, functions)
     for parameter in source.parameters:
         structure = structures.get(parameter.name)
         names = list(_names(parameter.name, structure))
         parameters += [replace(parameter, name=name, has_default=False, default=None) for name in names]
-        if parameter.name in source.written or (isinstance(structure, Held) and structure.names == STATE):
+        if parameter.name in is_written or (isinstance(structure, Held) and structure.names == STATE):
             written.update(names)
     return replace(source, parameters=tuple(parameters), written=frozenset(written), structures=dict(structures))
 

@@ -19,6 +19,7 @@ from loopwright.frontend.lists import append, grown, kept_item, new_list, number
 from loopwright.frontend.promote import NumberType
 from loopwright.frontend.values import (
     Array,
+    Character,
     Fixed,
     Items,
     ListValue,
@@ -94,17 +95,24 @@ def known(cx: Context, table: TableValue, node: ast.AST) -> TableValue:
     return replace(found, shows=table.shows)
 
 
-def _noted(cx: Context, key: tuple[object, ...], item: Value, what: str, node: ast.AST) -> Numbers:
-    """Note the types of a key or value; its numbers."""
+def _numbers(cx: Context, item: Value, what: str, node: ast.AST) -> Numbers:
+    """The numbers of a key or a value. Raises KernelError for anything else."""
     items = item.items if isinstance(item, Items) else (item,)
     numbers = tuple(one for one in items if isinstance(one, Literal | Number))
     if len(numbers) < len(items):
-        raise cx.error(node, f"a {what} that is {describe(item)} is outside the language",
-                       remedy="use numbers, or tuples of numbers")  # fmt: skip
+        is_text = any(isinstance(one, Character) or isinstance(getattr(one, "value", None), str) for one in items)
+        remedy = "use numbers, such as ord(c)" if is_text else "use numbers, or tuples of numbers"
+        raise cx.error(node, f"a {what} that is {describe(item)} is outside the language", remedy=remedy)
+    return numbers
+
+
+def _noted(cx: Context, key: tuple[object, ...], item: Value, what: str, node: ast.AST) -> Numbers:
+    """Note the types of a key or value; its numbers."""
+    numbers = _numbers(cx, item, what, node)
     if isinstance(item, Items) and item.kind is not None:
         raise cx.error(node, f"a {what} that is an object of the class '{item.kind.__name__}' is outside the language",
                        remedy="use a tuple")  # fmt: skip
-    count = len(items) if isinstance(item, Items) else 0
+    count = len(item.items) if isinstance(item, Items) else 0
     if cx.session.types.assign(key, count) != count:
         raise cx.error(node, f"each {what} is of one kind here: a number, or a tuple of one length")
     for k, one in enumerate(numbers):
@@ -341,6 +349,8 @@ def get_item(cx: Context, table: TableValue, key: Value, node: ast.AST) -> Value
     """`dict[key]`."""
     if not table.is_dict:
         raise cx.error(node, "a set has no elements to index", remedy="write: key in s")
+    if table.key not in cx.hash_tables:
+        _numbers(cx, key, "key", node)
     table = known(cx, table, node)
     place = as_number(cx, written(cx, table_functions.known_entry, table, key, node), node)
     assert isinstance(place, Number)

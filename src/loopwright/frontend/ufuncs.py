@@ -16,7 +16,9 @@ from loopwright.frontend.context import Context
 from loopwright.frontend.convert import convert
 from loopwright.frontend.creation import array_of_items, as_array
 from loopwright.frontend.elementwise import any_array, as_bool, assign_elements, map_elements, materialised
+from loopwright.frontend.inline import run_written
 from loopwright.frontend.numpy_functions import ufunc_call
+from loopwright.frontend.python_library import round_to
 from loopwright.frontend.selection import nonzero
 from loopwright.frontend.values import Array, Fixed, Items, Literal, Number, Value, View, describe, is_none
 from loopwright.frontend.views import as_view, is_array
@@ -89,12 +91,26 @@ def round_elements(cx: Context, call: Arguments) -> Value:
     return ufunc_of(cx, second, replace(rint, values=(ufunc_of(cx, np.rint, replace(rint, values=(scaled,))), scale)))
 
 
+def _with_digits(cx: Context, call: Arguments, digits: Value) -> Value:
+    """`round(x, digits)` of a Python number."""
+    number = call.number(cx, 0)
+    if not isinstance(digits, Literal) or not isinstance(digits.value, int) or not 0 <= digits.value < 23:
+        raise cx.error(call.node, "round() takes a number of digits from 0 to 22 that is known at compile time")
+    if isinstance(number, Literal):
+        return Literal(round(number.value, digits.value))
+    if number.number_type.type.is_integer:
+        return number
+    scale = np.float64(10.0**digits.value)
+    upper = (scale.view(np.int64) & -(1 << 27)).view(np.float64)
+    return run_written(cx, round_to, [number, Literal(float(scale)), Literal(float(upper))], call.node)
+
+
 def _round(cx: Context, call: Arguments) -> Value:
     if len(call.values) == 2 and isinstance(call.values[0], Number) and not call.values[0].weak:
         return round_elements(cx, call)  # as np.float64.__round__ does
-    if len(call.values) != 1 or call.named:
-        raise cx.error(call.node, "round() with a number of digits is outside the language",
-                       remedy="write round(x * 100) / 100")  # fmt: skip
+    digits = call.get(1, "ndigits")
+    if digits is not None and not is_none(digits):
+        return _with_digits(cx, call, digits)
     return rounded(cx, call.number(cx, 0), "rint", round, call.node)
 
 

@@ -20,7 +20,7 @@ from loopwright.frontend.infer import ArrayKind, Key
 from loopwright.frontend.list_variables import kept_list, own_slice, store_list
 from loopwright.frontend.named_tuples import fields_of
 from loopwright.frontend.promote import NumberType
-from loopwright.frontend.renaming import renamed_only
+from loopwright.frontend.renaming import of_the_caller, renamed_only
 from loopwright.frontend.sized_names import sized_name
 from loopwright.frontend.updates import takes_updates_in_place
 from loopwright.frontend.values import (
@@ -270,7 +270,9 @@ def store_variable(cx: Context, key: Key, name: str, value: Value, node: ast.AST
                 cx.emit(Assign(cx.variable(key, name), Const(0, INT64), at=cx.at(node)))
         case RangeValue(bounds=bounds):
             store_variable(cx, key, name, Items(bounds, kind=range), node, value_node)
-        case Array(shape=(_, *_)) if key[-1] in renamed_only(cx.frame) and key not in cx.array_variables:
+        case Array(shape=(_, *_)) if key[-1] in renamed_only(cx.frame) and (
+            key not in cx.array_variables or cx.frame.is_inlined
+        ):
             cx.array_names.setdefault(key, name)
             cx.session.types.assign(key, ArrayKind(value.element, len(value.shape)))
             cx.array_variables[key] = replace(value, index=tuple(_frozen(cx, one, cx.at(node)) for one in value.index))
@@ -390,6 +392,13 @@ def _refuse_second_meaning(cx: Context, key: Key, name: str, value: Value, node:
             "what is written before must show in the argument, and what is written after must not",
             f"use another name for the other array, or begin with a copy: {name} = {name}.copy()",
         )
+    if isinstance(value, Fixed) and isinstance(value.value, str):
+        raise cx.error(
+            node,
+            f"'{name}' is a text, and is assigned something else elsewhere",
+            "texts are constants in compiled code",
+            "put codes such as ord(c) into an array of np.uint8, and make the text where the function is called",
+        )
     if isinstance(value, Array | Records):
         remedy = "give each array a name of its own; instead of swapping, write the loops once for each order"
     raise cx.error(
@@ -398,12 +407,6 @@ def _refuse_second_meaning(cx: Context, key: Key, name: str, value: Value, node:
         "only numbers can change while the function runs",
         remedy,
     )
-
-
-def of_the_caller(name: str) -> tuple[str, str, str]:
-    """What is wrong with a parameter that is written, and stands for another array later; why, and what to do."""
-    what = f"'{name}' is the caller's array, and stands for another one later"
-    return what, "it may be written in place before that", f"begin the helper with a copy: {name} = {name}.copy()"
 
 
 def grow(cx: Context, key: Key, name: str, new: NumberType, node: ast.AST) -> NumberType:

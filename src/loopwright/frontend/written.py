@@ -9,6 +9,7 @@ import ast
 import builtins
 import heapq
 from collections import Counter
+from collections.abc import Mapping
 from functools import cached_property
 from types import BuiltinFunctionType, FunctionType
 
@@ -19,24 +20,29 @@ from loopwright.frontend.parse import parameters_of, parse, positional_of
 from loopwright.frontend.scopes import all_nodes, locals_of
 
 
-def written_parameters(function: FunctionType, tree: ast.FunctionDef) -> frozenset[str]:
-    """The parameters whose elements may be written: stored through, under another name, or by a callee."""
-    return DefReader(function, tree, frozenset({function.__code__})).written()
+def written_parameters(
+    function: FunctionType, tree: ast.FunctionDef, functions: Mapping[str, object] | None = None
+) -> frozenset[str]:
+    """The parameters whose elements may be written: stored through, under another name, or by a callee. functions: the
+    parameters that stand for functions, where a call tells."""
+    return DefReader(function, tree, frozenset({function.__code__}), functions=functions).written()
 
 
-_Known = dict[tuple[FunctionType, ast.FunctionDef], frozenset[str]]
+_Known = dict[tuple[FunctionType, ast.FunctionDef, frozenset[tuple[str, int]]], frozenset[str]]
 
 
 class DefReader:
     """Reads one `def`, the function's own or one nested in it. `seen`: what is being read, so that recursion ends.
     `known`: what was found of callees, each read once. `cut`: what of `seen` was met again, and not read. `around`: the
-    functions beside a nested one, itself among them."""
+    functions beside a nested one, itself among them. `functions`: the parameters that are known to stand for one."""
 
     def __init__(
         self, function: FunctionType, tree: ast.FunctionDef, seen: frozenset[object], known: _Known | None = None,
-        around: dict[str, ast.FunctionDef] | None = None,
+        around: dict[str, ast.FunctionDef] | None = None, functions: Mapping[str, object] | None = None,
     ) -> None:  # fmt: skip
         self.function, self.tree, self.seen = function, tree, seen
+        stored = {n.id for n in all_nodes(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+        self.functions = {name: one for name, one in (functions or {}).items() if name not in stored}
         self.known: _Known = {} if known is None else known
         self.cut: set[object] = set()
         inner = [node for node in all_nodes(tree) if isinstance(node, ast.FunctionDef) and node is not tree]
@@ -207,7 +213,9 @@ class DefReader:
             plain, definition = parse(callee)
         except KernelError:
             return self.of_arguments(call)
-        returned = DefReader(plain, definition.tree, self.seen | {callee.__code__}, self.known).returned()
+        functions = self.functions_given(call, definition.tree)
+        seen = self.seen | {callee.__code__}
+        returned = DefReader(plain, definition.tree, seen, self.known, functions=functions).returned()
         pairs = self.given(call, definition.tree)
         return set().union(*(self.roots(value) for name, value in pairs if name in returned), set())
 
@@ -282,6 +290,8 @@ class DefReader:
 
     def resolve(self, callee: ast.expr) -> object:
         """The object that a callee's text names; None where that is not known, or a local."""
+        if isinstance(callee, ast.Name) and callee.id in self.functions:
+            return self.functions[callee.id]
         return None if _first_name(callee) in self.locals else _resolve(callee, self.function)
 
     def called(self, call: ast.Call) -> object:
@@ -311,15 +321,23 @@ class DefReader:
         if mark in self.seen:
             self.cut.add(mark)
             return set()
-        written = self.known.get((function, tree))
+        functions = self.functions_given(call, tree)
+        key = function, tree, frozenset((name, id(one)) for name, one in functions.items())
+        written = self.known.get(key)
         if written is None:
             around = self.nested if mark is tree else None
-            inner = type(self)(function, tree, self.seen | {mark}, self.known, around)
+            inner = type(self)(function, tree, self.seen | {mark}, self.known, around, functions)
             written, cut = inner.written(), inner.cut - {mark}
             self.cut |= cut
             if not cut:  # else it is what is known of it inside of what is being read
-                self.known[function, tree] = written
+                self.known[key] = written
         return set().union(*(self.roots(value) for name, value in self.given(call, tree) if name in written), set())
+
+    def functions_given(self, call: ast.Call, tree: ast.FunctionDef) -> dict[str, object]:
+        """The parameters of a `def` that stand for known functions in this call."""
+        pairs = ((name, value) for name, value in self.given(call, tree) if name and isinstance(value, ast.Name))
+        known = ((name, self.resolve(value)) for name, value in pairs)
+        return {name: one for name, one in known if callable(one) and not isinstance(one, type)}
 
     def given(self, call: ast.Call, tree: ast.FunctionDef) -> list[tuple[str | None, ast.expr]]:
         """The parameters of a `def`, each with what a call gives for it, as far as the text tells."""

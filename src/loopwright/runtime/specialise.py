@@ -148,11 +148,14 @@ def _element(dtype: np.dtype[np.generic], name: str, remedy: str) -> Scalar:
     if not dtype.isnative:
         fix = f"pass {name}.astype({name}.dtype.newbyteorder('='))"
         raise refusal(name, f"the byte order of dtype {dtype.str!r} is not this machine's", fix)
-    if dtype.kind not in "fiu":
-        remedy = ""
-    else:
-        remedy = "pass " + remedy
-    raise refusal(name, f"dtype {dtype} is not supported", remedy)
+    instead = {
+        "U": f"numbers that stand for the texts: np.unique({name}, return_inverse=True)[1]",
+        "S": f"numbers that stand for the texts: np.unique({name}, return_inverse=True)[1]",
+        "M": f"{name}.view(np.int64)",
+        "m": f"{name}.view(np.int64)",
+    }
+    remedy = remedy if dtype.kind in "fiu" else instead.get(dtype.kind, "")
+    raise refusal(name, f"dtype {dtype} is not supported", remedy and "pass " + remedy)
 
 
 # ---- arguments that share memory --------------------------------------------------------------------------------
