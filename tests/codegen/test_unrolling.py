@@ -8,7 +8,7 @@ import pytest
 
 from codegen.scheduled import host_text
 
-HEAD = "kernel f(a: int64[1] C, h: int64[1] C, n: int64):\n    var m: int64\n    m = a[0]\n"
+HEAD = "kernel f(a: int64[1] C, h: int64[1] C, n: int64, b: int64[2] C):\n    var m: int64\n    m = a[0]\n"
 TABLE = "h[a[i]] = h[a[i]] + 1"
 LONG = f"h[a[i]] = a[i]{' * 3 + a[i]' * 30}"
 LONGER = f"h[a[i]] = a[i]{' * 3 + a[i]' * 70}"
@@ -28,6 +28,9 @@ LONGER = f"h[a[i]] = a[i]{' * 3 + a[i]' * 70}"
         ("0 .. m", TABLE, "", []),
         ("0 .. size(a, 0)", f"if a[i] > 3:\n            {TABLE}\n        else:\n            h[i] = 0", "", []),
         ("0 .. size(h, 0)", "h[i] = i", "vectorize i", []),
+        ("1 .. size(b, 0)", "b[i, n] = b[i - 1, n] + 1", "", []),
+        ("1 .. size(b, 0)", "b[i, n] = b[i - 1, n] + a[i]", "", ["4"]),
+        ("1 .. size(b, 0)", "b[i, 1] = b[i - 1, 1] + 1", "", ["4"]),
     ],
 )
 def test_which_loops(bounds: str, body: str, steps: str, at_once: list[str]) -> None:

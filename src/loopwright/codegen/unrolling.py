@@ -55,7 +55,9 @@ def _is_alone(loop: For, lowering: LoopLowering) -> bool:
 def _is_any_number(loop: For, given: CodegenInput) -> bool:
     """Whether a loop has a small body and as many iterations as arrays are long: what data say is mostly a few, which
     are over before the first of several at once; and few that are known are written out anyway."""
-    if contains(loop.body, For, While, Break) or operations_in(loop.body) > LARGEST or _has_two_ways(loop):
+    if contains(loop.body, For, While, Break) or operations_in(loop.body) > LARGEST:
+        return False
+    if _has_two_ways(loop) or _goes_down_columns(loop):
         return False
     trip = trip_of(loop) or given.constant_trip(loop)
     bounds = (loop.lower, loop.upper)
@@ -67,6 +69,15 @@ def _is_any_number(loop: For, given: CodegenInput) -> bool:
 def _has_two_ways(loop: For) -> bool:
     """Whether data choose between two ways: a processor foresees the jumps of one place better than those of four."""
     return any(stmt.otherwise for stmt in statements(loop.body, If))
+
+
+def _goes_down_columns(loop: For) -> bool:
+    """Whether each iteration is in another row, and nothing goes along one: it waits for memory then, and several of
+    them only need more registers for addresses."""
+    places = [one.index for one in expressions(loop.body, Load)] + [one.index for one in statements(loop.body, Store)]
+    along = any(loop.name in names_in(index[-1]) for index in places if index)
+    columns = [index[:-1] for index in places if index and not isinstance(index[-1], Const)]  # no fields of records
+    return not along and any(loop.name in names_in(axis) for rows in columns for axis in rows)
 
 
 def _holds_tests(loop: For) -> bool:
