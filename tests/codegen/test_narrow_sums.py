@@ -76,7 +76,29 @@ def test_products_wrap_as_their_type_says(element: Any) -> None:
                 assert kernel(a) == correlated(a)
 
 
-HEAD = "kernel f(a: {}[1] C, x: float64[1] C) -> python int64:\n    var s: int64\n    s = 0\n"
+def differences(a: Any, b: Any) -> Any:
+    s, squares, far = 0, 0, 0
+    for i in range(a.size):
+        d = int(a[i]) - int(b[i])
+        s += abs(d)
+        squares += d * d
+        if abs(d) > 20:
+            far += d * 3
+    return s, squares, far
+
+
+@pytest.mark.parametrize("element", [np.int8, np.uint8, np.int16])
+def test_what_is_computed_from_narrow_elements(element: Any) -> None:
+    kernel, info, rng = lw.kernel(differences), np.iinfo(element), np.random.default_rng(4)
+    for size in (0, 15, 65, 4097, 70000):
+        drawn = rng.integers(info.min, info.max, (2, size), endpoint=True, dtype=element)
+        for a, b in (drawn, (np.full(size, info.min, element), np.full(size, info.max, element))):
+            wide = a.astype(np.int64) - b
+            expected = abs(wide).sum(), (wide * wide).sum(), (3 * wide[abs(wide) > 20]).sum()
+            assert kernel(a, b) == expected
+
+
+HEAD = "kernel f(a: {}[1] C, x: float64[1] C) -> python int64:\n    var s: int64\n    var d: int64\n    s = 0\n"
 LOOP = "    for i in 0 .. size(a, 0):\n        {}\n    return s\n"
 
 
@@ -88,7 +110,11 @@ LOOP = "    for i in 0 .. size(a, 0):\n        {}\n    return s\n"
         ("bool", "s = s + int64(a[i])", "int16_t"),
         ("int8", "s = s + int64(a[i] > int8(3))", "int16_t"),
         ("int32", "s = s + int64(a[i])", ""),
-        ("int8", "s = s + int64(a[i]) * 1000", ""),
+        ("int8", "s = s + int64(a[i]) * 1000", "int32_t"),
+        ("int8", "s = s + int64(a[i]) * 1000000", ""),
+        ("int16", "s = s + int64(a[i]) * int64(a[i])", ""),
+        ("uint8", "d = 1 - int64(a[i]); s = s + d * d", "int32_t"),
+        ("uint8", "d = 1 - int64(a[i]); s = s + d * d; d = 3", ""),
         ("int8", "s = max(s, int64(a[i]))", ""),
         ("int8", "s = s + int64(x[i] > 0.5)", ""),
         ("int8", "s = s + int64(a[i]) + i", ""),
@@ -96,7 +122,8 @@ LOOP = "    for i in 0 .. size(a, 0):\n        {}\n    return s\n"
     ],
 )
 def test_which_loops(element: str, statement: str, width: str) -> None:
-    text = host_text(HEAD.format(element) + LOOP.format(statement), "vectorize i")
+    lines = statement.replace("; ", "\n        ")
+    text = host_text(HEAD.format(element) + LOOP.format(lines), "vectorize i")
     assert ("simdlen(32)" in text, "simdlen(16)" in text) == (width == "int16_t", width == "int32_t")
     assert (f"{width} s_part = 0;" in text) if width else "s_part = 0;" not in text
 
@@ -118,7 +145,10 @@ def test_which_loops(element: str, statement: str, width: str) -> None:
 )
 def test_which_loops_with_sums_of_floats(statement: str, is_narrow: bool) -> None:
     head = (
-        HEAD.format("int8").replace("python int64", "float64").replace("s: int64\n    s = 0", "s: float64\n    s = 0.0")
+        HEAD.format("int8")
+        .replace("python int64", "float64")
+        .replace("s: int64", "s: float64")
+        .replace("s = 0", "s = 0.0")
     )
     lines = statement.replace(": s", ":\n            s").replace("; ", "\n        ")
     assert ("int16_t s_part = 0;" in host_text(head + LOOP.format(lines), "vectorize i")) == is_narrow

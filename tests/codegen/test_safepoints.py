@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from codegen.execution import compiled
+from codegen.scheduled import host_text
 from loopwright.analysis.analyse import analyse
 from loopwright.codegen import openmp
 from loopwright.ir.interp import interpret
@@ -77,3 +78,23 @@ kernel short(a: float64[1] C):
     kernel = parse_kernel(text)
     program = openmp.generate(kernel, analyse(kernel), False, False)
     assert "LW_SPEND" not in program.text.removeprefix(openmp.HEADER)
+
+
+WINDOWS = """
+kernel windows(a: float64[2] C, k: float64[1] C, out: float64[2] C):
+    var s: float64
+    for i in 0 .. size(out, 0):
+        for j in 0 .. size(out, 1):
+            s = 0.0
+            for p in 0 .. {}:
+                s = s + a[i, j + p] * k[p]
+            out[i, j] = s
+"""
+
+
+@pytest.mark.parametrize(("taps", "times"), [(2, 2), (16, 1)])
+def test_what_is_heavy_stands_there_once(taps: int, times: int) -> None:
+    text = host_text(WINDOWS.format(taps))
+    assert text.count("s_ = 0.0;") == times
+    assert text.count("lw_strip = lw_then") == 1
+    assert text.count("LW_SPEND(lw_due, watch,") == 3 - times  # the loop around counts, or the strip

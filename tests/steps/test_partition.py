@@ -37,6 +37,8 @@ BODIES = {
     "scalar": ["s = j + 1", "if s == size(a, 1):", "    s = 0", "b[i, s] = a[i, s]"],
     "either": ["if i == 0 or j == 0 or j == size(a, 1) - 1:", "    b[i, j] = 0.0", "else:",
                "    b[i, j] = a[i - 1, j + 1]"],
+    "last row": ["if i + 1 >= size(a, 0):", "    b[i, j] = 0.0", "else:", "    if j + 1 >= size(a, 1):",
+                 "        b[i, j] = 1.0", "    else:", "        b[i, j] = a[i + 1, j + 1]"],
     "several": ["if j > 2:", "    b[i, j] = a[i, j - 3]", "if j < n:", "    b[i, j] = b[i, j] + 1.0"],
     "window": ["for d in 0 .. 3:", "    for e in 0 .. 3:",
                "        if i + d > 0 and i + d <= size(a, 0) and j + e > 0 and j + e <= size(a, 1):",

@@ -93,6 +93,14 @@ def test_what_a_scalar_is_worth_is_followed() -> None:
     assert points(steady("s = j + 1", *under("s < n"))) == ("", "n - 1", "", "")
 
 
+def test_of_a_condition_that_no_iteration_changes_most_of_the_work_is_steady() -> None:
+    last = ["if i + 1 >= size(a, 0):", "    b[i, j] = 0.0", "else:"]
+    rest = ["    if j + 1 >= size(a, 1):", "        b[i, j] = 1.0", "    else:", "        b[i, j] = a[i + 1, j + 1]"]
+    assert points(steady(*last, *rest)) == ("", "size(a, 1) - 1", "", "not i + 1 >= size(a, 0)")
+    turned = ["if i + 1 < size(a, 0):", *rest, "else:", "    b[i, j] = 0.0"]
+    assert points(steady(*turned)) == ("", "size(a, 1) - 1", "", "i + 1 < size(a, 0)")
+
+
 def test_short_loops_inside_are_looked_through() -> None:
     window = [
         "for d in 0 .. 3:",

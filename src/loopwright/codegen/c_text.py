@@ -7,6 +7,7 @@ import math
 from functools import reduce
 from typing import Protocol, assert_never
 
+from loopwright.codegen.narrow_numbers import compared_in_32_bits, in_32_bits
 from loopwright.ir.nodes import (
     Binary,
     Call,
@@ -22,7 +23,7 @@ from loopwright.ir.nodes import (
     Unary,
     Var,
 )
-from loopwright.ir.types import BOOL, FLOAT32, FLOAT64, INT64, UINT64, Scalar
+from loopwright.ir.types import BOOL, FLOAT32, FLOAT64, INT32, INT64, UINT64, Scalar
 from loopwright.ir.walk import subexpressions
 
 VALUE_TYPE: dict[str, str] = {
@@ -86,8 +87,7 @@ def text_of(expr: Expr, env: Environment) -> str:
         case Binary():
             return _binary(expr, env)
         case Compare():
-            left, right = _narrow(expr.left, expr.right, env) or (text_of(expr.left, env), text_of(expr.right, env))
-            return f"({left} {_COMPARE[expr.op]} {right})"
+            return _compare(expr, env)
         case Logical():
             return f"({text_of(expr.left, env)} {'&&' if expr.op == 'and' else '||'} {text_of(expr.right, env)})"
         case Select() if not env.in_lanes and _of_bits(expr):
@@ -99,6 +99,10 @@ def text_of(expr: Expr, env: Environment) -> str:
             return compared(expr, env)
         case Select():
             return f"({text_of(expr.condition, env)} ? {text_of(expr.then, env)} : {text_of(expr.otherwise, env)})"
+        case Cast(operand=Unary() | Binary() as operand) if (
+            env.in_lanes and expr.type.is_float and (narrow := in_32_bits(operand)) is not None
+        ):
+            return cast(text_of(narrow[0], env), INT32, expr.type)
         case Cast():
             text, source = text_of(expr.operand, env), expr.operand.type
             if (
@@ -154,6 +158,19 @@ def _masked(expr: Select, env: Environment) -> str:
     assert isinstance(then, Const) and isinstance(otherwise, Const)
     differ = Const(int(then.value) ^ int(otherwise.value), expr.type)
     return f"(-({name})(bool){condition} & {text_of(differ, env)} ^ {text_of(otherwise, env)})"
+
+
+def _compare(expr: Compare, env: Environment) -> str:
+    texts = _narrow(expr.left, expr.right, env)
+    if texts is None and env.in_lanes and (sides := compared_in_32_bits(expr, env.stays)) is not None:
+        one, other = (
+            f"lw_within_int32({text})" if side.type == INT64 else text
+            for side in sides
+            for text in [text_of(side, env)]
+        )
+        texts = one, other
+    left, right = texts or (text_of(expr.left, env), text_of(expr.right, env))
+    return f"({left} {_COMPARE[expr.op]} {right})"
 
 
 def _narrow(left: Expr, right: Expr, env: Environment) -> tuple[str, str] | None:

@@ -11,7 +11,7 @@ iterations at once, twice as many are left over, and no more elements are read i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, replace
 
 from loopwright.codegen.c_text import VALUE_TYPE
@@ -21,13 +21,15 @@ from loopwright.codegen.if_conversion import both, eager
 from loopwright.codegen.index_tests import HIGH, LOW, texts_of_tests
 from loopwright.codegen.inspection import tests_of
 from loopwright.codegen.loop_versions import is_plain
+from loopwright.codegen.narrow_numbers import in_32_bits
 from loopwright.ir.code import Lanes
 from loopwright.ir.nodes import Assign, Binary, Body, Cast, Const, Expr, For, If, Load, Logical, Select, Unary, Var
-from loopwright.ir.queries import arrays_stored
+from loopwright.ir.queries import arrays_stored, names_assigned
 from loopwright.ir.types import BOOL, INT16, INT32, Scalar
 from loopwright.ir.walk import children, expressions, own_expressions, statements, subexpressions
+from loopwright.steps.draft import substituted
 
-LONGEST = 4096  # iterations of a strip
+SHORTEST, LONGEST = 64, 4096  # iterations of a strip
 REGISTER = 32  # bytes
 
 
@@ -37,27 +39,50 @@ def narrow_sums(given: CodegenInput, lowering: LoopLowering) -> LoopLowering:
     for loop in statements(given.kernel.body, For):
         lanes = lowering.lanes.get(loop.name)
         if lanes is not None and loop.name not in lowering.inspections and (width := _width(loop, lanes)) is not None:
-            ranges = [one for stmt in statements(loop.body, Assign) if (one := _range(stmt)) is not None]
+            adds = statements(_substituted(loop, set(_targets(lanes))), Assign)
+            ranges = [one for stmt in adds if (one := _range(stmt)) is not None]
             low, high = (min(low for low, _ in ranges), max(high for _, high in ranges))
             strip = min(LONGEST, width.minimum // min(low, -1), width.maximum // max(high, 1))
-            found[loop.name] = NarrowSums(width, strip, _tests(loop, given))
+            if strip >= SHORTEST:
+                found[loop.name] = NarrowSums(width, strip, _tests(loop, given))
     return replace(lowering, narrow=found)
 
 
 def _width(loop: For, lanes: VectorLanes) -> Scalar | None:
     """The type of the sums of a strip; None for any other loop."""
-    targets = {one.reduction.target for one in lanes.partials if one.store is None and one.reduction.op == "add"}
-    assigned = [stmt.name for stmt in statements(loop.body, Assign)]
+    targets = _targets(lanes)
+    body = _substituted(loop, set(targets))
+    assigned = [stmt.name for stmt in statements(body, Assign)]
     if not targets or len(targets) != len(lanes.partials) or sorted(assigned) != sorted(targets):
         return None
     if not is_plain(loop.body) or arrays_stored(loop.body) or loop.step != Const(1, loop.step.type):
         return None
-    if any(_range(stmt) is None for stmt in statements(loop.body, Assign)):
+    if any(_range(stmt) is None for stmt in statements(body, Assign)):
         return None
     bits = [part.type.bits if part.type.kind != "bool" else 8 for part in expressions(loop.body, Load)]
-    if not bits or max(bits) > 16 or any(part.type.is_float for part in _narrow_parts(loop.body)):
+    if not bits or max(bits) > 16 or any(part.type.is_float for part in _narrow_parts(body)):
         return None
-    return INT16 if max(bits) == 8 else INT32
+    is_computed = any(
+        in_32_bits(stmt.value.right) for stmt in statements(body, Assign) if isinstance(stmt.value, Binary)
+    )
+    return INT16 if max(bits) == 8 and not is_computed else INT32
+
+
+def _targets(lanes: VectorLanes) -> list[str]:
+    return [one.reduction.target for one in lanes.partials if one.store is None and one.reduction.op == "add"]
+
+
+def _substituted(loop: For, targets: Collection[str]) -> Body:
+    """The iteration without the whole numbers that it has for itself, which it begins with: `d = int(a[i]) - int(b[i])`
+    before `s += d * d`. They stand where they are read, and the C compiler computes them once."""
+    values: dict[str, Expr] = {}
+    body = loop.body
+    while body and isinstance(body[0], Assign) and body[0].name not in targets and in_32_bits(body[0].value):
+        if body[0].name in names_assigned(body[1:]):
+            break
+        values[body[0].name] = body[0].value
+        body = body[1:]
+    return substituted(body, values) if values else body
 
 
 def _narrow_parts(body: Body) -> Iterator[Expr]:
@@ -75,7 +100,8 @@ def _narrow(added: Expr) -> Expr:
             return Const(int(value), INT16)
         case Cast(operand=operand):
             return operand
-    return added
+    found = in_32_bits(added)
+    return added if found is None else found[0]
 
 
 def _range(stmt: Assign) -> tuple[int, int] | None:
@@ -90,6 +116,8 @@ def _range(stmt: Assign) -> tuple[int, int] | None:
             return 0, 1
         case Cast(operand=operand) if operand.type.is_integer and operand.type.bits <= 16:
             return operand.type.minimum, operand.type.maximum
+        case Unary() | Binary() as added if (found := in_32_bits(added)) is not None:
+            return int(found[1].low), int(found[1].high)
     return None
 
 
@@ -172,8 +200,10 @@ def write_narrow(
 
 def _without_jumps(loop: For, lanes: Lanes, ctype: str, w: Writer) -> None:
     variable = w.names.of(loop.name)
+    body = _substituted(loop, set(_targets(w.decided.lanes[loop.name])))
+    lanes = lanes if body is loop.body else replace(lanes, private=())
     with w.loop(f"int64_t {variable} = {LOW}; {variable} < lw_then; ++{variable}", lanes=lanes):
-        _WithoutJumps(w, ctype).body(loop.body, None)
+        _WithoutJumps(w, ctype).body(body, None)
 
 
 @dataclass

@@ -199,7 +199,7 @@ def _write_iterations(loop: For, lanes: Lanes | None, w: Writer, several: Accumu
     w.function.scoped.add(variable)
 
     def write(head: str, *inside: str, lanes: Lanes | None = lanes) -> None:
-        with w.loop(f"int64_t {head}", loop.name, lanes=lanes):
+        with w.loop(f"int64_t {head}", loop.name, lanes=lanes, unroll=w.decided.unrolled.get(loop.name)):
             for line in inside:
                 w.line(line)
             with narrow_scalars(loop, lanes, w):

@@ -48,6 +48,7 @@ from loopwright.ir.walk import bodies, own_expressions, statements, subexpressio
 from loopwright.steps.extent import extent_of, trip_of
 
 SHORT = 1 << 21  # operations of loops that are not worth a question of their own
+HEAVY = 100  # operations of an iteration of short loops, next to which a strip costs nothing
 UNROLLED = 32  # operations of a `while` loop on a GPU of which several iterations are written out
 IN_A_STRIP = 512  # iterations of a `while` loop on a GPU
 MEETINGS = 128  # iterations of a loop in which the threads of a block meet; a power of two
@@ -123,11 +124,16 @@ def cut_strips(given: CodegenInput, lowering: LoopLowering) -> LoopLowering:
 
 def write_twice(given: CodegenInput, lowering: LoopLowering) -> LoopLowering:
     """Those inside of another loop of a function stand there without strips too: with few iterations, a loop is what
-    it always was."""
+    it always was. Not where an iteration holds short loops that the C compiler writes out: next to them a strip costs
+    nothing, and of two large loops the compiler gives registers to the one that it takes for the more frequent."""
 
     outside = (loop for loop in _inside_others(given.kernel.body) if loop.name not in lowering.regions)
-    twice = (loop.name for loop in outside if _may_stand_twice(loop.body))
+    twice = (loop.name for loop in outside if _may_stand_twice(loop.body) and not _is_heavy(loop.body))
     return replace(lowering, twice=lowering.strips & frozenset(twice))
+
+
+def _is_heavy(body: Body) -> bool:
+    return contains(body, For) and operations_in(body) >= HEAVY
 
 
 def stand_alone(given: CodegenInput, lowering: LoopLowering) -> LoopLowering:
@@ -151,7 +157,7 @@ def count_ahead(given: CodegenInput, lowering: LoopLowering) -> LoopLowering:
         inner.name
         for loop in statements(given.kernel.body, For, While)
         for inner in loop.body
-        if isinstance(inner, For) and inner.name in lowering.strips and _is_known_before(inner, loop.body)
+        if isinstance(inner, For) and inner.name in lowering.twice and _is_known_before(inner, loop.body)
     )
     return replace(lowering, counted=counted)
 

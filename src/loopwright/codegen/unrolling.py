@@ -1,6 +1,6 @@
 """Which loops a compiler is asked to write out, and how many iterations of them: those of a few iterations around
-others of a constant number, so that elements of arrays stay in registers; and on a GPU innermost ones, so that their
-loads overlap.
+others of a constant number, so that elements of arrays stay in registers; innermost ones without lanes, in which
+counting and jumping are a large part of the work; and on a GPU innermost ones, so that their loads overlap.
 """
 
 from __future__ import annotations
@@ -9,14 +9,16 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from loopwright.codegen.decisions import CodegenInput, LoopLowering
-from loopwright.codegen.safepoints import is_long
-from loopwright.ir.nodes import Const, For, If, Select, While
-from loopwright.ir.queries import contains
+from loopwright.codegen.safepoints import is_long, operations_in
+from loopwright.ir.nodes import Break, Checked, Const, For, If, Load, Select, Store, While
+from loopwright.ir.queries import contains, has, names_assigned, names_in
 from loopwright.ir.walk import expressions, statements
-from loopwright.steps.extent import extent_of
+from loopwright.steps.extent import extent_of, trip_of
 
 UNROLLED = 16  # iterations of a loop that is written out
 TOGETHER = 8  # iterations of a longer one, on a GPU
+SEVERAL, FEW = 4, 2  # iterations of an innermost loop without lanes on a CPU
+SMALL, LARGEST = 50, 100  # operations of an iteration of which there are several at once, and a few
 AHEAD = 4  # iterations of an innermost loop on a GPU that are written out, so that their loads overlap
 
 
@@ -33,7 +35,49 @@ def unroll_loops(given: CodegenInput, lowering: LoopLowering) -> LoopLowering:
         and (contains(loop.body, For, While) or _holds_tests(loop))
         and _are_constant(loop, given)
     }
+    counts |= {
+        loop.name: FEW if operations_in(loop.body) > SMALL else SEVERAL
+        for loop in statements(given.kernel.body, For)
+        if _is_alone(loop, lowering) and _is_any_number(loop, given)
+    }
     return replace(lowering, unrolled=counts)
+
+
+def _is_alone(loop: For, lowering: LoopLowering) -> bool:
+    """Whether an innermost loop has no lanes, and nothing else is done with it."""
+    others = (
+        lowering.lanes, lowering.lockstep, lowering.skipped, lowering.inspections, lowering.looked_up, lowering.narrow
+    )  # fmt: skip
+    is_compacted = not lowering.compacted.isdisjoint(map(id, statements(loop.body, Store)))
+    return not is_compacted and all(loop.name not in other for other in others)
+
+
+def _is_any_number(loop: For, given: CodegenInput) -> bool:
+    """Whether a loop has a small body and as many iterations as arrays are long: what data say is mostly a few, which
+    are over before the first of several at once; and few that are known are written out anyway."""
+    if contains(loop.body, For, While, Break) or operations_in(loop.body) > LARGEST:
+        return False
+    if _has_two_ways(loop) or _goes_down_columns(loop):
+        return False
+    trip = trip_of(loop) or given.constant_trip(loop)
+    bounds = (loop.lower, loop.upper)
+    is_of_data = any(has(bound, Load, Checked) for bound in bounds)
+    is_computed = any(names_in(bound) & names_assigned(given.kernel.body) for bound in bounds)
+    return (trip is None or trip > UNROLLED) and not is_of_data and not is_computed
+
+
+def _has_two_ways(loop: For) -> bool:
+    """Whether data choose between two ways: a processor foresees the jumps of one place better than those of four."""
+    return any(stmt.otherwise for stmt in statements(loop.body, If))
+
+
+def _goes_down_columns(loop: For) -> bool:
+    """Whether each iteration is in another row, and nothing goes along one: it waits for memory then, and several of
+    them only need more registers for addresses."""
+    places = [one.index for one in expressions(loop.body, Load)] + [one.index for one in statements(loop.body, Store)]
+    along = any(loop.name in names_in(index[-1]) for index in places if index)
+    columns = [index[:-1] for index in places if index and not isinstance(index[-1], Const)]  # no fields of records
+    return not along and any(loop.name in names_in(axis) for rows in columns for axis in rows)
 
 
 def _holds_tests(loop: For) -> bool:

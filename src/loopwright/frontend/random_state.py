@@ -6,7 +6,7 @@ from __future__ import annotations
 import ctypes
 import sys
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
@@ -37,12 +37,13 @@ def with_state(call: Callable[..., object], arguments: Sequence[object]) -> obje
         key = _key_of(generator)
         left = _left_over(global_state)
         before = (left.there, left.number) if left is not None else _asked(global_state)
-        gauss = np.array(before, np.float64)
+        gauss = np.empty(2)
+        gauss[0], gauss[1] = before
         try:
             return call(*arguments, key, gauss)
         finally:
             after = gauss.tolist()
-            if after == list(before):
+            if (after[0], after[1]) == before:
                 pass
             elif left is not None:
                 left.there, left.number = int(after[0]), after[1]
@@ -51,18 +52,11 @@ def with_state(call: Callable[..., object], arguments: Sequence[object]) -> obje
                 global_state.set_state({**state, "has_gauss": int(after[0]), "gauss": after[1]})
 
 
-_KEYS: dict[int, np.ndarray[Any, Any]] = {}
-
-
+@lru_cache(maxsize=1)
 def _key_of(generator: Any) -> np.ndarray[Any, Any]:
     """The numbers of a generator, where it keeps them."""
-    address: int = generator.ctypes.state_address
-    key = _KEYS.get(address)
-    if key is None:
-        _KEYS.clear()
-        pointer = ctypes.cast(address, ctypes.POINTER(ctypes.c_uint32))
-        key = _KEYS[address] = np.ctypeslib.as_array(pointer, shape=(_NUMBERS,))
-    return key
+    pointer = ctypes.cast(generator.ctypes.state_address, ctypes.POINTER(ctypes.c_uint32))
+    return np.ctypeslib.as_array(pointer, shape=(_NUMBERS,))
 
 
 class _LeftOver(ctypes.Structure):
@@ -82,7 +76,12 @@ def _left_over(state: Any) -> _LeftOver | None:
     """None where it is not known where that is. To ask for it and to set it takes NumPy 50 us each, as both copy all
     numbers of the generator."""
     place = _place()
-    return None if place is None else _LeftOver.from_address(id(state) + place)
+    return None if place is None else _left_at(state, place)
+
+
+@lru_cache(maxsize=1)
+def _left_at(state: Any, place: int) -> _LeftOver:
+    return _LeftOver.from_address(id(state) + place)
 
 
 @cache

@@ -171,6 +171,8 @@ class Dispatch:
 
     def bound(self, args: Sequence[object], kwargs: Mapping[str, object]) -> tuple[object, ...]:
         """The value of each parameter, in order. Raises TypeError as the function would."""
+        if not kwargs and len(args) == len(self.parameters):
+            return tuple(args)
         now = self._defaults
         defaults = defaults_of(now) if isinstance(now, FunctionType) else now
         return bind(self.name, self.parameters, defaults, args, kwargs)

@@ -45,6 +45,7 @@ from loopwright.ir.walk import (
 )
 from loopwright.steps.draft import substituted_in
 from loopwright.steps.extent import ends_of, starts_of, trip_of
+from loopwright.steps.nest import size_of
 
 SHORT = 16
 """An inner loop with at most so many iterations is looked through: its worst one counts."""
@@ -218,7 +219,12 @@ class _Finder:
 
     def _root(self, stmt: Stmt, expr: Expr, values: Values) -> None:
         self.roots.append((stmt, expr))
-        self._condition(stmt, expr, wanted=True, values=values)
+        self._condition(stmt, expr, self._holds_mostly(stmt, expr), values)
+
+    def _holds_mostly(self, stmt: Stmt, expr: Expr) -> bool:
+        """Whether a condition should hold: of one that no iteration changes, what leads to most of the work."""
+        is_same = isinstance(expr, Compare) and not names_in(expr) & (self.changed | {self.loop.name, *self.inner})
+        return not (is_same and isinstance(stmt, If) and size_of(stmt.then) < size_of(stmt.otherwise))
 
     def _condition(self, stmt: Stmt, expr: Expr, wanted: bool, values: Values) -> None:
         """Find where a condition is as wanted; what `and` joins should hold, what `or` joins should not."""
