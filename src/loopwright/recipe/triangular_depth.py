@@ -64,6 +64,7 @@ def _cut(partial: PartialSchedule, chain: Chain, length: int) -> None:
     if _ends_at(known[roles.rows], roles.depth) is not None:
         why = f"'{user_name(roles.rows)}' ends where '{user_name(roles.depth)}' stands: turned round, that ends there"
         partial.take(Reorder((roles.rows, roles.depth, roles.vector)), why)
+        inner = roles.vector
     triangle = triangle_of(partial.around(inner), roles)
     if triangle is None:
         raise NotTaken
