@@ -14,10 +14,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from loopwright.analysis.strides import AccessStrides
-from loopwright.ir.nodes import Assign, For, Store
+from loopwright.ir.nodes import Assign, Binary, For, Load, Store, Unary
 from loopwright.ir.queries import size_of
 from loopwright.ir.user_text import user_name
-from loopwright.ir.walk import statements
+from loopwright.ir.walk import expressions, statements, subexpressions
 from loopwright.recipe.distribution import isolate
 from loopwright.recipe.interchange import depends
 from loopwright.recipe.partial_schedule import Chain, NotTaken, PartialSchedule, whole
@@ -301,8 +301,7 @@ def _block(partial: PartialSchedule, roles: Roles, chain: Chain, target: CpuTarg
         for array in roles.strips:
             same = f"all rows use the same columns of '{user_name(array)}': a copy of them lies in one piece"
             with partial.together():
-                partial.take(Pack(array, partial.around(vector)[-4].name, fill=vector), same)
-                partial.trust_copies()
+                _copy(partial, Pack(array, partial.around(vector)[-4].name, fill=vector), same)
     tests = f"a whole block of {rows} x {columns} is unrolled, without tests"
     rest = whole(partial, Specialize((row, vector)), tests)
     anew = roles.target not in {array.name for array in partial.written.arrays}
@@ -330,10 +329,16 @@ def _copy_panels(partial: PartialSchedule, roles: Roles, row: str, vector: str) 
                 partial.take(Split(outer[at], count), same)
                 stretches = partial.around(outer[at])[-2].name
                 partial.take(Reorder((stretches, outer[at - 1], outer[at])), same)
-            pack = Pack(array, outer[at - 1], fill=row, blocks=outer[at])
-            computed = replace(pack, computed=True)
-            partial.take(computed if partial.allows(computed) else pack, same)
-            partial.trust_copies()
+            _copy(partial, Pack(array, outer[at - 1], fill=row, blocks=outer[at]), same)
+
+
+def _copy(partial: PartialSchedule, pack: Pack, why: str) -> None:
+    """Copy elements, or what is computed of each and of nothing else that changes: once, not for each use."""
+    computed = replace(pack, computed=True)
+    parts = expressions(partial.around(pack.loop)[-1].body, Binary, Unary)
+    is_computed = any({load.array for load in subexpressions(part, Load)} == {pack.array} for part in parts)
+    partial.take(computed if is_computed and partial.allows(computed) else pack, why)
+    partial.trust_copies()
 
 
 def _last_columns(

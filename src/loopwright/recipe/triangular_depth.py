@@ -27,9 +27,10 @@ from loopwright.steps.split import Split
 
 ROWS = Tunable(
     "rows of a block of a triangle",
-    64,
-    (16, 32, 64, 96, 192),
-    "what so many rows have in common is one product; what is left of each, a triangle, grows with them",
+    96,
+    (24, 48, 96, 192),
+    "what so many rows have in common is one product, in whole blocks of registers; what is left of each, a triangle, "
+    "grows with them",
 )
 
 
