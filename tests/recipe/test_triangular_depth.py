@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import loopwright as lw
+from loopwright.ir.interp import interpret
 from loopwright.ir.nodes import Kernel
 from loopwright.ir.verify import verify
 from loopwright.recipe.interchange import in_order
@@ -64,6 +65,14 @@ kernel below(a: float64[2] C, b: float64[2] C, c: float64[2] C):
             for j in 0 .. size(c, 1):
                 c[k, j] = c[k, j] + a[i, k] * b[i, j]
 """
+BACKWARDS = """
+kernel solve(a: float64[2] C, b: float64[2] C):
+    for i in size(b, 0) - 1 .. -1 step -1:
+        for j in 0 .. size(b, 1):
+            for k in {}:
+                b[i, j] = b[i, j] - a[i, k] * b[k, j]
+            b[i, j] = b[i, j] * a[i, i]
+"""
 BELOW_BY_ELEMENTS = """
 kernel below(a: float64[2] C, b: float64[2] C, c: float64[2] C):
     for i in 0 .. size(c, 0):
@@ -116,6 +125,26 @@ def test_a_rectangle_for_each_block_of_rows(text: str, shapes: Mapping[str, str]
     written, partial = cut(text, strict)
     assert steps(partial) == expected
     check_same(written, partial.kernel, shapes, SIZES)
+
+
+@pytest.mark.parametrize(
+    ("depth", "expected"),
+    [
+        ("i + 1 .. size(b, 0)", "split i 24; cut k i.o+1; swap j 2; fission j 2; fission i 2; reverse i"),
+        ("0 .. i", f"split i 24; cut k i.o-23; swap j 2; {APART}; reverse i.1.1"),
+    ],
+)
+def test_rows_from_the_last_one_on_where_sums_may_be_in_another_order(depth: str, expected: str) -> None:
+    written, partial = cut(BACKWARDS.format(depth))
+    assert steps(partial) == expected
+    random = np.random.default_rng(1)
+    for n in (0, 5, 24, 50):
+        a, b = random.random((n, n)) / max(n, 1), random.random((n, 3))
+        found = b.copy()
+        interpret(written, [a, b])
+        interpret(partial.kernel, [a, found])
+        np.testing.assert_allclose(found, b, rtol=1e-12)
+    assert not cut(BACKWARDS.format(depth), strict=True)[1].decisions
 
 
 def test_the_reason() -> None:
