@@ -36,6 +36,7 @@ WORDS: dict[str, tuple[str, ...]] = {
     "swap": (LOOP, PLACE),
     "fuse": (LOOP, "next"),
     "fission": (LOOP, PLACE),
+    "distribute": (LOOP,),
     "reverse": (LOOP,),
     "shift": (LOOP, OFFSET),
     "skew": (LOOP, "inner", OFFSET),

@@ -79,7 +79,7 @@ CASES = {
     "trmm": (
         TRMM,
         TRMM_SHAPES,
-        "specialize i >= 64 in i; split i 64; cut k i.o+64; fission j 3; fission j 2; fission i 3; fission i 2; "
+        "specialize i >= 96 in i; split i 96; cut k i.o+96; fission j 3; fission j 2; fission i 3; fission i 2; "
         "reorder k j; split j 128; reorder j.o k j; reorder k.2 j.1.2; fission j.1 2; reorder k.1 j.1; split j.1 "
         "128; reorder j.1.o k.1 j.1; specialize 24*j.1.2 j.1.2*k.2 >= 96 in i.1.2; reorder i.1.2.1 j.1.2.1 k.2.1; "
         "promote b k.2.1; reorder k.2 i.1.2 j.1.2; tile k.2 384 i.1.2 6 j.1.2 8; reorder k.2.o j.1.2.o i.1.2.o; "

@@ -6,7 +6,7 @@ from textwrap import indent
 
 import pytest
 
-from loopwright.ir.linear import apart, parted
+from loopwright.ir.linear import apart, parted, plus
 from loopwright.ir.nodes import Const, Dim, Expr, For, Kernel, Var
 from loopwright.ir.printing import print_expr
 from loopwright.ir.queries import names_assigned, names_read
@@ -20,6 +20,8 @@ from loopwright.steps.extent import (
     extent_of,
     loops_around,
     marked,
+    never_above,
+    never_below,
     residue,
     sizes_read,
     starts_of,
@@ -225,3 +227,17 @@ def test_all_ends_count_of_a_loop_that_is_no_stretch() -> None:
     loop, outer = inner("for i in 0 .. n step 8:\n for j in 0 .. min(8, n):\n  pass")
     assert ends_needed(loop, outer, N, 8) == ends_of(loop)
     assert ends_needed(loop, outer, M, 8) == (Const(8, INT64), N)
+
+
+@pytest.mark.parametrize(
+    ("bounds", "least", "most"),
+    [("n .. min(n + 8, m)", 0, 7), ("n .. max(n - 8, m) step -1", -7, 0), ("n .. n - 9 step -3", -8, 0)],
+)
+def test_between_which_points_a_loop_stays_up_or_down(bounds: str, least: int, most: int) -> None:
+    loop = loop_of(bounds)
+    known, index = {loop.name: loop}, Var(loop.name, INT64)
+    assert never_above(plus(index, 2), plus(N, most + 2), known)
+    assert not never_above(plus(index, 3), plus(N, most + 2), known)
+    assert never_below(plus(index, 2), plus(N, least + 2), known)
+    assert not never_below(plus(index, 1), plus(N, least + 2), known)
+    assert not never_above(N, plus(N, 9), known)

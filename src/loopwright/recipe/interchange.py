@@ -122,7 +122,8 @@ def _interchange(partial: PartialSchedule, chain: Chain) -> str:
     ties = tying(partial, inner)
     sums = 2.0 * len(ties)  # of a scalar that gets elements, one is loaded and stored in each iteration
     costs = {loop.name: _cost(accesses, loop) + (0.0 if loop is inner else sums) for loop in chain}
-    movable = [loop for loop in chain if loop is inner or not _is_tied(partial, loop)]
+    stays = [loop for loop in chain if _is_tied(partial, loop) or _counts_stretches(accesses, chain, loop)]
+    movable = [loop for loop in chain if loop is inner or loop not in stays]
     best = min(reversed(movable), key=lambda loop: costs[loop.name])
     if best is not inner and partial.verdict(best) == "sequential" and not _moves_on(accesses, inner, best, costs):
         return inner.name
@@ -187,6 +188,11 @@ def _for_few(partial: PartialSchedule, chain: Chain) -> None:
 def _is_tied(partial: PartialSchedule, loop: For) -> bool:
     """Whether a loop needs its order and holds several loops, as one over time does: it cannot be taken apart."""
     return partial.verdict(loop) == "sequential" and sum(isinstance(stmt, For) for stmt in loop.body) > 1
+
+
+def _counts_stretches(accesses: list[AccessStrides], chain: Chain, loop: For) -> bool:
+    """Whether a loop only says where others begin or end: what they go through is the same data in any order."""
+    return any(depends(one, loop.name) for one in chain) and all(w.strides.get(loop.name) == 0 for w in accesses)
 
 
 def _splits_well(partial: PartialSchedule, chain: Chain, best: For) -> bool:

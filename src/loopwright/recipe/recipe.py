@@ -13,6 +13,7 @@ from loopwright.recipe.layouts import in_layouts
 from loopwright.recipe.loop_partitioning import without_conditions
 from loopwright.recipe.loop_reversal import upwards
 from loopwright.recipe.marks import LANES, LEVEL, marks
+from loopwright.recipe.maximal_distribution import products_apart
 from loopwright.recipe.partial_schedule import NotTaken, PartialSchedule, ReasonedStep
 from loopwright.recipe.recurrences import side_by_side
 from loopwright.recipe.register_blocking import in_registers
@@ -93,6 +94,8 @@ def _restructured(partial: PartialSchedule, target: CpuTarget) -> None:
     across_time(partial, target)
     if partial.decisions and len(partial.written.body) == 1:
         return
+    # Products first that share a nest with other statements: what follows looks for nests that are one product.
+    products_apart(partial)
     # Before loops get their order: what the rows of a block have in common is a nest of its own then.
     in_blocks(partial)
     # Cheap lines first: blocks are chosen for the loop order that is left.

@@ -10,14 +10,14 @@ size are left to the C compiler, which writes them out.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from loopwright.analysis.strides import AccessStrides
-from loopwright.ir.nodes import Assign, For, Store
+from loopwright.ir.nodes import Assign, Binary, For, Load, Store, Unary
 from loopwright.ir.queries import size_of
 from loopwright.ir.user_text import user_name
-from loopwright.ir.walk import statements
+from loopwright.ir.walk import expressions, statements, subexpressions
 from loopwright.recipe.distribution import isolate
 from loopwright.recipe.interchange import depends
 from loopwright.recipe.partial_schedule import Chain, NotTaken, PartialSchedule, whole
@@ -91,6 +91,9 @@ MOST_AROUND = 3000
 """Nodes of the outermost statement that a nest stands in, of which its blocks make some 600 more. Each of their steps
 looks at all of that statement: of a Kalman filter with eleven products in its loop over time, blocks for every one
 took half a minute to find and to compile."""
+
+Strides = Mapping[str, int | None]
+"""How far an access moves with each loop around it: see `AccessStrides`."""
 
 FEWEST = 4
 IN_REGISTERS = Constraint(
@@ -204,10 +207,26 @@ def roles_of(partial: PartialSchedule, chain: Chain, windows: bool = False, own:
     accesses = [walk for walk in partial.walks() if id(walk.stmt) in numbers]
     mine = [walk for walk in accesses if walk.array == store.array and not (own and walk.node.index != store.index)]
     operands = [walk for walk in accesses if walk not in mine]
-    if any(walk.node.index != store.index for walk in mine) or len(mine) < 2 or not operands:
+    if any(walk.node.index != store.index for walk in mine) or len(mine) < 2:
+        return None
+    named = store.array, store.value.type.size_bytes
+    return roles_among(chain, [walk.strides for walk in mine], operands, named, windows, own)
+
+
+def roles_among(
+    chain: Chain,
+    mine: Sequence[Strides],
+    operands: Sequence[AccessStrides],
+    target: tuple[str, int],
+    windows: bool = False,
+    own: bool = False,
+) -> Roles | None:
+    """The same for a sum alone. mine: how the element moves that it is in; target: the name of its array, and the bytes
+    of an element."""
+    if not operands:
         return None
     depth = next((loop for loop in reversed(chain) if not _moves(mine, loop)), None)
-    vector = next((loop for loop in reversed(chain) if all(w.strides.get(loop.name) == 1 for w in mine)), None)
+    vector = next((loop for loop in reversed(chain) if all(one.get(loop.name) == 1 for one in mine)), None)
     deep = [loop for loop in chain if not _moves(mine, loop)]
     going = deep if windows else []
     if depth is None or vector is None or not _are_shared(operands, vector, going):
@@ -231,19 +250,19 @@ def roles_of(partial: PartialSchedule, chain: Chain, windows: bool = False, own:
     useful = {name for name in depths if any(walk.strides.get(name) != 0 for walk in operands)}
     if len(depths) > 1 and (across or useful != set(depths)):
         return None  # a loop in which nothing moves repeats the others: their data is in the cache already
-    return Roles(rows.name, depths, vector.name, store.array, store.value.type.size_bytes, across, strips, panels)
+    return Roles(rows.name, depths, vector.name, *target, across, strips, panels)
 
 
-def _moves(accesses: list[AccessStrides], loop: For) -> bool:
-    return any(walk.strides.get(loop.name) != 0 for walk in accesses)
+def _moves(mine: Sequence[Strides], loop: For) -> bool:
+    return any(one.get(loop.name) != 0 for one in mine)
 
 
-def _go_with(operands: list[AccessStrides], loop: For, other: For) -> bool:
+def _go_with(operands: Sequence[AccessStrides], loop: For, other: For) -> bool:
     """Whether an operand moves along both loops, so that each of their iterations uses other elements."""
     return any(walk.strides.get(loop.name) != 0 != walk.strides.get(other.name) for walk in operands)
 
 
-def _are_shared(operands: list[AccessStrides], loop: For, deep: list[For]) -> bool:
+def _are_shared(operands: Sequence[AccessStrides], loop: For, deep: list[For]) -> bool:
     """Whether iterations of a loop use the same elements of an operand: those where it stays, or those of a window that
     goes along with the loop (`a[i + di]`)."""
     strides = [(walk.strides.get(loop.name), walk) for walk in operands]
@@ -282,8 +301,7 @@ def _block(partial: PartialSchedule, roles: Roles, chain: Chain, target: CpuTarg
         for array in roles.strips:
             same = f"all rows use the same columns of '{user_name(array)}': a copy of them lies in one piece"
             with partial.together():
-                partial.take(Pack(array, partial.around(vector)[-4].name, fill=vector), same)
-                partial.trust_copies()
+                _copy(partial, Pack(array, partial.around(vector)[-4].name, fill=vector), same)
     tests = f"a whole block of {rows} x {columns} is unrolled, without tests"
     rest = whole(partial, Specialize((row, vector)), tests)
     anew = roles.target not in {array.name for array in partial.written.arrays}
@@ -311,10 +329,16 @@ def _copy_panels(partial: PartialSchedule, roles: Roles, row: str, vector: str) 
                 partial.take(Split(outer[at], count), same)
                 stretches = partial.around(outer[at])[-2].name
                 partial.take(Reorder((stretches, outer[at - 1], outer[at])), same)
-            pack = Pack(array, outer[at - 1], fill=row, blocks=outer[at])
-            computed = replace(pack, computed=True)
-            partial.take(computed if partial.allows(computed) else pack, same)
-            partial.trust_copies()
+            _copy(partial, Pack(array, outer[at - 1], fill=row, blocks=outer[at]), same)
+
+
+def _copy(partial: PartialSchedule, pack: Pack, why: str) -> None:
+    """Copy elements, or what is computed of each and of nothing else that changes: once, not for each use."""
+    computed = replace(pack, computed=True)
+    parts = expressions(partial.around(pack.loop)[-1].body, Binary, Unary)
+    is_computed = any({load.array for load in subexpressions(part, Load)} == {pack.array} for part in parts)
+    partial.take(computed if is_computed and partial.allows(computed) else pack, why)
+    partial.trust_copies()
 
 
 def _last_columns(

@@ -21,15 +21,19 @@ from loopwright.recipe.register_blocking import Roles, wanted
 from loopwright.recipe.tunable import Tunable
 from loopwright.steps.cut import Cut
 from loopwright.steps.extent import ends_of, starts_of, trip_of
+from loopwright.steps.nest import step_of
 from loopwright.steps.reorder import Reorder
+from loopwright.steps.reverse import Reverse
 from loopwright.steps.specialize import LARGE, Specialize
 from loopwright.steps.split import Split
+from loopwright.steps.swap import Swap
 
 ROWS = Tunable(
     "rows of a block of a triangle",
-    64,
-    (16, 32, 64, 96, 192),
-    "what so many rows have in common is one product; what is left of each, a triangle, grows with them",
+    96,
+    (24, 48, 96, 192),
+    "what so many rows have in common is one product, in whole blocks of registers; what is left of each, a triangle, "
+    "grows with them",
 )
 
 
@@ -64,8 +68,9 @@ def _cut(partial: PartialSchedule, chain: Chain, length: int) -> None:
     if _ends_at(known[roles.rows], roles.depth) is not None:
         why = f"'{user_name(roles.rows)}' ends where '{user_name(roles.depth)}' stands: turned round, that ends there"
         partial.take(Reorder((roles.rows, roles.depth, roles.vector)), why)
+        inner = roles.vector
     triangle = triangle_of(partial.around(inner), roles)
-    if triangle is None:
+    if triangle is None or abs(step_of(known[triangle.row])) != 1:
         raise NotTaken
     row, depth = user_name(triangle.row), user_name(triangle.depth)
     why = (
@@ -74,11 +79,36 @@ def _cut(partial: PartialSchedule, chain: Chain, length: int) -> None:
     )
     _for_few(partial, triangle.row, length)
     (outer,) = (name for name in made(partial, Split(triangle.row, length), why) if name != triangle.row)
-    place = triangle.offset + length - 1 if triangle.is_upper else triangle.offset
+    place = triangle.offset + _farthest(known[triangle.row], triangle.is_upper, length)
     new = made(partial, Cut(triangle.depth, outer, place), why)
     rectangle = next(name for name in new if name.startswith(triangle.depth)) if triangle.is_upper else triangle.depth
     inner = next(one[-1].name for one in partial.chains() if any(loop.name == rectangle for loop in one))
-    isolate(partial, inner, triangle.row, why)
+    _apart(partial, inner, rectangle, triangle, why)
+
+
+def _farthest(row: For, is_upper: bool, length: int) -> int:
+    """Of the rows of a block the place, from its first row on, of the one whose depth is shortest."""
+    if step_of(row) > 0:
+        return length - 1 if is_upper else 0
+    return 0 if is_upper else 1 - length
+
+
+def _apart(partial: PartialSchedule, inner: str, rectangle: str, triangle: Triangle, why: str) -> None:
+    """The rectangle in loops of its own: before the triangle or behind it. Raises NotTaken."""
+    kernel = partial.kernel
+    with partial.together():
+        isolate(partial, inner, triangle.row, why)
+    if partial.kernel is kernel:
+        above = partial.around(rectangle)[-2]
+        at = 1 + next(at for at, stmt in enumerate(above.body) if isinstance(stmt, For) and stmt.name == rectangle)
+        if len(above.body) == 1:
+            raise NotTaken
+        partial.take(Swap(above.name, max(at, 2)), why)
+        isolate(partial, inner, triangle.row, why)
+    own = (loop for loop in partial.around(inner) if loop.name.split(".")[0] == triangle.row.split(".")[0])
+    rows = next(loop for loop in own if abs(step_of(loop)) == 1)
+    if step_of(rows) < 0:
+        partial.take(Reverse(rows.name), f"the rows of the rectangle '{user_name(rectangle)}' need no order")
 
 
 def _for_few(partial: PartialSchedule, row: str, length: int) -> None:

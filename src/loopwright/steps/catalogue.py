@@ -10,9 +10,11 @@ from loopwright.steps.carry import Carry
 from loopwright.steps.complete import Complete
 from loopwright.steps.cut import Cut
 from loopwright.steps.demote import Demote
+from loopwright.steps.distribute import Distribute
 from loopwright.steps.expand import Expand
 from loopwright.steps.find import Find
 from loopwright.steps.fission import Fission
+from loopwright.steps.forward import Forward
 from loopwright.steps.fuse import Fuse
 from loopwright.steps.group import Group
 from loopwright.steps.guard import Guard
@@ -50,8 +52,8 @@ from loopwright.steps.unroll_and_jam import UnrollAndJam
 from loopwright.steps.vectorize import Vectorize
 
 STEPS: tuple[type[Step], ...] = (
-    Split, Tile, Align, Reorder, Swap, Sink, Fuse, Fission, Cut, Partition, Normalize, Reverse, Shift, Skew, Guard,
-    Complete, Overrun, Separate, Specialize, Promote, Hold, Carry, Demote, Expand, Pack, Stage, Reduce, Scan, Find,
-    Rank, Resolve, Inspect, Redirect, Group, Abreast, Renumber, Relayout, Unroll, UnrollAndJam, Reschedule, Vectorize,
-    Lockstep, Parallelize, Balance, Bind,
+    Split, Tile, Align, Reorder, Swap, Sink, Fuse, Fission, Distribute, Cut, Partition, Normalize, Reverse, Shift,
+    Skew, Guard, Complete, Overrun, Separate, Specialize, Promote, Hold, Carry, Demote, Forward, Expand, Pack, Stage,
+    Reduce, Scan, Find, Rank, Resolve, Inspect, Redirect, Group, Abreast, Renumber, Relayout, Unroll, UnrollAndJam,
+    Reschedule, Vectorize, Lockstep, Parallelize, Balance, Bind,
 )  # fmt: skip

@@ -79,24 +79,32 @@ def surely_runs(loop: For, around: Mapping[str, For]) -> bool:
 def never_above(expr: Expr, point: Expr, loops: Mapping[str, For]) -> bool:
     """Whether a loop's variable, or a constant more than it, is at most so much wherever that loop runs: `k + 1` inside
     `k in k.o .. min(k.o + 32, n)` is never above `k.o + 32`."""
-    loop, more = _counted_up(expr, loops)
-    ends = () if loop is None else ends_of(loop)
-    return any((room := apart(point, end)) is not None and room >= more - 1 for end in ends)
+    loop, more = _counted(expr, loops)
+    if loop is None:
+        return False
+    last = [(end, more - 1) for end in ends_of(loop)] if _is_up(loop) else [(start, more) for start in starts_of(loop)]
+    return any((room := apart(point, one)) is not None and room >= least for one, least in last)
 
 
 def never_below(expr: Expr, point: Expr, loops: Mapping[str, For]) -> bool:
     """Likewise, whether it is at least so much: `k` inside `k in k.o .. n` is never below `k.o`."""
-    loop, more = _counted_up(expr, loops)
-    starts = () if loop is None else starts_of(loop)
-    return any((room := apart(start, point)) is not None and room >= -more for start in starts)
+    loop, more = _counted(expr, loops)
+    if loop is None:
+        return False
+    first = [(start, more) for start in starts_of(loop)] if _is_up(loop) else [(end, more + 1) for end in ends_of(loop)]
+    return any((room := apart(one, point)) is not None and room >= -least for one, least in first)
 
 
-def _counted_up(expr: Expr, loops: Mapping[str, For]) -> tuple[For | None, int]:
-    """The loop whose variable it is but for a constant, and this; None where there is none that counts up."""
+def _counted(expr: Expr, loops: Mapping[str, For]) -> tuple[For | None, int]:
+    """The loop whose variable it is but for a constant, and this; None where there is none with a constant step."""
     base, more = parted(expr)
     loop = loops.get(base.name) if isinstance(base, Var) else None
-    counts_up = loop is not None and isinstance(loop.step, Const) and int(loop.step.value) > 0
-    return (loop if counts_up else None), more
+    counts = loop is not None and isinstance(loop.step, Const) and int(loop.step.value) != 0
+    return (loop if counts else None), more
+
+
+def _is_up(loop: For) -> bool:
+    return isinstance(loop.step, Const) and int(loop.step.value) > 0
 
 
 def around(kernel: Kernel, inner: Stmt) -> tuple[Stmt, ...]:
