@@ -311,3 +311,18 @@ def test_the_threads_of_a_block_share_rows_of_rows(shape: tuple[int, ...]) -> No
     np.testing.assert_allclose(own, right, rtol=1e-12, atol=1e-12)
     assert "specialize x.3 >= 6 in k; split k.2 256" in steps
     assert "bind i thread.y 16; bind j thread.x 32; bind i.2 thread.y 16; bind j.2 thread.x 32" in steps
+
+
+def greatest_near(x, o):
+    for i in range(o.shape[0]):
+        for j in range(o.shape[1]):
+            m = x[i, j]
+            for a in range(7):
+                for b in range(7):
+                    m = max(m, x[i + a, j + b])
+            o[i, j] = m
+
+
+def test_windows_that_overlap_are_no_planes() -> None:
+    found = agree(greatest_near, whole(16, 15), np.zeros((10, 9)))
+    assert schedule_of(found).startswith("tile i 8 j 32; bind i.o block.y")

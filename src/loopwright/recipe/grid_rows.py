@@ -91,7 +91,8 @@ def planes_of_loops(partial: PartialSchedule, run: list[For]) -> list[Bound]:
         raise NotTaken
     inner = {nest[-1].name for nest in nests}
     strides = [walk.strides for name in inner for _, walk in _accesses(partial, SharedRow((each,), (name,)))]
-    far = [one for one in strides if any(one.get(loop.name) not in (0, 1, -1) for loop in run)]
+    far = [one for one in strides if one.get(each) not in (1, -1)]  # parts of a plane (0) may lie in each other
+    far = [one for one in far if any(one.get(loop.name) not in (0, 1, -1) for loop in run)]
     if not any(one.get(name) in (1, -1) for one in far for name in inner):
         raise NotTaken
     trips = [trip_of(nest[-1]) for nest in nests]
