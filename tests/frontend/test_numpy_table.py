@@ -40,6 +40,7 @@ np.ones(3, dtype=np.int32); np.ones_like(m); np.outer(a, b); np.inner(a, a); np.
 np.ravel(m); m.ravel(); m.flatten(); m.reshape(4, 3); m.reshape((2, 6)); np.reshape(m, (6, 2)); m.reshape(-1, 2)
 np.repeat(a, 2); np.repeat(3.0, 4); a.repeat(2); np.repeat(a, i); np.repeat(m, 2, axis=0); np.repeat(m, 2, axis=1)
 np.round(a, 1); np.around(a); a.round(2); np.round(x); np.rint(a); np.searchsorted(s, a); np.searchsorted(s, x)
+round(x, 1)
 np.searchsorted(s, a, side='right'); np.searchsorted(s, m); np.shape(m); np.size(m); np.ndim(m); m.size; m.ndim
 m.itemsize; m.nbytes; np.sign(a); np.signbit(a); np.sort(a); np.sort(m, axis=0); np.sort(m); np.sort(i)[::-1].copy()
 np.unwrap(a); np.stack((a, b)); np.stack((a, b), axis=1); np.stack([a, b], -1); np.swapaxes(m, 0, 1).copy()
@@ -70,7 +71,7 @@ np.geomspace(1.0, 100.0, 4); np.gradient(m); np.histogram2d(a, b, bins=3)[0]; np
 np.insert(a, [1, 2], 9.0); np.interp(a, s, b[:4], left=0.0, right=-1.0); np.kaiser(5, 2.0)
 np.linalg.eigh(q + q.T)[0][0]; np.linalg.svd(q)[1][0]
 np.linspace(0.0, 1.0, 5, retstep=True); np.modf(a); np.nextafter(a, b); np.piecewise(a, [a < 1, a >= 1], [0.0, 1.0])
-np.tensordot(q, q, 2); np.unravel_index(7, (3, 4)); round(x, 1)
+np.tensordot(q, q, 2); np.unravel_index(7, (3, 4)); round(x, k)
 """
 
 
