@@ -64,34 +64,32 @@ def sparse(p, w, o):
                 o[i, j] += w[k] * w[j]
 
 
-def table(*shape: int) -> np.ndarray:
-    return np.zeros((SIDE, SIDE, *shape))
-
-
 NUMBERS = np.linspace(0.0, 2.0, SIDE)
-CASES: list[tuple[Callable[..., None], tuple[np.ndarray, ...], str]] = [
-    (lines, (table(),), "sink j; split i 4; split j 256"),
-    (rows_told_by_data, (np.arange(SIDE)[::-1].copy(), NUMBERS, table()), "expand y i; fission i 2; tile i.1 8 j 32"),
-    (costly, (NUMBERS, table()), "expand y i; fission i 2; tile i.1 8 j 32"),
-    (pixels, (NUMBERS, table(3)), "sink j; fission i 2; tile i.1 8 j 32; split i 512"),
-    (sums, (NUMBERS, table()), "sink j"),
-    (sparse, (np.arange(SIDE + 1), NUMBERS, table()), "reorder i j k; tile i 8 j 32"),
+CASES: list[tuple[Callable[..., None], tuple[np.ndarray, ...], tuple[int, ...], str]] = [
+    (lines, (), (), "sink j; split i 4; split j 256"),
+    (rows_told_by_data, (np.arange(SIDE)[::-1].copy(), NUMBERS), (), "expand y i; fission i 2; tile i.1.1 8 j 32"),
+    (costly, (NUMBERS,), (), "expand y i; fission i 2; tile i.1.1 8 j 32"),
+    (pixels, (NUMBERS,), (3,), "sink j; fission i 2; tile i.1.1 8 j 32; split i 512"),
+    (sums, (NUMBERS,), (), "sink j; tile i 8 j 32"),
+    (sparse, (np.arange(SIDE + 1), NUMBERS), (), "reorder i j k; tile i 8 j 32"),
 ]
 
 
-@pytest.mark.parametrize(("function", "arguments", "steps"), CASES)
-def test_both_loops_are_shared_out(
-    function: Callable[..., None], arguments: tuple[np.ndarray, ...], steps: str
+@pytest.mark.parametrize(("function", "arguments", "inside", "steps"), CASES)
+def test_both_loops_are_shared_out_where_rows_are_not_short(
+    function: Callable[..., None], arguments: tuple[np.ndarray, ...], inside: tuple[int, ...], steps: str
 ) -> None:
     kernel = lw.kernel(function)
-    mine, right = ([one.copy() for one in arguments] for _ in range(2))
-    with lw.options(device="emulated"):
-        kernel(*mine)
-        schedule = str(kernel.explain(*mine).schedule)
-    function(*right)
-    assert schedule.startswith(steps) and "bind j" in schedule
-    for one, other in zip(mine, right, strict=True):
-        np.testing.assert_allclose(one, other, rtol=1e-13)
+    for width in (SIDE, 3, 0):
+        mine, right = ([*(one.copy() for one in arguments), np.zeros((SIDE, width, *inside))] for _ in range(2))
+        with lw.options(device="emulated"):
+            kernel(*mine)
+            schedule = str(kernel.explain(*mine).schedule)
+        function(*right)
+        assert schedule.removeprefix("specialize o.1 >= 16 in i; ").startswith(steps) and "bind j" in schedule
+        assert ("split i.1 32" in schedule) == ("specialize" in schedule)
+        for one, other in zip(mine, right, strict=True):
+            np.testing.assert_allclose(one, other, rtol=1e-13)
 
 
 def test_a_failure_is_the_users_one_where_the_inner_loop_has_no_iterations() -> None:

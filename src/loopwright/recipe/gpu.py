@@ -30,7 +30,7 @@ from loopwright.ir.queries import contains
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import loops, statements
 from loopwright.recipe.coalescing import accesses_inside, along_x
-from loopwright.recipe.code_sinking import expanded, is_narrow, sunk
+from loopwright.recipe.code_sinking import expanded, is_narrow, sunk, unless_narrow
 from loopwright.recipe.distribution import isolate
 from loopwright.recipe.grid_balanced import row_by_row
 from loopwright.recipe.grid_blocks import LINE, in_blocks, in_boxes
@@ -211,7 +211,7 @@ def _shared_out(partial: PartialSchedule, chain: Chain, simple: bool) -> list[Bo
     """Restructure one nest for a grid, or where it is to be simple only reorder it; the loops to bind."""
     free = [loop for loop in chain if is_free_now(partial, loop)]
     free = [loop for loop in free if not _is_point(loop)] or free
-    free = [loop for loop in free if not is_narrow(loop)] or free
+    free = [loop for loop in free if not is_narrow(partial, loop)] or free
     attempts = (
         (SIMPLE if simple else ATTEMPTS)
         if free
@@ -436,11 +436,13 @@ def _apart(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Boun
         return []
     before, outer, inner = partial.kernel, free[0], free[-1]
     why = f"with nothing between them, '{user_name(outer.name)}' and '{user_name(inner.name)}' are one grid"
+    unless_narrow(partial, outer.name, inner)
     expanded(partial, partial.around(inner.name), outer)
     places = [loop.name for loop in chain[chain.index(outer) : chain.index(inner) + 1]]
-    names = dict(zip(places, isolate(partial, inner.name, outer.name, why), strict=True))
-    if partial.kernel is before:
+    band = isolate(partial, inner.name, outer.name, why)
+    if partial.kernel is before or len(band) != len(places):
         raise NotTaken
+    names = dict(zip(places, band, strict=True))
     now = partial.around(chain[-1].name)
     mine = [loop for loop in now if loop.name in {names[one.name] for one in free}]
     return _perfect(partial, now, mine) if inner is chain[-1] else _all_but_short(partial, now, mine)

@@ -62,7 +62,8 @@ class PartialSchedule:
     have few iterations wherever they run; sides: the loops of versions for calls in which one of them is shorter than
     this; merges: loops that put partial results together; turns: loops
     whose iterations use the same memory, one after the other; few: the loops of versions of nests for calls with few of
-    something, where all numbers have their defaults; rare: loops that hardly ever run."""
+    something, where all numbers have their defaults; rare: loops that hardly ever run; narrow: whether loops of
+    versions are too short to be shared out wherever they run."""
 
     written: Kernel
     facts: Facts
@@ -77,6 +78,7 @@ class PartialSchedule:
     turns: set[str] = field(default_factory=set)
     few: frozenset[str] = frozenset()
     rare: set[str] = field(default_factory=set)
+    narrow: dict[str, bool] = field(default_factory=dict)
     _facts: tuple[Kernel, Facts] | None = None
     _walks: tuple[Kernel, tuple[AccessStrides, ...]] | None = None
     _part: tuple[Kernel, frozenset[int], Kernel] | None = None
