@@ -17,6 +17,11 @@ TEXTS = [
     "np.linalg.qr(a, 'complete')",
 ]  # fmt: skip
 
+IN_EVERY_LAYOUT = ("np.linalg.pinv(a)", "np.linalg.svdvals(a)", "np.linalg.eigvalsh(a @ a.T)", "np.linalg.lstsq(a, b)",
+                   "np.linalg.qr(a)", "np.linalg.matrix_rank(a)")  # fmt: skip
+"""One of each algorithm, and what asks for the precision: others do the same with the results, and take seconds for each
+layout and type to compile."""
+
 
 def agree(expected, found, tolerance):
     assert type(expected) is type(found)
@@ -36,10 +41,12 @@ def test_as_numpy(text):
     rng = np.random.default_rng(3)
     for m, n in SHAPES:
         a, b = rng.standard_normal((m, n)) * 9, rng.standard_normal((m, 2))
-        for view in (a, a[::-1], np.asfortranarray(a), a * 1e150, a * 1e-150):
+        for view in (a, a * 1e150, a * 1e-150, *((a[::-1], np.asfortranarray(a)) if text in IN_EVERY_LAYOUT else ())):
             if ("@" in text and abs(view).max() > 1e100) or ("1.5" in text and abs(view).max() < 1e-100):
                 continue
             agree(function(view, b), kernel(view, b), 1e-10)
+    if text not in IN_EVERY_LAYOUT:
+        return
     a, b = rng.standard_normal((4, 3)), rng.standard_normal((4, 2))
     agree(
         function(a.astype(np.float32), b.astype(np.float32)), kernel(a.astype(np.float32), b.astype(np.float32)), 2e-4
