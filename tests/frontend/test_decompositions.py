@@ -19,8 +19,8 @@ TEXTS = [
 
 IN_EVERY_LAYOUT = ("np.linalg.pinv(a)", "np.linalg.svdvals(a)", "np.linalg.eigvalsh(a @ a.T)", "np.linalg.lstsq(a, b)",
                    "np.linalg.qr(a)", "np.linalg.matrix_rank(a)")  # fmt: skip
-"""One of each algorithm, and what asks for the precision: others do the same with the results, and take seconds for each
-layout and type to compile."""
+"""One of each algorithm, and what asks for the precision: others do the same with the results, and take seconds for
+each layout and type to compile."""
 
 
 def agree(expected, found, tolerance):
