@@ -12,7 +12,7 @@ import loopwright as lw
 from loopwright.ir.signature import Shape
 from loopwright.placement.line_up import CLEARLY
 from loopwright.profile.work_form import WorkForm
-from loopwright.runtime.racing import LOOKS, MOST_SHAPES, READY_NS, Racing
+from loopwright.runtime.racing import LOOKS, MOST_SHAPES, READY_NS, TOO_LATE, Racing
 from runtime.cuts import same
 
 TWO = "cpu, emulated"
@@ -79,6 +79,16 @@ def test_who_serves() -> None:
     other.measured(LONGER, 1, 5e6)  # a CPU with one core is far from that, though nobody knows for certain
     assert other.bounds(LONGER, ())[0].expected_ns > CLEARLY * 5e6
     assert other.decided(LONGER, (), [0, 1]) == 1
+
+
+def test_a_gpu_that_never_begins_in_time_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on a machine whose cores are all busy; a GPU without code could not begin."""
+    known = learned()
+    known.measured(LONG, 0, 9e6)
+    assert all(known.decided(LONG, (), [0, 1]) is None for _ in range(2 * TOO_LATE))
+    monkeypatch.setattr(Racing, "code", lambda self, name: "some")
+    monkeypatch.setattr(Racing, "copied", lambda self, name, shape, arguments: None)
+    assert [known.decided(LONG, (), [0, 1]) for _ in range(TOO_LATE)] == [None] * (TOO_LATE - 1) + [0]
 
 
 def test_nothing_is_found_out_after_a_first_call() -> None:

@@ -74,6 +74,7 @@ PHRASES: Mapping[str, Callable[[Words], str]] = {
     "sink": lambda w: f"computes in each iteration of {w[0]} what stands before it",
     "fuse": lambda w: f"makes one loop of {w[0]} and {w[1]}",
     "fission": lambda w: f"makes two loops of {w[0]}, one after the other",
+    "distribute": lambda w: f"gives statements of {w[0]} loops of their own, as far as they may have them",
     "cut": lambda w: f"cuts {w[0]} in two where its iterations differ",
     "partition": lambda w: f"runs the first and the last iterations of {w[0]} apart, so that the others need no tests",
     "normalize": lambda w: f"counts the iterations of {w[0]} from 0 on",
@@ -93,6 +94,7 @@ PHRASES: Mapping[str, Callable[[Words], str]] = {
         f"looks whether what iterations of {w[0]} go through meets, and runs them in any order where not"
     ),
     "carry": lambda w: f"keeps what each {w[1]} hands on of {w[0]} in a register",
+    "forward": lambda w: f"computes {w[0]} where it is read",
     "demote": lambda w: f"keeps {w[0]} in memory instead of a register",
     "expand": lambda w: f"gives {w[0]} an element for each iteration of {_and(w[1:])}",
     "pack": lambda w: f"copies what {w[1]} needs of {w[0]} into one piece",

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import threading
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
@@ -56,6 +57,10 @@ MOST_SHAPES = 256
 LOOKS = 64
 """After so many calls without more ado one is measured."""
 
+TOO_LATE = 16
+"""After so many calls that were over before another device had begun, as on a machine that is busy, or in which none
+would have been worth the wait, nothing more is expected of others: they had their code."""
+
 READY_NS = 1e8
 """How long the CPU is at work in a call before a GPU's code is made meanwhile. That takes about a second of a core, and
 what the caller does next, such as compiling another kernel, shares the interpreter with it."""
@@ -77,6 +82,7 @@ class Racing:
     _works: dict[Shape, Work] = field(default_factory=dict)
     _made: dict[str, Future[OffloadEntry | None]] = field(default_factory=dict)
     _form: Future[WorkForm | None] | None = None
+    _alone: Counter[Shape] = field(default_factory=Counter)
     _calls: int = 0
     _quick_calls: int = 0
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -156,6 +162,7 @@ class Racing:
         if shape not in self.took_ns and len(self.took_ns) >= MOST_SHAPES:
             self.took_ns.clear()
             self.serves.clear()
+            self._alone.clear()
         times = self.took_ns.setdefault(shape, {})
         times[place] = min(took_ns, times.get(place, math.inf))
 
@@ -215,7 +222,7 @@ class Racing:
         return code
 
     def decided(self, shape: Shape, arguments: tuple[object, ...], able: Sequence[int]) -> int | None:
-        """The device that serves from now on; None where another one may be faster, and was not measured. What may tell
+        """The device that serves from now on; None where another one may be faster, and has a chance yet. What may tell
         that is made from the second call on: how much calls have to do, then code."""
         self._calls += 1
         times = self.took_ns.get(shape, {})
@@ -233,7 +240,9 @@ class Racing:
         for place in others:
             if place and self.code(self.names[place]) is None:
                 self.ask(self.names[place])
-        if others:
+        if others and all(place == 0 or self.code(self.names[place]) is not None for place in others):
+            self._alone[shape] += 1
+        if others and self._alone[shape] < TOO_LATE:
             return None
         self.serves[shape] = best
         return best
