@@ -218,6 +218,7 @@ def test_loops_whose_bounds_data_tells_change_places_inside_the_one_that_reads_t
         changed = list(loops(check_same(text, steps)))
         assert changed == ["i", "j", "k"]
     assert "are not known before" in refusal(SPARSE, "reorder k i")
+    assert "are not known before" in refusal(SPARSE.replace("0 .. m", "0 .. p[i] + k"), "reorder j k")
     moved = SPARSE.replace("y[i, j] = y[i, j] + x[k, j]", "x[k, j] = x[k + 1, j - 1]")
     assert "would change places" in refusal(moved, "reorder j k")
     assert "are not known before" in refusal(

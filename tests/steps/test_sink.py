@@ -46,6 +46,10 @@ def test_loops_with_nothing_between_them_change_places() -> None:
         (PLAIN + "    a[0] = s\n", "'s' is also used after 'j'"),
         (PLAIN.replace("+ s\n", "+ s\n            a[j] = 0.0\n"), "'j' changes 'a', which is read before it"),
         (PLAIN.replace("0 .. m", "0 .. int64(s)"), "how often 'j' runs depends on 's'"),
+        (
+            PLAIN.replace("        a[i] =", "        s = 0.0\n        a[i] =").replace("s = 2.0 *", "s = s +"),
+            "only once is right",
+        ),
         (PLAIN.replace("2.0 * a[i]", "t").replace("+ s\n", "+ s\n            t = s + 1.0\n"), "'t' is set in 'j' too"),
         (PLAIN.replace("2.0 * a[i]", "2.0 * a[k[i]]"), "may fail, also where that has no iterations"),
         (PLAIN.replace("0 .. m", "0 .. m parallel"), "marked parallel already"),

@@ -51,6 +51,8 @@ class Sink(Step):
         if (rejection := marked((parent,))) is not None:
             return rejection
         names = names_assigned(moved)
+        if needed := names & flow(moved).exposed:
+            return Rejection(f"'{user_name(min(needed))}' is made of what it was before: only once is right")
         for needed in (names & names_assigned((loop,)), names_read(moved) & names_assigned((loop,))):
             if needed:
                 return Rejection(f"'{user_name(min(needed))}' is set in '{self.loop}' too")
