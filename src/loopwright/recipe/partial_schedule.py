@@ -191,12 +191,12 @@ class PartialSchedule:
     @contextmanager
     def together(self) -> Iterator[None]:
         """All steps of the block are taken, or none."""
-        before, count = (self.written, self.facts, self.kernel, self.few), len(self.decisions)
+        before, count = (self.written, self.facts, self.kernel, self.few, {**self.narrow}), len(self.decisions)
         asked = None if self.choices is None else self.choices.state()
         try:
             yield
         except NotTaken:
-            self.written, self.facts, self.kernel, self.few = before
+            self.written, self.facts, self.kernel, self.few, self.narrow = before
             del self.decisions[count:]
             if self.choices is not None and asked is not None:
                 self.choices.reset(asked)
