@@ -97,3 +97,43 @@ def test_points_that_look_at_the_same_list_are_side_by_side() -> None:
         for at in range(9):
             right += charge[at] / ((j - x[at]) ** 2 + (i - y[at]) ** 2)
         np.testing.assert_allclose(out, right, rtol=1e-12)
+
+
+@lw.kernel
+def weighted(a, w, o):
+    for i in range(a.shape[0]):
+        for j in range(a.shape[1]):
+            o[i, j] = a[i, j] * w[i]
+
+
+@lw.kernel
+def coloured(picture, w, o):
+    for y in range(picture.shape[0]):
+        for x in range(picture.shape[1]):
+            for c in range(picture.shape[2]):
+                o[y, x, c] = picture[y, x, c] * w[c]
+
+
+@pytest.mark.parametrize("length", [0, 1, 3, 11, 12, 63, 64, 70])
+def test_rows_of_any_length(length: int) -> None:
+    a, w = box(np.float64, (131, length, 1))[0][:, :, 0], np.arange(131.0)
+    picture, v = box(np.float64, (3, 70, length))[0], np.arange(float(length))
+    o, p = np.zeros_like(a), np.zeros_like(picture)
+    with lw.options(device="emulated"):
+        weighted(a, w, o)
+        coloured(picture, v, p)
+    assert np.array_equal(o, a * w[:, None]) and np.array_equal(p, picture * v)
+
+
+def in_blocks_of(columns: str, read: str = "a[i, j]") -> str:
+    head = "kernel k(a: float64[2] C, b: float64[2] C):\n    for i in 0 .. size(a, 0):\n"
+    kernel = parse_kernel(f"{head}        for j in 0 .. {columns}:\n            b[i, j] = 2.0 * {read}\n")
+    return print_schedule(gpu_recipe(kernel, analyse(kernel), True).schedule)
+
+
+def test_short_rows_have_few_threads_each() -> None:
+    unknown = in_blocks_of("size(a, 1)")
+    assert "specialize a.1 >= 64 in i" in unknown and "specialize a.1 >= 12 in i.1" in unknown
+    assert "tile i 128 j 8;" in in_blocks_of("7") and "tile i 64 j 16;" in in_blocks_of("20")
+    assert "tile" not in in_blocks_of("64")
+    assert ">=" not in in_blocks_of("size(a, 1) - 1", "(a[i, j] + a[i, j + 1])")  # rows of stencils are long

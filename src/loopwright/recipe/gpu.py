@@ -51,7 +51,7 @@ from loopwright.recipe.grid_products import contracted, perfect_run, unbound, wh
 from loopwright.recipe.grid_rows import planes_of_loops, rows_of_loops
 from loopwright.recipe.grid_running import in_chunks_of_blocks, running_rows
 from loopwright.recipe.grid_scans import carried, in_chunks, in_chunks_of_threads
-from loopwright.recipe.grid_stencils import in_planes, in_rows
+from loopwright.recipe.grid_stencils import in_rows_or_short_ones
 from loopwright.recipe.grid_sums import few_rows, shared_sums
 from loopwright.recipe.grid_tiles import Bound, transposed
 from loopwright.recipe.grid_totals import totals
@@ -305,9 +305,7 @@ def _in_tiles(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[B
         arrays, size = turned[1:]
         around: list[Bound] = [(Bind(name, "block.z"), why_along(partial, x)) for name in others]
         return [*around, *transposed(partial, row, column, arrays, size)]
-    if others:
-        return in_planes(partial, (others[0], row, column), why_along(partial, x))
-    return in_rows(partial, row, column, why_along(partial, x))
+    return in_rows_or_short_ones(partial, (*others, row, column), why_along(partial, x))
 
 
 def _turned(walks: list[AccessStrides], nest: Chain, x: For) -> tuple[For, tuple[str, ...], int] | None:

@@ -13,18 +13,21 @@ from collections import Counter
 from dataclasses import replace
 
 from loopwright.ir.linear import parted
-from loopwright.ir.nodes import Load, Run, Store, Var
+from loopwright.ir.nodes import For, Load, Run, Store, Var
 from loopwright.ir.types import INT64
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import expressions, loops, statements
+from loopwright.recipe.grid_rows import length_of, version
 from loopwright.recipe.grid_tiles import Bound, bound_to, spread, threads_fit
 from loopwright.recipe.partial_schedule import PartialSchedule, made, whole
 from loopwright.recipe.tunable import Tunable
 from loopwright.steps.align import Align
+from loopwright.steps.extent import trip_of
 from loopwright.steps.promote import Promote
 from loopwright.steps.reorder import Reorder
 from loopwright.steps.specialize import Specialize
 from loopwright.steps.split import Split
+from loopwright.steps.tile import Tile
 
 ROWS = Tunable(
     "rows of a thread of a stencil",
@@ -53,8 +56,56 @@ PLANES = (
 ROW_BYTES = 256
 """What a row of threads of a box writes: two lines of memory, whatever the elements."""
 
+SHORT_ROWS = ((64, 0, 0), (12, 16, 16), (1, 32, 8))
+"""From which length of rows on a block has so many rows and columns of threads (0: as above); each thread does `ROWS`
+rows. Rows that another row names (`a[p[i], j]`, an H200, ms for rows of 1, 3, 8, 15, 32 and 48 elements): in 32 x 8
+threads 0.13, 0.19, 0.23, 0.81, 0.51, 0.79; 16 x 16: 0.22, 0.27, 0.31, 0.39, 0.38, 0.55; in rows of 256: 0.72, 0.77,
+0.79, 0.85, 0.46, 0.63."""
+
 _X: Run = "thread.x"
 _Y: Run = "thread.y"
+
+
+def in_rows_or_short_ones(partial: PartialSchedule, band: tuple[str, ...], why: str) -> list[Bound]:
+    """Two or three loops around one another, the last of them along rows: versions for short rows where calls tell how
+    long they are. Of a long row of threads most would have nothing to do. The rows of stencils are no short ones."""
+    *_, column = band
+    loop = partial.around(column)[-1]
+    if _has_neighbours(loop):
+        return _long_rows(partial, band, why)
+    trip, bound = trip_of(loop), list[Bound]()
+    for least, rows, columns in SHORT_ROWS:
+        if trip is not None and trip < least:
+            continue
+        names = version(partial, band[0], length_of([loop]), least) if trip is None and least > 1 else None
+        bound += _short_rows(partial, band, rows, columns, why) if rows else _long_rows(partial, band, why)
+        if names is None:
+            break
+        band = tuple(names[name] for name in band)
+    return bound
+
+
+def _has_neighbours(loop: For) -> bool:
+    """Whether iterations use several elements of one array."""
+    used = {(part.array, part.index) for part in (*expressions(loop.body, Load), *statements(loop.body, Store))}
+    return len({array for array, _ in used}) < len(used)
+
+
+def _long_rows(partial: PartialSchedule, band: tuple[str, ...], why: str) -> list[Bound]:
+    if len(band) == 3:
+        return in_planes(partial, (band[0], band[1], band[2]), why)
+    return in_rows(partial, band[0], band[1], why)
+
+
+def _short_rows(partial: PartialSchedule, band: tuple[str, ...], down: int, across: int, why: str) -> list[Bound]:
+    """Blocks of many rows of few threads, each of which does several rows."""
+    *around, row, column = band
+    each = partial.number(ROWS)
+    row_block, column_block = made(partial, Tile(((row, down * each), (column, across))), why)
+    short = f"{why}; with few '{user_name(column)}' a block has {down} rows of threads"
+    bound: list[tuple[str, Run, int]] = [(name, "block.z", 0) for name in around]
+    bound += [(column_block, "block.y", 0), (row_block, "block.x", 0), (column, _X, 0), (row, _Y, down)]
+    return bound_to(bound, short)
 
 
 def in_rows(partial: PartialSchedule, row: str, column: str, why: str) -> list[Bound]:
