@@ -14,6 +14,7 @@ from dataclasses import replace
 
 from loopwright.ir.linear import parted
 from loopwright.ir.nodes import For, Load, Run, Store, Var
+from loopwright.ir.queries import accesses
 from loopwright.ir.types import INT64
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import expressions, loops, statements
@@ -87,7 +88,7 @@ def in_rows_or_short_ones(partial: PartialSchedule, band: tuple[str, ...], why: 
 
 def _has_neighbours(loop: For) -> bool:
     """Whether iterations use several elements of one array."""
-    used = {(part.array, part.index) for part in (*expressions(loop.body, Load), *statements(loop.body, Store))}
+    used = {(part.array, part.index) for part in accesses(loop.body)}
     return len({array for array, _ in used}) < len(used)
 
 
