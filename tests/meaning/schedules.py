@@ -16,6 +16,7 @@ from loopwright.analysis.facts import Facts, Known, SizeGuard
 from loopwright.analysis.isl_schedule import TOO_HARD
 from loopwright.ir.interp import prepare
 from loopwright.ir.nodes import For, Kernel
+from loopwright.ir.queries import types_assigned
 from loopwright.ir.verify import verify
 from loopwright.ir.walk import loops
 from loopwright.steps import nest as nest_of_steps
@@ -33,6 +34,7 @@ WORDS: dict[str, tuple[str, ...]] = {
     "split": (LOOP, SIZE),
     "tile": (PAIRS,),
     "reorder": (BAND,),
+    "hoist": ("scalar", LOOP),
     "swap": (LOOP, PLACE),
     "fuse": (LOOP, "next"),
     "fission": (LOOP, PLACE),
@@ -125,6 +127,8 @@ def _words(choices: Choices, kernel: Kernel, what: str) -> list[str]:
             return [choices.pick((*names, "n", "m", "2", "n-1", "m+1"))]
         case "array":
             return [choices.pick(kernel.arrays).name]
+        case "scalar":
+            return [choices.pick(sorted(types_assigned(kernel.body)) or ["s"])]
         case "band":
             band = _band(choices, kernel)
             return sorted(band, key=lambda _: choices.number(0, 99))

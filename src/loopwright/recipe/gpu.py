@@ -30,6 +30,7 @@ from loopwright.ir.queries import contains
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import loops, statements
 from loopwright.recipe.coalescing import accesses_inside, along_x
+from loopwright.recipe.code_hoisting import hoisted
 from loopwright.recipe.code_sinking import expanded, is_narrow, sunk, unless_narrow
 from loopwright.recipe.distribution import isolate
 from loopwright.recipe.grid_balanced import row_by_row
@@ -119,6 +120,7 @@ def _recipe(
         inspected(partial)
         counted(partial)
         searched(partial)
+        hoisted(partial)
         in_copies(partial)
         each_its_own(partial)
         for bound in _in_new_order(partial):

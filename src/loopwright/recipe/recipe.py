@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from loopwright.analysis.facts import Facts
 from loopwright.ir.nodes import Kernel
+from loopwright.recipe.code_hoisting import hoisted
 from loopwright.recipe.index_set_splitting import apart_at_points
 from loopwright.recipe.interchange import in_order
 from loopwright.recipe.layouts import in_layouts
@@ -94,6 +95,8 @@ def _restructured(partial: PartialSchedule, target: CpuTarget) -> None:
     across_time(partial, target)
     if partial.decisions and len(partial.written.body) == 1:
         return
+    # What is the same in many iterations first: it stands beside products.
+    hoisted(partial)
     # Products first that share a nest with other statements: what follows looks for nests that are one product.
     products_apart(partial)
     # Before loops get their order: what the rows of a block have in common is a nest of its own then.

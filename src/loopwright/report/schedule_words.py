@@ -71,6 +71,7 @@ PHRASES: Mapping[str, Callable[[Words], str]] = {
     "align": lambda w: f"begins the pieces of {w[0]} where memory is aligned",
     "reorder": lambda w: f"nests the loops {' around '.join(w)}",
     "swap": lambda w: f"has two statements in {w[0]} change places",
+    "hoist": lambda w: f"computes {w[0]} before {w[1]}, once for all its iterations",
     "sink": lambda w: f"computes in each iteration of {w[0]} what stands before it",
     "fuse": lambda w: f"makes one loop of {w[0]} and {w[1]}",
     "fission": lambda w: f"makes two loops of {w[0]}, one after the other",

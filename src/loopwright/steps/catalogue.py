@@ -18,6 +18,7 @@ from loopwright.steps.forward import Forward
 from loopwright.steps.fuse import Fuse
 from loopwright.steps.group import Group
 from loopwright.steps.guard import Guard
+from loopwright.steps.hoist import Hoist
 from loopwright.steps.hold import Hold
 from loopwright.steps.inspect import Inspect
 from loopwright.steps.lockstep import Lockstep
@@ -52,8 +53,8 @@ from loopwright.steps.unroll_and_jam import UnrollAndJam
 from loopwright.steps.vectorize import Vectorize
 
 STEPS: tuple[type[Step], ...] = (
-    Split, Tile, Align, Reorder, Swap, Sink, Fuse, Fission, Distribute, Cut, Partition, Normalize, Reverse, Shift,
-    Skew, Guard, Complete, Overrun, Separate, Specialize, Promote, Hold, Carry, Demote, Forward, Expand, Pack, Stage,
-    Reduce, Scan, Find, Rank, Resolve, Inspect, Redirect, Group, Abreast, Renumber, Relayout, Unroll, UnrollAndJam,
-    Reschedule, Vectorize, Lockstep, Parallelize, Balance, Bind,
+    Split, Tile, Align, Reorder, Swap, Sink, Hoist, Fuse, Fission, Distribute, Cut, Partition, Normalize, Reverse,
+    Shift, Skew, Guard, Complete, Overrun, Separate, Specialize, Promote, Hold, Carry, Demote, Forward, Expand, Pack,
+    Stage, Reduce, Scan, Find, Rank, Resolve, Inspect, Redirect, Group, Abreast, Renumber, Relayout, Unroll,
+    UnrollAndJam, Reschedule, Vectorize, Lockstep, Parallelize, Balance, Bind,
 )  # fmt: skip
