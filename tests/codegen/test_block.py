@@ -264,3 +264,30 @@ def test_a_filled_array_is_filled_by_all_threads_before_anybody_reads() -> None:
 
 def test_a_block_of_one_thread_waits_for_nobody() -> None:
     assert BARRIER not in grid_text(SHARED.format(size=32, fill=""), "bind q block.x")
+
+
+def test_scalars_of_all_threads_and_elements_that_one_of_them_writes() -> None:
+    """What is before each element, in order, between loops that threads share; under a condition, each statement for
+    itself, as the second one writes what the first one has read."""
+
+    def before_each(a, b):
+        for q in range(a.shape[0]):
+            s = np.empty(64)
+            e = np.empty(64)
+            for t in range(64):
+                s[t] = 2.0 * a[q, t]
+            so_far = 1.0
+            for m in range(64):
+                e[m] = so_far
+                so_far = so_far * 0.5 + s[m]
+            if so_far > 1.0:
+                last = e[0]
+                for m in range(3):
+                    e[m] = last
+                    last = last + so_far
+            for t in range(64):
+                b[q, t] = e[t] + so_far
+
+    found = agree(before_each, RANDOM.random((3, 64)), np.zeros((3, 64)),
+                  schedule="bind q block.x; bind t thread.x; bind t.2 thread.x")  # fmt: skip
+    assert barriers(found) == 4

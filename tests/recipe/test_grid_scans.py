@@ -331,3 +331,47 @@ def test_every_number_of_chunks_and_threads_gives_grids(chunks: int, threads: in
     assert not found.not_on_gpu and not found.alone and choices.numbers()[CHUNKS.name] == chunks
     alone = [loop for loop in found.kernel.body if isinstance(loop, For) and loop.run == "sequential"]
     assert len(alone) == 1 and 1 < (trip_of(alone[0]) or 0) <= ALONE
+
+
+def restarted(a, begins, b):
+    s = 0.0
+    for i in range(a.shape[0]):
+        if begins[i]:
+            s = 0.0
+        s = a[i] + 0.9 * s
+        b[i] = s
+
+
+def two_filters(a, begins, b):
+    u = 0.0
+    v = 0.0
+    for i in range(a.shape[0] - 1, -1, -1):
+        u = 0.9 * u + a[i]
+        v = u - 0.5 * v
+        b[i] = v
+
+
+def cancelling(a, begins, b):
+    x = 1.0
+    for i in range(a.shape[0]):
+        x = 2.0 * x - 1.0
+        b[i] = x + a[i]
+
+
+@pytest.mark.parametrize("function", [restarted, two_filters, cancelling])
+def test_threads_share_chunks_of_long_recurrences(monkeypatch: pytest.MonkeyPatch, function: Any) -> None:
+    """Also where the maps of all chunks are not to be trusted, so that one thread goes through them in order."""
+    monkeypatch.setattr(grid_scans, "LONG", 3000)
+    monkeypatch.setattr(grid_scans, "CHUNKS", replace(CHUNKS, default=8))
+    kernel = lw.kernel(function)
+    for n in (0, 5, 2999, 3000, 4097):
+        a, begins = np.linspace(0.0, 1.0, n), np.arange(n) % 700 == 699
+        wanted, found = np.zeros(n), np.zeros(n)
+        function(a, begins, wanted)
+        with lw.options(device="emulated"):
+            kernel(a, begins, found)
+        np.testing.assert_allclose(found, wanted, rtol=1e-12)
+    with lw.options(device="emulated"):
+        schedule = next(line for line in str(kernel.explain(a, begins, found)).splitlines() if "schedule" in line)
+    assert "specialize a.0 >= 3000 in i; scan i 8;" in schedule and "split i 256; scan i 32;" in schedule
+    assert "bind i.c block.x;" in schedule and "bind i.1.c.o block.x;" in schedule

@@ -102,7 +102,7 @@ BY_ONE = """
 kernel by_one(a: float64[2] C, b: float64[1] C, n: int64):
     var s: float64
     for q in 0 .. n:
-        if b[q] > 0.0:
+        for u in 0 .. 2:
             s = b[q]
             b[q] = s + 1.0
         for t in 0 .. 32:

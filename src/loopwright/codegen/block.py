@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass, field, replace
+from functools import partial
 from math import prod
 
 from loopwright.analysis.prefetch import Rounds
@@ -23,7 +24,7 @@ from loopwright.codegen.gpu_writer import GpuWriter
 from loopwright.codegen.lowered import DoubleBuffered, InRegisters, PrivatisedUpdates, UpdatesAhead
 from loopwright.codegen.safepoints import every, operations_in, spend, stop_together
 from loopwright.codegen.scatter import copied, fits, write_updates
-from loopwright.codegen.statements import may_fail, write, write_body
+from loopwright.codegen.statements import may_fail, write, write_body, write_store
 from loopwright.codegen.thread_reduction import (
     ThreadPartial,
     begin,
@@ -42,6 +43,7 @@ from loopwright.ir.code import AlignedArray, SharedArray
 from loopwright.ir.gpu_target import AXES
 from loopwright.ir.nodes import (
     Allocate,
+    Assign,
     Body,
     Break,
     Const,
@@ -59,6 +61,11 @@ from loopwright.steps.threads import THREADS, band_of, constant_size, has_thread
 
 InThread = Callable[[For, GpuWriter], None]
 IN_A_PART = 64  # operations of a thread, at least
+
+
+def _sets_both(stmt: Stmt) -> bool:
+    """Whether a statement sets elements and scalars; see steps/grids.py, `writes_alike`."""
+    return contains((stmt,), Store) and contains((stmt,), Assign)
 
 
 @dataclass
@@ -91,14 +98,14 @@ class Whole:
             self._array(stmt)
         elif isinstance(stmt, For) and (found := self.w.lowering.of(DoubleBuffered, stmt.name)) is not None:
             self._ahead(stmt, found.rounds)
-        elif isinstance(stmt, For | If) and has_threads(stmt):
+        elif isinstance(stmt, For | If) and (has_threads(stmt) or (isinstance(stmt, If) and _sets_both(stmt))):
             self._around(stmt)
-        elif contains((stmt,), Store):
+        elif contains((stmt,), Store) and not _sets_both(stmt):
             self._meet((stmt,))
             self._by_one(stmt)
         else:  # scalars, which every thread has for itself
             self._meet((stmt,))
-            write(stmt, self.w)
+            self._by_all(stmt)
 
     # ---- barriers
 
@@ -231,6 +238,20 @@ class Whole:
         idle, axes = self._idle(())
         with self.w.branch(idle or "true", axes=axes):
             write(stmt, self.w)
+
+    def _by_all(self, stmt: Stmt) -> None:
+        """What sets scalars, of which every thread has its own. Elements that it sets too are written by one."""
+        w = self.w
+        before, plain = w.write_store, w.write_store or partial(write_store, w=w)
+        idle, axes = self._idle(())
+
+        def by_one(store: Store) -> None:
+            with w.branch(idle or "true", axes=axes):
+                plain(store)
+
+        w.write_store = by_one
+        write(stmt, w)
+        w.write_store = before
 
     def _idle(self, used: Sequence[str]) -> tuple[str, str]:
         """C text: this thread is the one that works where some axes are not shared out, '' for any thread; and these

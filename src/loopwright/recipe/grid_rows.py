@@ -184,7 +184,8 @@ def _accesses(partial: PartialSchedule, row: SharedRow) -> Iterator[tuple[str, A
 def length_of(along: list[For]) -> Var | Dim | None:
     """The size that tells how long the loops are: an argument, or the size of an axis."""
     for loop in along:
-        size, _ = parted(loop.upper)
+        is_down = isinstance(loop.step, Const) and int(loop.step.value) < 0
+        size, _ = parted(loop.lower if is_down else loop.upper)
         if isinstance(size, Var | Dim):
             return size
     return None

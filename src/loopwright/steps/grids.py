@@ -8,7 +8,7 @@ schedule asks for both (`unrunnable`).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from math import prod
@@ -35,7 +35,16 @@ from loopwright.ir.nodes import (
     Store,
     While,
 )
-from loopwright.ir.queries import arrays_made, arrays_stored, contains, has, names_assigned, names_in, types_assigned
+from loopwright.ir.queries import (
+    arrays_loaded,
+    arrays_made,
+    arrays_stored,
+    contains,
+    has,
+    names_assigned,
+    names_in,
+    types_assigned,
+)
 from loopwright.ir.walk import bodies, expressions, own_expressions, statements
 from loopwright.steps.extent import extent_of, trip_of
 from loopwright.steps.nest import step_of
@@ -187,6 +196,13 @@ class _Grids:
             whole.fit()
 
 
+def writes_alike(stmt: Stmt, shared: Collection[str]) -> bool:
+    """Whether all threads of a block may run a statement, one of which writes: to shared memory, and none of them reads
+    what that one may have written already."""
+    stored = arrays_stored((stmt,))
+    return stored <= set(shared) and not stored & arrays_loaded((stmt,))
+
+
 # ---- what a block does ------------------------------------------------------------------------------------------
 
 
@@ -218,7 +234,11 @@ class _Whole:
             self._array(stmt)
         elif not has_threads(stmt):
             if self.of.complete and contains((stmt,), Store) and contains((stmt,), Assign):
-                raise _Refused("a block would write to an array and to a scalar at once, outside of its threads")
+                if isinstance(stmt, If):  # each of its statements for itself
+                    self.around(stmt)
+                    return
+                if not writes_alike(stmt, {one.array for one, _ in self.shared}):
+                    raise _Refused("a block would write to an array and to a scalar at once, outside of its threads")
             self.of.thread((stmt,))
         elif isinstance(stmt, If) or (
             isinstance(stmt, For) and not any(has(expr, Load) for expr in own_expressions(stmt))

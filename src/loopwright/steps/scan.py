@@ -379,19 +379,24 @@ class _Chunks:
         after = {value.name: self._new(f"{value.name}.t") for value in level}
         doubtful = [value for value in level if isinstance(value, LinearValue) and not value.exact]
 
+        def there(value: CarriedValue, chunk: str) -> Expr:
+            """What a value is worth before a chunk: where chunks go one after the other, the scalar itself."""
+            scalar = Var(value.name, value.type)
+            return scalar if chunk == again else Load(self.begins[value.name], (variable(chunk),), value.type)
+
         def held(chunk: str) -> Expr:
             return reduce(lambda one, other: Logical("and", one, other), [
                 linear_maps.trusted(
                     value,
                     _map_of(parts[value.name], chunk),
-                    Load(self.begins[value.name], (variable(chunk),), value.type),
+                    there(value, chunk),
                     Var(after[value.name], value.type),
                 )
                 for value in doubtful
             ])  # fmt: skip
 
         def tried(values: Sequence[CarriedValue], chunk: str) -> Body:
-            return tuple(Assign(after[v.name], _after(v, parts[v.name], chunk, self.begins[v.name])) for v in values)
+            return tuple(Assign(after[v.name], _after(v, parts[v.name], chunk, there(v, chunk))) for v in values)
 
         yield Assign(bad, Const(False, BOOL))
         check = Assign(bad, Binary("or", Var(bad, BOOL), Unary("not", held(seen))))
@@ -425,9 +430,9 @@ def _map_of(parts: Mapping[str, _PartOfChunk], chunk: str) -> linear_maps.Linear
     return linear_maps.LinearMap(found["factor"], found.get("rest"), found.get("growth"))
 
 
-def _after(value: CarriedValue, parts: Mapping[str, _PartOfChunk], chunk: str, begins: str = "") -> Expr:
-    """What a value is worth after a chunk, from the scalar itself or from an array with what it is before each."""
-    x = Load(begins, (variable(chunk),), value.type) if begins else Var(value.name, value.type)
+def _after(value: CarriedValue, parts: Mapping[str, _PartOfChunk], chunk: str, before: Expr | None = None) -> Expr:
+    """What a value is worth after a chunk, from what it is before it; None: from the scalar itself."""
+    x = Var(value.name, value.type) if before is None else before
     if isinstance(value, LinearValue):
         return _map_of(parts, chunk).of(x)
     part = parts["rest"]
