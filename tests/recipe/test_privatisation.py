@@ -153,3 +153,28 @@ def test_errors_name_the_array_of_the_iteration() -> None:
     with lw.options(device="emulated"), pytest.raises(lw.BoundsError) as raised:
         lw.kernel(histogram_of_each)(x, np.zeros(5))
     assert (raised.value.array, raised.value.axis, raised.value.index, raised.value.size) == ("count", 0, 21, 5)
+
+
+def medians_of_windows(x, o):
+    w = np.zeros(5)
+    for i in range(2, x.shape[0] - 2):
+        for k in range(5):
+            w[k] = x[i - 2 + k]
+        for k in range(1, 5):
+            v = w[k]
+            m = k - 1
+            while m >= 0 and w[m] > v:
+                w[m + 1] = w[m]
+                m -= 1
+            w[m + 1] = v
+        o[i] = w[2]
+
+
+def test_an_array_made_before_the_loop_is_each_threads_own() -> None:
+    x, wanted, found = np.random.default_rng(5).random(75), np.zeros(75), np.zeros(75)
+    medians_of_windows(x, wanted)
+    kernel: Any = lw.kernel(medians_of_windows)
+    with lw.options(device="emulated"):
+        kernel(x, found)
+        assert "privatize w i; split i 32; bind i.o block.x" in str(kernel.explain(x, found))
+    assert np.array_equal(wanted, found)

@@ -61,7 +61,7 @@ from loopwright.recipe.loop_normalization import counted
 from loopwright.recipe.loop_search import searched
 from loopwright.recipe.order_of_keys import in_order_of_keys, in_order_that_is_asked_for
 from loopwright.recipe.partial_schedule import Chain, NotTaken, PartialSchedule, ReasonedStep
-from loopwright.recipe.privatisation import each_its_own, in_copies
+from loopwright.recipe.privatisation import each_its_own, in_copies, with_own_arrays
 from loopwright.recipe.recipe import Recipe
 from loopwright.recipe.rows_apart import rows_apart
 from loopwright.recipe.run_time_inspection import inspected
@@ -121,6 +121,7 @@ def _recipe(
         counted(partial)
         searched(partial)
         hoisted(partial)
+        with_own_arrays(partial)
         in_copies(partial)
         each_its_own(partial)
         for bound in _in_new_order(partial):

@@ -18,6 +18,7 @@ from loopwright.recipe.products_in_rows import products_apart
 from loopwright.recipe.wavefronts import is_free
 from loopwright.steps.copies import copies_of, length_of
 from loopwright.steps.expand import Expand
+from loopwright.steps.privatize import Privatize
 from loopwright.steps.specialize import LARGE, TIMES, Specialize
 from loopwright.steps.split import Split
 from loopwright.steps.threads import constant_size
@@ -30,6 +31,30 @@ MOST_ELEMENTS = 1 << 27
 
 AT_ONCE = 256
 """Iterations that have copies at once where there would be more than that."""
+
+
+def with_own_arrays(partial: PartialSchedule) -> None:
+    """Make arrays that each iteration of a loop fills anew in these iterations, where a thread has room for them."""
+    before = partial.kernel
+    for chain in partial.chains():
+        for loop in reversed(chain):
+            found = partial.facts.loops.get(loop.name)
+            if found is not None and found.verdict in ("parallel", "reduction"):
+                for made in _made_outside(partial, loop, found.private):
+                    why = f"each '{user_name(loop.name)}' fills '{user_name(made.array)}' anew, and may have its own"
+                    step = Privatize(made.array, loop.name)
+                    if partial.allows(step):
+                        partial.take(step, why, anew=True)
+    if partial.kernel is not before:
+        partial.begin_again()
+
+
+def _made_outside(partial: PartialSchedule, loop: For, private: tuple[str, ...]) -> list[Allocate]:
+    """The small arrays among these that are made outside of a loop."""
+    outside = set(private) - arrays_made(loop.body)
+    made = statements(partial.kernel.body, Allocate)
+    most = partial.facts.gpu.own_bytes
+    return [stmt for stmt in made if stmt.array in outside and constant_size(stmt, most) is not None]
 
 
 def in_copies(partial: PartialSchedule) -> None:

@@ -27,6 +27,7 @@ from loopwright.steps.overrun import Overrun
 from loopwright.steps.pack import Pack
 from loopwright.steps.parallelize import Parallelize
 from loopwright.steps.partition import Partition
+from loopwright.steps.privatize import Privatize
 from loopwright.steps.promote import Promote
 from loopwright.steps.rank import Rank
 from loopwright.steps.redirect import Redirect
@@ -54,7 +55,7 @@ from loopwright.steps.vectorize import Vectorize
 
 STEPS: tuple[type[Step], ...] = (
     Split, Tile, Align, Reorder, Swap, Sink, Hoist, Fuse, Fission, Distribute, Cut, Partition, Normalize, Reverse,
-    Shift, Skew, Guard, Complete, Overrun, Separate, Specialize, Promote, Hold, Carry, Demote, Forward, Expand, Pack,
-    Stage, Reduce, Scan, Find, Rank, Resolve, Inspect, Redirect, Group, Abreast, Renumber, Relayout, Unroll,
-    UnrollAndJam, Reschedule, Vectorize, Lockstep, Parallelize, Balance, Bind,
+    Shift, Skew, Guard, Complete, Overrun, Separate, Specialize, Promote, Hold, Carry, Demote, Forward, Expand,
+    Privatize, Pack, Stage, Reduce, Scan, Find, Rank, Resolve, Inspect, Redirect, Group, Abreast, Renumber, Relayout,
+    Unroll, UnrollAndJam, Reschedule, Vectorize, Lockstep, Parallelize, Balance, Bind,
 )  # fmt: skip
