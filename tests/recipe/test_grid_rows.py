@@ -309,7 +309,7 @@ def test_the_threads_of_a_block_share_rows_of_rows(shape: tuple[int, ...]) -> No
         steps = str(kernel.explain(x, own).to_dict()["schedule"])
     channels(x, right)
     np.testing.assert_allclose(own, right, rtol=1e-12, atol=1e-12)
-    assert "specialize x.3 >= 6 in k; split k.2 256" in steps
+    assert "specialize x.3 >= 32 in k; specialize x.1 >= 65536 in k.2; split k.2 256" in steps
     assert "bind i thread.y 16; bind j thread.x 32; bind i.2 thread.y 16; bind j.2 thread.x 32" in steps
 
 
@@ -326,3 +326,17 @@ def greatest_near(x, o):
 def test_windows_that_overlap_are_no_planes() -> None:
     found = agree(greatest_near, whole(16, 15), np.zeros((10, 9)))
     assert schedule_of(found).startswith("tile i 8 j 32; bind i.o block.y")
+
+
+def quadratic_forms(x, m, o):
+    for q in range(x.shape[0]):
+        s = 0.0
+        for i in range(x.shape[1]):
+            for j in range(x.shape[1]):
+                s += x[q, i] * m[i, j] * x[q, j]
+        o[q] = s
+
+
+def test_many_small_planes_have_a_thread_each() -> None:
+    found = agree(quadratic_forms, whole(70, 9), whole(9, 9), whole(70), strict=False)
+    assert "specialize x.0 >= 65536 in q.1; split q.1 256; bind q block.x" in schedule_of(found)

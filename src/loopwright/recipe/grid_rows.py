@@ -98,19 +98,35 @@ def planes_of_loops(partial: PartialSchedule, run: list[For]) -> list[Bound]:
     trips = [trip_of(nest[-1]) for nest in nests]
     if max((trip or SHARERS[-1][0] for trip in trips), default=0) < SHARERS[-1][0]:
         raise NotTaken
-    shorter: list[Bound] = []
+    inner_loops = [[loop.name for loop in nest] for nest in nests]
+    outer, bound = [loop.name for loop in run], list[Bound]()
     if None in trips:
-        names = version(partial, run[0].name, length_of([nest[-1] for nest in nests]), SHARERS[-1][0])
+        length = length_of([nest[-1] for nest in nests])
+        names = version(partial, outer[0], length, partial.facts.gpu.warp)
         if names is not None:
-            shorter = _a_thread_each(partial, SharedRow(tuple(names[loop.name] for loop in run), ()))
+            bound += _planes(partial, outer, inner_loops)
+            outer = [names[name] for name in outer]
+            inner_loops = [[names[name] for name in nest] for nest in inner_loops]
+            many = version(partial, outer[0], length_of([run[-1]]), MANY)
+            if many is None:
+                return [*bound, *_a_thread_each(partial, SharedRow(tuple(outer), ()))]
+            bound += _a_thread_each(partial, SharedRow(tuple(outer), ()))
+            outer = [many[name] for name in outer]
+            inner_loops = [[many[name] for name in nest] for nest in inner_loops]
+    return [*bound, *_planes(partial, outer, inner_loops)]
+
+
+def _planes(partial: PartialSchedule, outer: list[str], nests: list[list[str]]) -> list[Bound]:
+    """A block for each iteration of the last of the outer loops, whose threads share the innermost two of each nest."""
     across, down = partial.facts.gpu.warp, min(DOWN_A_PLANE, partial.facts.gpu.threads // partial.facts.gpu.warp)
+    *around, each = outer
     why = f"{down} x {across} threads, a block, share each '{user_name(each)}', whose rows lie side by side"
     threads: list[Bind] = []
     for *_, outer_row, row in nests:
-        threads += [Bind(outer_row.name, "thread.y", down), Bind(row.name, "thread.x", across)]
+        threads += [Bind(outer_row, "thread.y", down), Bind(row, "thread.x", across)]
     runs: tuple[Run, ...] = ("block.y", "block.z")
-    outer = [Bind(loop.name, run) for loop, run in zip(reversed(run[:-1]), runs, strict=False)]
-    return [*_bindable(partial, [*reversed(outer), Bind(each, "block.x"), *threads], why), *shorter]
+    places = [Bind(name, run) for name, run in zip(reversed(around), runs, strict=False)]
+    return _bindable(partial, [*reversed(places), Bind(each, "block.x"), *threads], why)
 
 
 def nest_of(partial: PartialSchedule, loop: For) -> list[For]:
