@@ -375,3 +375,20 @@ def test_threads_share_chunks_of_long_recurrences(monkeypatch: pytest.MonkeyPatc
         schedule = next(line for line in str(kernel.explain(a, begins, found)).splitlines() if "schedule" in line)
     assert "specialize a.0 >= 3000 in i; scan i 8;" in schedule and "split i 256; scan i 32;" in schedule
     assert "bind i.c block.x;" in schedule and "bind i.1.c.o block.x;" in schedule
+
+
+def smoothed(x, o):
+    for i in range(1, x.shape[0]):
+        for j in range(x.shape[1]):
+            o[i, j] = 0.1 * x[i, j] + 0.9 * o[i - 1, j]
+
+
+def test_columns_of_recurrences_are_taken_one_by_one() -> None:
+    x = np.random.default_rng(3).random((70, 5))
+    wanted, found = x.copy(), x.copy()
+    smoothed(x, wanted)
+    kernel = lw.kernel(smoothed)
+    with lw.options(device="emulated"):
+        kernel(x, found)
+        assert "reorder j i; carry o i" in str(kernel.explain(x, found).schedule)
+    np.testing.assert_allclose(found, wanted, rtol=1e-12)

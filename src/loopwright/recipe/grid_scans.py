@@ -23,6 +23,7 @@ from loopwright.steps.carry import Carry
 from loopwright.steps.extent import around, trip_of
 from loopwright.steps.grids import unrunnable
 from loopwright.steps.reduce import Reduce
+from loopwright.steps.reorder import Reorder
 from loopwright.steps.scan import Scan, is_plain
 from loopwright.steps.split import Split
 
@@ -57,13 +58,26 @@ def carried(partial: PartialSchedule) -> None:
     """Make running sums in scalars of loops that keep them in an array: `o[i] = o[i - 1] + a[i]`."""
     for name, loop in list(loops(partial.kernel).items()):
         if isinstance(loop, For) and partial.verdict(loop) == "sequential":
-            why = f"what each '{user_name(name)}' hands on is in a scalar then, as in other running sums"
             for array in sorted(arrays_stored(loop.body)):
-                with partial.together():
-                    partial.take(Carry(array, name), why)
-                    partial.begin_again()
-                    if not partial.allows(Scan(name, CHUNKS.default)):
-                        raise NotTaken
+                _carried(partial, array, loop, ())
+                inner = loop.body[0]
+                if isinstance(inner, For) and len(loop.body) == 1 and partial.verdict(inner) == "parallel":
+                    _carried(partial, array, loop, (inner.name, name))  # as in each of several columns
+
+
+def _carried(partial: PartialSchedule, array: str, loop: For, order: tuple[str, ...]) -> None:
+    """Keep what iterations of a loop hand on in an array in a scalar, if they can run in chunks then. order: of the
+    loop and one inside it, where they change places first."""
+    name = user_name(loop.name)
+    with partial.together():
+        if order:
+            partial.take(Reorder(order), f"what each '{name}' hands on to the next is one element then", anew=True)
+        partial.take(
+            Carry(array, loop.name), f"what each '{name}' hands on is in a scalar then, as in other running sums"
+        )
+        partial.begin_again()
+        if not partial.allows(Scan(loop.name, CHUNKS.default)):
+            raise NotTaken
 
 
 def in_chunks(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bound]:
