@@ -72,6 +72,14 @@ def copy_shows(
     """Whether it would show that `name` is given a copy at a node (None: where the function begins) instead of an array
     that these other names stand for. escapes: it does where a `return` gives both away, or
     one where the caller has the other one."""
+    return where_copy_shows(frame, name, others, node, escapes) is not None
+
+
+def where_copy_shows(
+    frame: Frame, name: str, others: Iterable[str], node: ast.AST | None = None, escapes: bool = False
+) -> ast.AST | None:
+    """The first place at which it would show, where it is known, else the whole function; None where it would not. At
+    a node that is a loop, the name is given its copy when that is over."""
     reader = _reader(frame)
     others = frozenset(others)
     pairs = [pair for part in all_nodes(frame.tree) for pair in reader.aliases(part)] if node is not None else []
@@ -79,10 +87,10 @@ def copy_shows(
     while grown := {one for pair in pairs if group & {*pair} for one in pair} - group - {name}:
         group |= grown
     if _are_used_inside(frame, {name, *group}):
-        return bool(reader.names_written() & {name, *others})
+        return frame.tree if reader.names_written() & {name, *others} else None
     flow = _Flow(reader, node, _Both((frozenset({name}), frozenset(group))), escapes)
     flow.body(frame.tree.body, flow.start if node is None else None)
-    return flow.shows
+    return flow.where or (frame.tree if flow.shows else None)
 
 
 def _are_used_inside(frame: Frame, names: set[str]) -> bool:
@@ -253,6 +261,7 @@ class _Flow:
     start: _State
     escapes: bool = False
     shows: bool = False
+    where: ast.AST | None = None  # the first place at which it does
     left: list[_State] = field(default_factory=list)  # at the `break` and `continue` of the loop at hand
     trying: list[_State] = field(default_factory=list)  # for each `try` around: what reaches its handlers
 
@@ -279,7 +288,8 @@ class _Flow:
                 state = self.simple(test, state)
                 return _either(self.body(first, state), self.body(second, state))
             case ast.For(iter=head) | ast.While(test=head):
-                return self.loop(node, head, state)
+                state = self.loop(node, head, state)
+                return _either(state, self.start) if node is self.node else state
             case ast.Try():
                 return self.try_block(node, state)
             case ast.FunctionDef():
@@ -330,7 +340,8 @@ class _Flow:
                 written[place] |= bool(names & state.names[place])
         for place in range(2):
             others = state.names[1 - place]
-            self.shows |= written[place] and bool(others & (used | {CALLER}))
+            if written[place] and others & (used | {CALLER}):
+                self.shows, self.where = True, self.where or parts[0]
         return replace(state, written=(written[0], written[1]))
 
     def assigned(self, node: ast.AST, state: _State, is_start: bool = False) -> _State:
