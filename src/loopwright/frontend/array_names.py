@@ -137,32 +137,35 @@ def _may_show_without_name(caller: Frame, call: object, to_python: bool) -> bool
 
 def sharing_shows(frame: Frame, owner: str, item: ast.expr) -> bool:
     """Whether it would show that a list of this name is given a copy of the list or array that an expression gives."""
-    reader = _list_reader(frame, owner)
-    return _copies_show(frame, reader, item, reader.roots(item), is_one=False)
+    reader = list_reader(frame, owner)
+    return copies_show(frame, reader, owner, item, reader.roots(item))
 
 
 def comprehension_shows(frame: Frame, owner: str, made: ast.ListComp | ast.GeneratorExp) -> bool:
     """The same of a list of this name, and what a comprehension puts into it."""
-    reader = _list_reader(frame, owner)
+    reader = list_reader(frame, owner)
     roots, is_one = reader.roots(made.elt), True
     for part in reversed(made.generators):
         names = {one.id for one in ast.walk(part.target) if isinstance(one, ast.Name)}
         is_one &= not any(isinstance(one, ast.Name) and one.id in names for one in ast.walk(made.elt))
         if roots & names:
             roots = roots - names | reader.items(part.iter)
-    return _copies_show(frame, reader, made.elt, roots, is_one)
+    return copies_show(frame, reader, owner, made.elt, roots, is_one)
 
 
-def _list_reader(frame: Frame, owner: str) -> _ListReader:
+def list_reader(frame: Frame, owner: str) -> DefReader:
+    """Reads a function for a list of this name: what changes its length writes nothing that it holds."""
     own = frozenset({frame.source.function.__code__})
-    reader = _ListReader(frame.source.function, frame.tree, own, functions=_functions(frame))
+    reader = _ListReader(frame.source.function, frame.tree, own, functions=functions_of(frame))
     reader.owner = owner
     return reader
 
 
-def _copies_show(frame: Frame, reader: _ListReader, item: ast.expr, roots: set[str], is_one: bool) -> bool:
-    """roots: the names whose array or list, or part of it, is put in. is_one: the same one several times."""
-    owner = reader.owner
+def copies_show(
+    frame: Frame, reader: DefReader, owner: str, item: ast.expr, roots: set[str], is_one: bool = False
+) -> bool:
+    """Whether it shows that a list of this name holds copies. roots: the names whose array or list, or part of it, is
+    put in. is_one: the same one several times."""
     pairs = [pair for part in ast.walk(frame.tree) for pair in reader.aliases(part)]
     same = set(roots)
     while grown := {one for pair in pairs if same & {*pair} for one in pair} - same:
@@ -189,7 +192,7 @@ def _copies_show(frame: Frame, reader: _ListReader, item: ast.expr, roots: set[s
 
 def list_copy_shows(frame: Frame, name: str, of: ast.Name, node: ast.AST) -> bool:
     """Whether it would show that `name` is given a copy of a list at a node, instead of the list of another name."""
-    reader = _list_reader(frame, "")
+    reader = list_reader(frame, "")
     group, pairs = {of.id}, [pair for part in all_nodes(frame.tree) for pair in reader.aliases(part)]
     while grown := {one for pair in pairs if group & {*pair} for one in pair} - group - {name}:
         group |= grown
@@ -236,10 +239,10 @@ class _ListReader(DefReader):
 
 def _reader(frame: Frame) -> DefReader:
     own = frozenset({frame.source.function.__code__})
-    return DefReader(frame.source.function, frame.tree, own, functions=_functions(frame))
+    return DefReader(frame.source.function, frame.tree, own, functions=functions_of(frame))
 
 
-def _functions(frame: Frame) -> dict[str, object]:
+def functions_of(frame: Frame) -> dict[str, object]:
     """The parameters that stand for functions."""
     found: dict[str, object] = {}
     for parameter in parameters_of(frame.tree):
