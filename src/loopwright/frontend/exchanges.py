@@ -18,7 +18,7 @@ _MOST_NAMES = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Exchange:
+class NameExchange:
     """place: of the statement that permutes names in the body of a loop. jumps: the loop has a `break`, or a `continue`
     behind that statement."""
 
@@ -34,7 +34,7 @@ class Exchange:
         return left if len(left) == len(self.targets) and sorted(left) == sorted(right) else []
 
 
-def exchange_in(node: ast.For | ast.While) -> Exchange | None:
+def exchange_in(node: ast.For | ast.While) -> NameExchange | None:
     """The one permutation of names that each iteration of a loop comes to, unless it is the last one."""
     if node.orelse or any(isinstance(part, ast.Return | ast.Yield) for part in ast.walk(node)):
         return None
@@ -48,7 +48,7 @@ def exchange_in(node: ast.For | ast.While) -> Exchange | None:
         before = own_jumps(ast.Module(node.body[:place], []))
         if any(isinstance(jump, ast.Continue) for jump in before):
             return None  # the number of the iteration would not tell what the names stand for
-        return Exchange(place, targets, values, any(own_jumps(node))) if period_of(*found) <= _MOST_ORDERS else None
+        return NameExchange(place, targets, values, any(own_jumps(node))) if period_of(*found) <= _MOST_ORDERS else None
     return None
 
 
@@ -77,7 +77,7 @@ def renamed_only(frame: Frame) -> frozenset[int]:
         swapped = kept
 
 
-def _exchanges(tree: ast.FunctionDef) -> list[Exchange]:
+def _exchanges(tree: ast.FunctionDef) -> list[NameExchange]:
     """The permutations of names in those loops of a function that may be written out for each order."""
     nodes = own_nodes(tree)
     caught = {id(part) for node in nodes if isinstance(node, ast.Try) for part in ast.walk(node)}
