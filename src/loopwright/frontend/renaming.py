@@ -253,11 +253,8 @@ def _is_read_later(cx: Context, node: ast.For | ast.While, renaming: Renaming) -
 def _settle(cx: Context, node: ast.For | ast.While, renaming: Renaming, arrays: Sequence[Array], rest: Expr) -> None:
     """After the loop, let each name stand for one array again, whatever the number of iterations was: local arrays
     change their elements with one another; arguments, which the caller sees, are copied."""
-    if any(other.element != arrays[0].element or len(other.shape) != len(arrays[0].shape) for other in arrays[1:]):
-        raise cx.error(node, f"{' and '.join(map(repr, renaming.names))} are swapped, and used afterwards",
-                       "their elements have different types, or they have different numbers of axes",
-                       "make both alike")  # fmt: skip
-    for other in arrays[1:]:
+    is_alike = all((one.element, len(one.shape)) == (arrays[0].element, len(arrays[0].shape)) for one in arrays)
+    for other in arrays[1:] if is_alike else ():
         for a, b in zip(arrays[0].shape, other.shape, strict=True):
             x, y = size_of(clipped(cx, a)), size_of(clipped(cx, b))
             if x != y:
@@ -266,7 +263,7 @@ def _settle(cx: Context, node: ast.For | ast.While, renaming: Renaming, arrays: 
     at = cx.at(node)
     views = [as_view(array) for array in arrays]
     taken = {key for key in renaming.keys if key in cx.frame.handed_over.values()}  # memory of a variable of the caller
-    if all(_is_our_own(cx, renaming, array, taken) for array in arrays):
+    if is_alike and all(_is_our_own(cx, renaming, array, taken) for array in arrays):
         for count in range(1, renaming.period):
             order = renaming.after(count)
 
@@ -291,6 +288,10 @@ def _settle(cx: Context, node: ast.For | ast.While, renaming: Renaming, arrays: 
             "which argument is written depends on the number of iterations",
             f"begin with copies: {renaming.names[0]} = {renaming.names[0]}.copy()",
         )
+    if not is_alike:
+        raise cx.error(node, f"{' and '.join(map(repr, renaming.names))} are swapped, and used afterwards",
+                       "their elements have different types, or they have different numbers of axes",
+                       "make both alike")  # fmt: skip
     copies: list[Array] = []
     for place in range(len(arrays)):
         target = as_view(new_array(cx, shape, arrays[place].element, node, renaming.names[place]))
