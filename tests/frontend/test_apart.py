@@ -252,3 +252,31 @@ def test_an_array_that_is_chosen_where_it_may_not_be_evaluated_is_refused():
     function = define("def f(a, b, n):\n    while (a if n else b)[0] < 3:\n        a[0] += 1\n        b[0] += 1\n")
     with pytest.raises(lw.KernelError, match="chosen here may be written, and has no name"):
         lw.kernel(function)(np.zeros(2), np.zeros(2), 1)
+
+
+def bumped(x):
+    x[0] += 1.0
+    return x[0]
+
+
+@pytest.mark.parametrize(
+    ("statement", "runs"),
+    [
+        ("r = bumped(a) + bumped(a if a[0] > 1.5 else b)", False),
+        ("(a if a[0] > 1.5 else b)[0] = bumped(a)", False),
+        ("r = b[0] + (a if bumped(b) > 5.0 else b).sum()", False),
+        ("r = (n := n + 1) + bumped(a if n > 1 else b)", False),
+        ("(a if a[0] > 1.5 else b)[0] += bumped(a)", True),
+        ("r = bumped(a) + bumped(a if n > 1 else b)", True),
+        ("r = bumped(a) if bumped(a if a[0] > 1.5 else b) > 1.0 else bumped(b)", True),
+    ],
+)
+def test_an_array_is_chosen_when_python_chooses_it(statement, runs):
+    text = f"def f(a, b, n):\n    r = 0.0\n    {statement}\n    return r\n"
+    function = define(text, bumped=bumped)
+    for n in (0, 2):
+        arguments = np.array([1.0, 2.0]), np.array([5.0, 6.0]), n
+        if runs:
+            same(function, *arguments)
+        else:
+            assert "chosen here may be written, and has no name" in refusal(function, *arguments)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 import pytest
 
@@ -94,3 +96,37 @@ def test_arguments_stay_as_they_are():
 ])  # fmt: skip
 def test_refused(body, message):
     assert message in refusal(define(f"def f(a):\n    {body}\n"), np.zeros(3))
+
+
+class Pair(NamedTuple):
+    x: np.ndarray
+    k: int
+
+
+def in_a_tuple(a, n):
+    u = a.copy()
+    pair, both, table = Pair(u, 1), (u, a), {"x": u}
+    for _ in range(n):
+        u = u * 2.0 + a
+    return pair.x[0], both[0][0], table["x"][0], u[0]
+
+
+@pytest.mark.parametrize("n", [0, 1, 2])
+def test_what_holds_an_array_keeps_it(n):
+    same(in_a_tuple, np.arange(1.0, 4.0), n)
+
+
+@pytest.mark.parametrize(
+    ("holds", "read", "said"),
+    [
+        ("it = iter(u)", "next(it)", "while an iterator goes over it"),
+        ("it = zip(u, a)", "sum([x * y for x, y in it])", "while an iterator goes over it"),
+        ("def first(x=u):\n        return x[0]", "first()", "a default until then"),
+        ("table = {'x': u}\n    u[0] = 3.0", "table['x'][0]", "is another name for 'u'"),
+    ],
+)
+def test_what_holds_an_array_whose_name_gets_another_one(holds, read, said):
+    text = (
+        f"def f(a):\n    u = a.copy()\n    {holds}\n    for _ in range(2):\n        u = u * 2.0\n    return {read}, u\n"
+    )
+    assert said in refusal(define(text), np.ones(3))

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import copy
 
+import numpy as np
 import pytest
 
-from frontend.judge import kernel_of, outcome
+from frontend.judge import define, kernel_of, outcome, refusal
 from frontend.numpy_table import expressions, function_of, judge
 from loopwright.ir.interp import interpret
 
@@ -39,3 +40,8 @@ def test_what_is_wrong_raises():
         function, arguments = function_of(text)
         assert outcome(function, tuple(copy.deepcopy(arguments))) is ValueError
         assert outcome(interpreted(function), tuple(arguments)) is ValueError
+
+
+def test_what_a_method_of_a_ufunc_is_given_by_place():
+    function = define("def f(m, a):\n    np.add.reduce(m, 0, None, a)\n")
+    assert "takes an array and an axis" in refusal(function, np.ones((2, 3)), np.zeros(3))

@@ -273,3 +273,33 @@ def test_a_comprehension_as_an_argument():
     assert "KernelError" in refusal(
         define("def f(a):\n    return total_of(x for x in a)\n", total_of=total_of), np.ones(3)
     )
+
+
+def over_what_it_was_when_the_loop_began(a, s):
+    m, found = a.reshape(2, 3), []
+    for i, x in enumerate(a[:2], s):
+        s += 10
+        found.append(i + x)
+    for x in (s, s + 1, a[0], a[1]):
+        s += 5
+        a[1] = 50.0
+        found.append(float(x))
+    s = 1
+    for x in [s, 2 * s]:
+        s = x + 7
+        found.append(float(s))
+    s = 1
+    for x, y in zip(range(s, s + 4), m[s]):  # noqa: B905
+        s = 0
+        found.append(x + y)
+    for i, x in enumerate(range(s, 3)):
+        s -= 1
+        found.append(float(i + x))
+    for x, (y, z) in enumerate(((s, s * 2), (s + 1, 3)), s):
+        s += x
+        found.append(float(x + y * z))
+    return np.array(found), s
+
+
+def test_a_loop_goes_over_what_it_was_given_at_first():
+    same(over_what_it_was_when_the_loop_began, np.arange(6.0), 2)

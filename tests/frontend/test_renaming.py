@@ -264,3 +264,80 @@ def exchanged_at(u, v, n):
 def test_loops_that_are_not_written_out():
     assert "'u' is an argument that is written in place" in refusal(over_items, np.ones(2), np.ones(2), np.ones(2))
     assert "'u' is swapped in a loop" in refusal(caught, np.ones(2), np.ones(2), 3)
+
+
+AFTERWARDS = {
+    "a.fill(3.0)": "which argument is written",
+    "a.sort()": "which argument is written",
+    "np.add(b, 1.0, out=a)": "which argument is written",
+    "w = a[1:]\n    w[0] = 5.0": "which argument is written",
+    "bumped(x=a)": "which argument is written",
+    "for x in (a, b):\n        x[0] = 4.0": "which argument is written",
+    "s = a[0] - b[1] + np.abs(a).max() + len(b) + a.sum()\n    c = a * 2.0\n    c[0] = s\n    return c": "",
+}
+
+
+def bumped(x):
+    x[0] += 1.0
+
+
+@pytest.mark.parametrize("statements", AFTERWARDS)
+def test_what_is_done_with_swapped_arguments(statements):
+    loop = "    for t in range(n):\n        b[1] += t\n        a, b = b, a\n"
+    function = define(f"def f(a, b, n):\n{loop}    {statements}\n", bumped=bumped)
+    arguments = np.arange(4.0), np.ones(4)
+    if said := AFTERWARDS[statements]:
+        assert said in refusal(function, *arguments, 1)
+    else:
+        for n in (0, 1, 2):
+            same(function, *arguments, n)
+
+
+def rows_of_a_matrix(n):
+    m = np.zeros((2, 3))
+    a, b = m[0], m[1]
+    for k in range(n):
+        b[0] = a[0] + k
+        a[1] += 1.0
+        a, b = b, a
+    return m, a[0]
+
+
+def with_another_name(u, v, n):
+    w, x = u.copy(), v.copy()
+    a, b = w, x
+    pair = {"a": a}
+    for k in range(n):
+        b[0] += k + a[1]
+        a, b = b, a
+    return w, a[0], b[0], pair["a"][0]
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 3])
+def test_arrays_that_others_know_stay_where_they_are(n):
+    same(rows_of_a_matrix, n)
+    same(with_another_name, np.arange(3.0), np.ones(3), n)
+
+
+def in_a_function_inside(u, v, n):
+    a, b = u.copy(), v.copy()
+
+    def first():
+        return a[0]
+
+    for k in range(n):
+        b[0] += k
+        a, b = b, a
+    return first()
+
+
+def of_two_types(n):
+    a, b = np.zeros(3), np.ones(3, np.float32)
+    for _ in range(n):
+        a, b = b, a
+    return a[0]
+
+
+def test_names_that_stay_what_they_are():
+    assert "'a' is another name for 'b'" in refusal(in_a_function_inside, np.ones(2), np.zeros(2), 1)
+    assert "their elements have different types" in refusal(of_two_types, 1)

@@ -149,3 +149,20 @@ def test_a_name_for_several_arrays_of_a_list_is_no_copy_that_shows(body):
     lines = "\n".join(f"    {line.strip()}" for line in body.split("; "))
     for n in (3, 5):
         same(define(f"def f(n):\n{lines}\n"), n)
+
+
+def slices_of_inner_lists(n):
+    g = [[1, 2], [3]]
+    y = g[0][1:]
+    y.append(n)
+    g.append(g[0][:].copy())
+    g[1] = g[0][::-1].copy()
+    g[0].append(7)
+    g[0][0] = 50
+    return g, y
+
+
+def test_a_slice_of_a_list_in_a_list_is_a_list_of_its_own():
+    same(slices_of_inner_lists, 4)
+    shared = define("def f():\n    g = [[1, 2], [3]]\n    g.append(g[0][1:])\n    g[0].append(7)\n    return g\n")
+    assert "holds a copy of 'g[0][1:]'" in refusal(shared)

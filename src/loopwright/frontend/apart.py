@@ -64,6 +64,8 @@ class _Naming:
         node = self.inside(node)
         if chosen is None or (isinstance(node, ast.Assign) and node.value is chosen and _is_name(node.targets)):
             return [node]
+        if not _may_come_first(node, chosen):
+            return [node]
         self.changed = True
         given = ast.Assign([ast.copy_location(ast.Name(self.name, ast.Store()), chosen)], chosen)
         new = _with(node, chosen, ast.copy_location(ast.Name(self.name, ast.Load()), chosen))
@@ -100,6 +102,42 @@ class _Naming:
         if not isinstance(node, ast.IfExp):
             return False
         return place_of(node) == self.place or self.is_it(node.body) or self.is_it(node.orelse)
+
+
+_HAVE_EFFECTS = (ast.Call, ast.NamedExpr)
+_SETTLED = (
+    ast.Name, ast.Constant, ast.Compare, ast.BoolOp, ast.UnaryOp, ast.IfExp, ast.expr_context, ast.operator,
+    ast.unaryop, ast.cmpop, ast.boolop,
+)  # fmt: skip
+"""What is the same before and after a call."""
+
+
+def _may_come_first(node: ast.stmt, chosen: ast.expr) -> bool:
+    """Whether a conditional expression gives the same when it is evaluated before all else of its statement."""
+    inside = {id(part) for part in ast.walk(chosen)}
+    before = [part for part in _evaluated_before(node, chosen) if id(part) not in inside]
+    if any(isinstance(part, ast.NamedExpr) for part in before):
+        return False
+    if any(isinstance(part, _HAVE_EFFECTS) for part in ast.walk(chosen)):
+        return all(isinstance(part, ast.Name | ast.Constant) for part in before)
+    has_effects = any(isinstance(part, _HAVE_EFFECTS) for part in before)
+    return not has_effects or all(isinstance(part, _SETTLED) for part in ast.walk(chosen))
+
+
+def _evaluated_before(node: ast.stmt, chosen: ast.expr) -> list[ast.expr]:
+    """The expressions of a statement that Python evaluates before one of them, which are those to its left, but for
+    those around it. Those of an assignment's targets come last."""
+    whole: list[ast.expr] = [part for part in ast.iter_child_nodes(node) if isinstance(part, ast.expr)]
+    first: list[ast.expr] = []
+    if isinstance(node, ast.Assign):
+        is_in_value = any(part is chosen for part in ast.walk(node.value))
+        whole, first = ([node.value], []) if is_in_value else (node.targets, [node.value])
+    parts = [part for one in whole for part in ast.walk(one) if isinstance(part, ast.expr)]
+    around = [part for part in parts if any(one is chosen for one in ast.walk(part))]
+    later = [part.body for part in around if isinstance(part, ast.IfExp) and part is not chosen]
+    apart = {id(part) for part in around}.union(id(part) for one in later for part in ast.walk(one))
+    left = [part for part in parts if id(part) not in apart and place_of(part) < place_of(chosen)]
+    return [*left, *(part for one in first for part in ast.walk(one) if isinstance(part, ast.expr))]
 
 
 def _with(node: ast.stmt, old: ast.expr, new: ast.expr) -> ast.stmt:

@@ -72,6 +72,14 @@ def copy_shows(
     """Whether it would show that `name` is given a copy at a node (None: where the function begins) instead of an array
     that these other names stand for. escapes: it does where a `return` gives both away, or
     one where the caller has the other one."""
+    return where_copy_shows(frame, name, others, node, escapes) is not None
+
+
+def where_copy_shows(
+    frame: Frame, name: str, others: Iterable[str], node: ast.AST | None = None, escapes: bool = False
+) -> ast.AST | None:
+    """The first place at which it would show, where it is known, else the whole function; None where it would not. At
+    a node that is a loop, the name is given its copy when that is over."""
     reader = _reader(frame)
     others = frozenset(others)
     pairs = [pair for part in all_nodes(frame.tree) for pair in reader.aliases(part)] if node is not None else []
@@ -79,10 +87,10 @@ def copy_shows(
     while grown := {one for pair in pairs if group & {*pair} for one in pair} - group - {name}:
         group |= grown
     if _are_used_inside(frame, {name, *group}):
-        return bool(reader.names_written() & {name, *others})
+        return frame.tree if reader.names_written() & {name, *others} else None
     flow = _Flow(reader, node, _Both((frozenset({name}), frozenset(group))), escapes)
     flow.body(frame.tree.body, flow.start if node is None else None)
-    return flow.shows
+    return flow.where or (frame.tree if flow.shows else None)
 
 
 def _are_used_inside(frame: Frame, names: set[str]) -> bool:
@@ -129,32 +137,35 @@ def _may_show_without_name(caller: Frame, call: object, to_python: bool) -> bool
 
 def sharing_shows(frame: Frame, owner: str, item: ast.expr) -> bool:
     """Whether it would show that a list of this name is given a copy of the list or array that an expression gives."""
-    reader = _list_reader(frame, owner)
-    return _copies_show(frame, reader, item, reader.roots(item), is_one=False)
+    reader = list_reader(frame, owner)
+    return copies_show(frame, reader, owner, item, reader.roots(item))
 
 
 def comprehension_shows(frame: Frame, owner: str, made: ast.ListComp | ast.GeneratorExp) -> bool:
     """The same of a list of this name, and what a comprehension puts into it."""
-    reader = _list_reader(frame, owner)
+    reader = list_reader(frame, owner)
     roots, is_one = reader.roots(made.elt), True
     for part in reversed(made.generators):
         names = {one.id for one in ast.walk(part.target) if isinstance(one, ast.Name)}
         is_one &= not any(isinstance(one, ast.Name) and one.id in names for one in ast.walk(made.elt))
         if roots & names:
             roots = roots - names | reader.items(part.iter)
-    return _copies_show(frame, reader, made.elt, roots, is_one)
+    return copies_show(frame, reader, owner, made.elt, roots, is_one)
 
 
-def _list_reader(frame: Frame, owner: str) -> _ListReader:
+def list_reader(frame: Frame, owner: str) -> DefReader:
+    """Reads a function for a list of this name: what changes its length writes nothing that it holds."""
     own = frozenset({frame.source.function.__code__})
-    reader = _ListReader(frame.source.function, frame.tree, own, functions=_functions(frame))
+    reader = _ListReader(frame.source.function, frame.tree, own, functions=functions_of(frame))
     reader.owner = owner
     return reader
 
 
-def _copies_show(frame: Frame, reader: _ListReader, item: ast.expr, roots: set[str], is_one: bool) -> bool:
-    """roots: the names whose array or list, or part of it, is put in. is_one: the same one several times."""
-    owner = reader.owner
+def copies_show(
+    frame: Frame, reader: DefReader, owner: str, item: ast.expr, roots: set[str], is_one: bool = False
+) -> bool:
+    """Whether it shows that a list of this name holds copies. roots: the names whose array or list, or part of it, is
+    put in. is_one: the same one several times."""
     pairs = [pair for part in ast.walk(frame.tree) for pair in reader.aliases(part)]
     same = set(roots)
     while grown := {one for pair in pairs if same & {*pair} for one in pair} - same:
@@ -181,7 +192,7 @@ def _copies_show(frame: Frame, reader: _ListReader, item: ast.expr, roots: set[s
 
 def list_copy_shows(frame: Frame, name: str, of: ast.Name, node: ast.AST) -> bool:
     """Whether it would show that `name` is given a copy of a list at a node, instead of the list of another name."""
-    reader = _list_reader(frame, "")
+    reader = list_reader(frame, "")
     group, pairs = {of.id}, [pair for part in all_nodes(frame.tree) for pair in reader.aliases(part)]
     while grown := {one for pair in pairs if group & {*pair} for one in pair} - group - {name}:
         group |= grown
@@ -228,10 +239,10 @@ class _ListReader(DefReader):
 
 def _reader(frame: Frame) -> DefReader:
     own = frozenset({frame.source.function.__code__})
-    return DefReader(frame.source.function, frame.tree, own, functions=_functions(frame))
+    return DefReader(frame.source.function, frame.tree, own, functions=functions_of(frame))
 
 
-def _functions(frame: Frame) -> dict[str, object]:
+def functions_of(frame: Frame) -> dict[str, object]:
     """The parameters that stand for functions."""
     found: dict[str, object] = {}
     for parameter in parameters_of(frame.tree):
@@ -253,6 +264,7 @@ class _Flow:
     start: _State
     escapes: bool = False
     shows: bool = False
+    where: ast.AST | None = None  # the first place at which it does
     left: list[_State] = field(default_factory=list)  # at the `break` and `continue` of the loop at hand
     trying: list[_State] = field(default_factory=list)  # for each `try` around: what reaches its handlers
 
@@ -279,7 +291,8 @@ class _Flow:
                 state = self.simple(test, state)
                 return _either(self.body(first, state), self.body(second, state))
             case ast.For(iter=head) | ast.While(test=head):
-                return self.loop(node, head, state)
+                state = self.loop(node, head, state)
+                return _either(state, self.start) if node is self.node else state
             case ast.Try():
                 return self.try_block(node, state)
             case ast.FunctionDef():
@@ -330,7 +343,8 @@ class _Flow:
                 written[place] |= bool(names & state.names[place])
         for place in range(2):
             others = state.names[1 - place]
-            self.shows |= written[place] and bool(others & (used | {CALLER}))
+            if written[place] and others & (used | {CALLER}):
+                self.shows, self.where = True, self.where or parts[0]
         return replace(state, written=(written[0], written[1]))
 
     def assigned(self, node: ast.AST, state: _State, is_start: bool = False) -> _State:

@@ -8,17 +8,23 @@ written in place, so that a copy would show, the assignment is refused. Arrays o
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
 from dataclasses import replace
+from itertools import chain
+from operator import is_ as is_same
 
 from loopwright.frontend.array_names import CALLER, copy_shows, may_show
 from loopwright.frontend.bounds import known_at_call
-from loopwright.frontend.context import Context, Frame, NotYet
+from loopwright.frontend.context import Context, Frame, NotYet, web_key
 from loopwright.frontend.elementwise import assign_elements, check, materialised, new_array
+from loopwright.frontend.exchanges import renamed_only
 from loopwright.frontend.handed_over import is_whole
 from loopwright.frontend.infer import ArrayKind, Key
+from loopwright.frontend.scopes import own_nodes
 from loopwright.frontend.sized_names import assign_sized, note_sizes
-from loopwright.frontend.values import Array, ArrayLike, Elementwise, Items, Value, View
+from loopwright.frontend.values import Array, ArrayLike, Elementwise, Items, Keyed, Value, View, Zipped
 from loopwright.frontend.views import ZERO, as_size, as_view, clipped, size_of
+from loopwright.frontend.webs import Web
 from loopwright.ir.nodes import Assign, Binary, Compare, Const, Expr
 from loopwright.ir.walk import subexpressions
 
@@ -140,11 +146,12 @@ def _has_name(cx: Context, value: ArrayLike) -> bool:
         return False
     base = value.name if isinstance(value, Array) else value.array.name
     bound = [value for frame in cx.active for value in frame.bindings.values()]
-    has_name = base in _names(bound) or any(one.name == base for one in cx.array_variables.values())
+    has_name = base in names_of(bound) or any(one.name == base for one in cx.array_variables.values())
     return has_name or base not in cx.allocations or base in cx.row_arrays
 
 
-def _names(values: list[Value]) -> set[str]:
+def names_of(values: list[Value]) -> set[str]:
+    """The arrays that some values are, or are views of, by name."""
     found: set[str] = set()
     for value in values:
         match value:
@@ -152,15 +159,20 @@ def _names(values: list[Value]) -> set[str]:
                 found.add(value.name)
             case View():
                 found.add(value.array.name)
-            case Items(items=items):
-                found |= _names(list(items))
+            case Items(items=items) | Keyed(items=items) | Zipped(parts=items):
+                found |= names_of(list(items))
             case _:
                 pass
     return found
 
 
 def separate(cx: Context, name: str, value: Value, node: ast.AST, value_node: ast.AST) -> Value:
-    """A value that gets a name of its own: where it is (part of) an array whose name is assigned again, a copy."""
+    """A value that gets a name of its own: where it is (part of) an array whose name is assigned again, a copy. So are
+    the items of a tuple or a dict, where that name is assigned again behind it."""
+    if isinstance(value, Items | Keyed):
+        items = tuple(separate(cx, name, item, node, value_node) if is_replaced_later(cx, item, node) else item
+                      for item in value.items)  # fmt: skip
+        return value if all(map(is_same, items, value.items)) else replace(value, items=items)
     if not isinstance(value, Array | View) or not value.shape:
         return value
     base = value.name if isinstance(value, Array) else value.array.name
@@ -168,6 +180,27 @@ def separate(cx: Context, name: str, value: Value, node: ast.AST, value_node: as
         return value
     refuse_alias(cx, name, value, node)
     return materialised(cx, value, value_node)
+
+
+def is_replaced_later(cx: Context, value: Value, node: ast.AST) -> bool:
+    """Whether the name of an array that a value is, or holds, may be assigned another one behind a node."""
+    bases = names_of([value])
+    keys = {key for key, one in cx.array_variables.items() if one.name in bases}
+    return replaced_later(cx, [web for web in cx.frame.webs.stores.values() if web_key(cx.frame, web) in keys], node)
+
+
+def replaced_later(cx: Context, webs: Iterable[Web], node: ast.AST) -> bool:
+    """Whether one of these variables of arrays may be assigned another one behind a node. Not those that only change
+    names: what they stand for stays what it is."""
+    numbers = {web.number for web in webs if web_key(cx.frame, web) in cx.array_variables} - renamed_only(cx.frame)
+    stores = {place for place, web in cx.frame.webs.stores.items() if web.number in numbers}
+    if not stores:
+        return False
+    nodes = own_nodes(cx.frame.tree)
+    loops = (part for part in nodes if isinstance(part, ast.For | ast.While))
+    again = (part for loop in loops if any(one is node for one in ast.walk(loop)) for part in ast.walk(loop))
+    behind = (part for part in nodes if getattr(part, "lineno", 0) > getattr(node, "lineno", 0))
+    return any(id(part) in stores for part in chain(again, behind))
 
 
 def refuse_alias(cx: Context, name: str, value: ArrayLike, node: ast.AST) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping
 
+from loopwright.frontend.array_variables import is_replaced_later
 from loopwright.frontend.context import Context
 from loopwright.frontend.scopes import free_names, lambda_definition
 from loopwright.frontend.values import Closure, Value
@@ -15,12 +16,16 @@ from loopwright.frontend.webs import Web
 def nested_function(cx: Context, tree: ast.FunctionDef) -> Closure:
     """The function that a `def` makes. What its free names mean is told where it is named."""
     names = [parameter.arg for parameter in (*tree.args.posonlyargs, *tree.args.args)]
+    given = [*zip(reversed(names), reversed(tree.args.defaults), strict=False)]
+    keywords = zip(tree.args.kwonlyargs, tree.args.kw_defaults, strict=True)
+    given += [(parameter.arg, default) for parameter, default in keywords if default is not None]
     defaults: dict[str, Value] = {}
-    for name, default in zip(reversed(names), reversed(tree.args.defaults), strict=False):
+    for name, default in given:
         defaults[name] = freeze(cx, cx.evaluate(default), cx.at(default))
-    for parameter, keyword_default in zip(tree.args.kwonlyargs, tree.args.kw_defaults, strict=True):
-        if keyword_default is not None:
-            defaults[parameter.arg] = freeze(cx, cx.evaluate(keyword_default), cx.at(keyword_default))
+        if is_replaced_later(cx, defaults[name], default):
+            raise cx.error(default, f"'{ast.unparse(default)}' is assigned again, and a default until then",
+                           "the function goes on with the array that it was given first",
+                           f"make it a copy: {name}={ast.unparse(default)}.copy()")  # fmt: skip
     return Closure(tree, cx.frame.number, {}, defaults)
 
 

@@ -233,6 +233,9 @@ def method_of_ufunc(cx: Context, function: np.ufunc, call: Arguments) -> Value:
     """`np.add.reduce(a)`, `np.maximum.accumulate(a)`, `np.add.at(a, p, b)`."""
     values: tuple[Value, ...] = (Fixed(function), *call.values)
     if call.name == "reduce" and function in _REDUCED:
+        if len(call.values) > 2:
+            raise cx.error(call.node, f"np.{function.__name__}.reduce() takes an array and an axis here",
+                           remedy="write: dtype=..., keepdims=..., or initial=...")  # fmt: skip
         axis = call.get(1, "axis") or Literal(0)
         rest = {name: value for name, value in call.named.items() if name != "axis"}
         return REDUCTIONS[_REDUCED[function]](cx, replace(call, values=call.values[:1], named={**rest, "axis": axis}))

@@ -21,13 +21,14 @@ from loopwright.frontend.capture import Source, is_ours
 from loopwright.frontend.context import Context, Frame, NotYet, Restart, Session, web_key
 from loopwright.frontend.decide import decide
 from loopwright.frontend.elementwise import kept_array, materialised
+from loopwright.frontend.exchanges import renamed_only
 from loopwright.frontend.handed_over import handed_over, variable_given_back
 from loopwright.frontend.infer import ArrayKind, Key
 from loopwright.frontend.lists import is_changed, new_list
 from loopwright.frontend.parse import parameters_of, positional_of
 from loopwright.frontend.promote import NumberType
 from loopwright.frontend.recursion import without_last_calls
-from loopwright.frontend.renaming import of_the_caller, renamed_only
+from loopwright.frontend.renaming import of_the_caller
 from loopwright.frontend.scopes import names_inside, own_nodes
 from loopwright.frontend.values import (
     Array,

@@ -110,6 +110,8 @@ def _maker(function: object) -> Callable[[Context, ast.Call], Sequence] | None:
 
 
 def _of_value(cx: Context, value: Value, node: ast.expr) -> Sequence:
+    if not isinstance(value, Elementwise):
+        value = freeze(cx, value, cx.at(node))  # what a loop goes over is told once, when it begins
     if is_array(value):
         assert isinstance(value, ArrayLike)
         array = materialised(cx, value, node) if isinstance(value, Elementwise) else value
@@ -165,7 +167,7 @@ def _item(cx: Context, value: Items, k: Expr, node: ast.expr) -> Value:
 
 
 def _range(cx: Context, node: ast.Call) -> Sequence:
-    return _of_range(cx, range_value(cx, node, operands(cx, node.args)), node)
+    return _of_value(cx, range_value(cx, node, operands(cx, node.args)), node)
 
 
 def range_value(cx: Context, node: ast.Call, values: PythonSequence[Value]) -> RangeValue:
@@ -195,7 +197,10 @@ def _enumerate(cx: Context, node: ast.Call) -> Sequence:
     if not 1 <= len(node.args) <= 2 or len(begins) > 1:
         raise cx.error(node, "enumerate() takes a sequence and a start")
     inner = sequence_of(cx, node.args[0])
-    begin = cx.once(as_index(cx, cx.evaluate(begins[0]), node), cx.at(node)) if begins else ZERO
+    begin: Expr = ZERO
+    if begins:
+        given = freeze(cx, cx.evaluate(begins[0]), cx.at(begins[0]))
+        begin = cx.once(as_index(cx, given, node), cx.at(node))
 
     def item(cx: Context, k: Expr) -> Value:
         return Items((_as_number(add(k, begin)), inner.item(cx, k)))

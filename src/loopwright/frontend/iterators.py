@@ -6,6 +6,7 @@ import ast
 
 import numpy as np
 
+from loopwright.frontend.array_variables import replaced_later
 from loopwright.frontend.context import Context
 from loopwright.frontend.iteration import function_of, sequence_of
 from loopwright.frontend.values import Fixed, IteratorValue, Value, describe
@@ -29,6 +30,12 @@ def iterator_of(cx: Context, name: str, node: ast.expr) -> IteratorValue | None:
     sequence = sequence_of(cx, node.args[0] if made is iter else node)
     if sequence.after is not None:
         raise cx.error(node, "a set or a dict has no iterator with a name here", remedy="write a loop over it")
+    loads = cx.frame.webs.loads
+    for web in (loads[id(part)] for part in ast.walk(node) if id(part) in loads):
+        if replaced_later(cx, [web], node):
+            raise cx.error(node, f"'{web.name}' is assigned again while an iterator goes over it",
+                           "the iterator goes over the elements of the array that it began with",
+                           f"make it of a copy: {web.name}.copy()")  # fmt: skip
     position = cx.new_name(f"{cx.frame.prefix}{name}.position")
     cx.emit(Assign(position, ZERO, at=cx.at(node)))
     return IteratorValue(sequence, position, (cx.frame.number, *cx.frame.loops))

@@ -27,7 +27,7 @@ from loopwright.frontend.lists import (
     set_length,
 )
 from loopwright.frontend.named_tuples import objects_differ, of_class
-from loopwright.frontend.rows import refuse_copies, refuse_shared
+from loopwright.frontend.rows import refuse_copies, refuse_handed_on, refuse_shared
 from loopwright.frontend.values import Fixed, Items, ListValue, Literal, Number, SliceIndex, Value, View
 from loopwright.frontend.variables import freeze
 from loopwright.frontend.views import ONE, ZERO, as_size, in_range, is_array
@@ -269,6 +269,8 @@ def _is_sequence(value: Value) -> bool:
 def _repeated(cx: Context, value: Value, times: Value, node: ast.expr) -> ListValue:
     """A list with the elements of another one, so many times over."""
     count = cx.once(as_index(cx, times, node, "a number of times"), cx.at(node))
+    if isinstance(value, Items) and any(map(is_array, value.items)):
+        refuse_handed_on(cx, node)
     if isinstance(value, Items) and len(value.items) == 1:
         return new_list(cx, value.items, node, count)
     result = new_list(cx, [], node)
@@ -286,12 +288,17 @@ def made_list(cx: Context, node: ast.Call) -> ListValue:
     sequence = sequence_of(cx, argument)
     result = new_list(cx, [], node)
 
+    def put_in(item: Value) -> None:
+        if is_array(item):
+            refuse_handed_on(cx, node)
+        append(cx, result, item, node)
+
     def write(index: list[Expr]) -> None:
-        append(cx, result, sequence.item(cx, index[0]), node)
+        put_in(sequence.item(cx, index[0]))
 
     if sequence.fixed is not None and isinstance(sequence.size, Literal):
         for item in sequence.fixed:
-            append(cx, result, item, node)
+            put_in(item)
     else:
         nest(cx, (sequence.size,), write, node)
     return cx.lists.get(result.key, result)
@@ -319,6 +326,8 @@ def comprehension_list(cx: Context, comprehension: ast.ListComp | ast.GeneratorE
         is_list = isinstance(value, ListValue) or (isinstance(value, Items) and bool(value.is_list))
         if owner and (is_list or is_array(value)):
             refuse_copies(cx, owner, comprehension, item)
+        elif is_array(value):
+            refuse_handed_on(cx, node)
         append(cx, result, value, item)
 
     write_generators(cx, comprehension.generators, node, write)

@@ -362,7 +362,8 @@ def index_list(cx: Context, value: ListValue, index: Value, node: ast.expr) -> V
         chosen = [sliced(cx, replace(part, shape=(size,)), [index], [node], node) for part in value.parts]
         copies = [materialised(cx, part, node) for part in chosen]  # a slice of a list is a list of its own
         parts = tuple(as_view(replace(one, weak=part.array.weak)) for one, part in zip(copies, chosen, strict=True))
-        return replace(value, parts=parts, length=size_of(parts[0].shape[0]), is_open=False, key=(*value.key, id(node)))
+        length, key = size_of(parts[0].shape[0]), (*value.key, id(node))
+        return replace(value, parts=parts, length=length, is_open=False, key=key, home=None)
     place = in_range(cx, as_index(cx, index, node), size, node)
     return items_at(cx, value, place, node)
 

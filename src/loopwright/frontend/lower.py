@@ -22,6 +22,7 @@ from loopwright.frontend.arrays import record_sizes, records_of
 from loopwright.frontend.capture import Source
 from loopwright.frontend.complex_pairs import pair
 from loopwright.frontend.context import Context, Frame, Restart, Session, web_key
+from loopwright.frontend.exchanges import renamed_only
 from loopwright.frontend.expressions import evaluate
 from loopwright.frontend.given import given_list, with_tables
 from loopwright.frontend.inline import webs_for
@@ -29,7 +30,6 @@ from loopwright.frontend.outside import Outside
 from loopwright.frontend.packed import Packed
 from loopwright.frontend.parse import parameters_of
 from loopwright.frontend.recursion import calling
-from loopwright.frontend.renaming import renamed_only
 from loopwright.frontend.results import check_end, result_arrays, returned_values
 from loopwright.frontend.snapshots import check_snapshots
 from loopwright.frontend.statements import assign_to, execute

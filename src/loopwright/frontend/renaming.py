@@ -5,17 +5,17 @@ of them."""
 from __future__ import annotations
 
 import ast
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
-from loopwright.frontend.array_names import aliases, may_show
-from loopwright.frontend.context import Context, Frame, web_key
+from loopwright.frontend.array_names import CALLER, aliases, may_show, where_copy_shows
+from loopwright.frontend.array_variables import names_of
+from loopwright.frontend.context import Context, web_key
 from loopwright.frontend.elementwise import check, nest, new_array
+from loopwright.frontend.exchanges import exchange_in, is_in_time, period_of, renamed_only
 from loopwright.frontend.infer import Key
-from loopwright.frontend.rewritten import own_jumps, permutation
-from loopwright.frontend.scopes import own_nodes
+from loopwright.frontend.scopes import all_nodes, own_nodes
 from loopwright.frontend.values import Array, Literal, Number, View
 from loopwright.frontend.views import (
     ZERO,
@@ -29,7 +29,6 @@ from loopwright.frontend.views import (
     size_of,
     subtract,
 )
-from loopwright.frontend.webs import Webs
 from loopwright.ir.nodes import (
     Assign,
     Binary,
@@ -48,9 +47,6 @@ from loopwright.ir.nodes import (
 )
 from loopwright.ir.types import BOOL, INT64
 from loopwright.ir.walk import statements
-
-MOST_ORDERS = 6
-_MOST_NAMES = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,82 +71,6 @@ class Renaming:
         return found
 
 
-@dataclass(frozen=True, slots=True)
-class _Exchange:
-    """place: of the statement that permutes names in the body of a loop. jumps: the loop has a `break`, or a `continue`
-    behind that statement."""
-
-    place: int
-    targets: list[ast.Name]
-    values: list[ast.Name]
-    jumps: bool
-
-    def webs(self, webs: Webs) -> list[int]:
-        """The numbers of the variables that change names; none where one gets what is another variable of a name."""
-        left = [webs.stores[id(target)].number for target in self.targets if id(target) in webs.stores]
-        right = [webs.loads[id(value)].number for value in self.values if id(value) in webs.loads]
-        return left if len(left) == len(self.targets) and sorted(left) == sorted(right) else []
-
-
-def _permutation(node: ast.For | ast.While) -> _Exchange | None:
-    """The one permutation of names that each iteration of a loop comes to, unless it is the last one."""
-    if node.orelse or any(isinstance(part, ast.Return | ast.Yield) for part in ast.walk(node)):
-        return None
-    for place, statement in enumerate(node.body):
-        found = permutation(statement)
-        if found is None or len(found[0]) > _MOST_NAMES:
-            continue
-        names = [one for one in ast.walk(statement) if isinstance(one, ast.Name)]
-        targets = [one for one in names if isinstance(one.ctx, ast.Store)]
-        values = [one for one in names if isinstance(one.ctx, ast.Load)]
-        before = own_jumps(ast.Module(node.body[:place], []))
-        if any(isinstance(jump, ast.Continue) for jump in before):
-            return None  # the number of the iteration would not tell what the names stand for
-        return _Exchange(place, targets, values, any(own_jumps(node))) if _period(*found) <= MOST_ORDERS else None
-    return None
-
-
-def _period(names: list[str], values: list[str]) -> int:
-    """After how many permutations all is as it was."""
-    order = [names.index(value) for value in values]
-    period, reached = 1, order
-    while reached != [*range(len(names))]:
-        reached = [reached[place] for place in order]
-        period += 1
-    return period
-
-
-def renamed_only(frame: Frame) -> frozenset[int]:
-    """The numbers of the webs that get a value once, and then only change names in loops with others of which this is
-    true: they stand for their arrays themselves, which no assignment copies."""
-    webs = {web.number: web for web in frame.webs.stores.values()}
-    swapped = [numbers for exchange in _exchanges(frame.tree) if (numbers := exchange.webs(frame.webs))]
-    while True:
-        count = Counter(number for numbers in swapped for number in numbers)
-        good = {n for n, swaps in count.items() if webs[n].definitions == swaps + 1 and webs[n].certain}
-        kept = [numbers for numbers in swapped if good.issuperset(numbers)]
-        if len(kept) == len(swapped):
-            return frozenset(good)
-        swapped = kept
-
-
-def _exchanges(tree: ast.FunctionDef) -> list[_Exchange]:
-    """The permutations of names in those loops of a function that may be written out for each order."""
-    nodes = own_nodes(tree)
-    caught = {id(part) for node in nodes if isinstance(node, ast.Try) for part in ast.walk(node)}
-    loops = [node for node in nodes if _is_in_time(node) and id(node) not in caught]
-    return [found for node in loops if (found := _permutation(node)) is not None]  # type: ignore[arg-type]
-
-
-def _is_in_time(node: ast.AST) -> bool:
-    """A `while`, or a `for` over a range, as far as the text tells."""
-    match node:
-        case ast.For(target=ast.Name(), iter=ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name))):
-            return name in ("range", "prange")
-        case _:
-            return isinstance(node, ast.While)
-
-
 def refuse_copies(cx: Context, targets: Sequence[ast.expr], node: ast.AST) -> None:
     """Raise KernelError where names that stand for an argument or an array of the caller itself would get copies after
     all."""
@@ -168,7 +88,7 @@ def refuse_copies(cx: Context, targets: Sequence[ast.expr], node: ast.AST) -> No
 
 def renaming_of(cx: Context, node: ast.For | ast.While) -> Renaming | None:
     """The renaming of arrays in a loop, where these names do nothing else; None for all other loops."""
-    found = _permutation(node) if _is_in_time(node) else None
+    found = exchange_in(node) if is_in_time(node) else None
     if found is None or cx.catching:  # a handler would not know what the names stand for
         return None
     targets, values = found.targets, [one.id for one in found.values]
@@ -179,7 +99,7 @@ def renaming_of(cx: Context, node: ast.For | ast.While) -> Renaming | None:
         return None
     names = tuple(target.id for target in targets)
     order = tuple(names.index(value) for value in values)
-    period = _period([*names], values)
+    period = period_of([*names], values)
     numbers = frozenset(web.number for web in webs)
     return Renaming(names, keys, numbers, order, period, found.place, found.jumps)
 
@@ -324,9 +244,8 @@ def _is_read_later(cx: Context, node: ast.For | ast.While, renaming: Renaming) -
     """Whether some of the names are read after the loop, or by the loop when it runs again."""
     webs, inside = cx.frame.webs, {id(part) for part in ast.walk(node)}
     numbers, first = renaming.webs, _first_stores(cx, node, renaming)
-    for part in own_nodes(cx.frame.tree):
-        web = webs.loads.get(id(part)) if id(part) not in inside else None
-        if web is not None and web.number in numbers and webs.only.get(id(part)) not in first:
+    for place, web in webs.loads.items():
+        if place not in inside and web.number in numbers and webs.only.get(place) not in first:
             return True
     return _loop_that_goes_on(cx, node, renaming) is not None
 
@@ -334,7 +253,8 @@ def _is_read_later(cx: Context, node: ast.For | ast.While, renaming: Renaming) -
 def _settle(cx: Context, node: ast.For | ast.While, renaming: Renaming, arrays: Sequence[Array], rest: Expr) -> None:
     """After the loop, let each name stand for one array again, whatever the number of iterations was: local arrays
     change their elements with one another; arguments, which the caller sees, are copied."""
-    for other in arrays[1:]:
+    is_alike = all((one.element, len(one.shape)) == (arrays[0].element, len(arrays[0].shape)) for one in arrays)
+    for other in arrays[1:] if is_alike else ():
         for a, b in zip(arrays[0].shape, other.shape, strict=True):
             x, y = size_of(clipped(cx, a)), size_of(clipped(cx, b))
             if x != y:
@@ -343,9 +263,7 @@ def _settle(cx: Context, node: ast.For | ast.While, renaming: Renaming, arrays: 
     at = cx.at(node)
     views = [as_view(array) for array in arrays]
     taken = {key for key in renaming.keys if key in cx.frame.handed_over.values()}  # memory of a variable of the caller
-    own = _own_arrays(cx)
-    own += [cx.array_variables[key].name for key in taken if cx.array_variables[key].name in cx.allocations]
-    if all(array.name in own for array in arrays):
+    if is_alike and all(_is_our_own(cx, renaming, array, taken) for array in arrays):
         for count in range(1, renaming.period):
             order = renaming.after(count)
 
@@ -362,7 +280,7 @@ def _settle(cx: Context, node: ast.For | ast.While, renaming: Renaming, arrays: 
     call = cx.frame.path[-1] if cx.frame.is_inlined and _is_given_back(cx, renaming) else None
     if taken or (call is not None and may_show(cx, call, to_python=False, is_argument=True)):
         raise cx.error(node, *of_the_caller(renaming.names[0]))
-    place_of_error = _written_later(cx, node, renaming)
+    place_of_error = _where_copies_show(cx, node, renaming, arrays)
     if place_of_error is not None:
         raise cx.error(
             place_of_error,
@@ -370,6 +288,10 @@ def _settle(cx: Context, node: ast.For | ast.While, renaming: Renaming, arrays: 
             "which argument is written depends on the number of iterations",
             f"begin with copies: {renaming.names[0]} = {renaming.names[0]}.copy()",
         )
+    if not is_alike:
+        raise cx.error(node, f"{' and '.join(map(repr, renaming.names))} are swapped, and used afterwards",
+                       "their elements have different types, or they have different numbers of axes",
+                       "make both alike")  # fmt: skip
     copies: list[Array] = []
     for place in range(len(arrays)):
         target = as_view(new_array(cx, shape, arrays[place].element, node, renaming.names[place]))
@@ -409,23 +331,28 @@ def _is_given_back(cx: Context, renaming: Renaming) -> bool:
     return bool(group & names)
 
 
-def _written_later(cx: Context, node: ast.For | ast.While, renaming: Renaming) -> ast.AST | None:
-    """Where one of the names may be written after the loop, if anywhere."""
-    inside = {id(part) for part in ast.walk(node)}
-    if (around := _loop_that_goes_on(cx, node, renaming)) is not None:
-        return around
-    for part in own_nodes(cx.frame.tree):
-        if id(part) in inside or getattr(part, "lineno", 0) <= node.lineno:
-            continue
-        match part:
-            case ast.Subscript(ctx=ast.Store(), value=ast.Name(id=name)) | ast.AugAssign(target=ast.Name(id=name)):
-                if name in renaming.names:
-                    return part
-            case ast.Call(args=arguments):
-                if any(isinstance(one, ast.Name) and one.id in renaming.names for one in arguments):
-                    return part
-            case _:
-                pass
+def _is_our_own(cx: Context, renaming: Renaming, array: Array, taken: Collection[Key]) -> bool:
+    """Whether nothing but one of the names knows an array, so that its elements may become those of another one."""
+    own = [*_own_arrays(cx), *(cx.array_variables[key].name for key in taken)]
+    others = [value for frame in cx.active for value in frame.bindings.values()]
+    others += [other for key, other in cx.array_variables.items() if key not in renaming.keys]
+    is_whole = not array.index and array.name in cx.allocations and array.name not in cx.row_arrays
+    return is_whole and array.name in own and array.name not in names_of([*others, *cx.fixed.values()])
+
+
+def _where_copies_show(
+    cx: Context, node: ast.For | ast.While, renaming: Renaming, arrays: Sequence[Array]
+) -> ast.AST | None:
+    """Where it would show that the names have copies of their arrays after the loop, if anywhere."""
+    own = _own_arrays(cx)
+    pairs = [pair for part in all_nodes(cx.frame.tree) for pair in aliases(cx.frame, part)]
+    for name in renaming.names:
+        others = {new for new, old in pairs if old == name} - {name}
+        if any(array.name not in own for array in arrays):
+            others.add(CALLER)
+        found = where_copy_shows(cx.frame, name, others, node)
+        if found is not None:
+            return node if found is cx.frame.tree else found
     return None
 
 

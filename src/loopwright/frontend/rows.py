@@ -15,6 +15,7 @@ from loopwright.frontend.array_names import comprehension_shows, sharing_shows
 from loopwright.frontend.context import Context
 from loopwright.frontend.convert import in_type
 from loopwright.frontend.elementwise import check, nest
+from loopwright.frontend.handed_on import copies_show_in
 from loopwright.frontend.promote import NumberType
 from loopwright.frontend.values import (
     Along,
@@ -201,6 +202,17 @@ def refuse_shared(
     is_list = isinstance(item, Items) and bool(item.is_list)
     if (is_list or isinstance(item, ListValue | Array | View)) and sharing_shows(cx.frame, owner, item_node):
         raise _copied(cx, owner, item_node, node)
+    if not owner and isinstance(node, ast.List) and isinstance(item, Array | View):
+        refuse_handed_on(cx, node)
+
+
+def refuse_handed_on(cx: Context, made: ast.expr) -> None:
+    """The same for a list of arrays that is made of others at once, or has no name."""
+    if copies_show_in(cx, made):
+        owner = cx.target_names.get(id(made), "")
+        raise cx.error(made, f"'{owner or ast.unparse(made)}' holds copies of arrays here",
+                       "one of the two is changed, and the other one is used after that",
+                       "put copies in: [x.copy() for x in ...]")  # fmt: skip
 
 
 def refuse_copies(cx: Context, owner: str, made: ast.ListComp | ast.GeneratorExp, node: ast.expr) -> None:

@@ -15,12 +15,13 @@ from loopwright.frontend.arrays import check_range
 from loopwright.frontend.context import Context, Frame, NotYet, Restart, web_key
 from loopwright.frontend.convert import in_type
 from loopwright.frontend.elementwise import kept_array, materialised
+from loopwright.frontend.exchanges import renamed_only
 from loopwright.frontend.global_arrays import global_array
 from loopwright.frontend.infer import ArrayKind, Key
 from loopwright.frontend.list_variables import kept_list, own_slice, store_list
 from loopwright.frontend.named_tuples import fields_of
 from loopwright.frontend.promote import NumberType
-from loopwright.frontend.renaming import of_the_caller, renamed_only
+from loopwright.frontend.renaming import of_the_caller
 from loopwright.frontend.sized_names import sized_name
 from loopwright.frontend.updates import takes_updates_in_place
 from loopwright.frontend.values import (

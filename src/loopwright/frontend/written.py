@@ -288,6 +288,11 @@ class DefReader:
             return self.of_arguments(call)
         return self.matched(call, plain, definition.tree, callee.__code__)
 
+    def only_reads(self, call: ast.Call) -> bool:
+        """Whether a call writes to none of its arguments, and gives back nothing that shares memory with them."""
+        known = self.called(call)
+        return known is not None and _never_writes(known) and not _is_view(known)
+
     def resolve(self, callee: ast.expr) -> object:
         """The object that a callee's text names; None where that is not known, or a local."""
         if isinstance(callee, ast.Name) and callee.id in self.functions:
