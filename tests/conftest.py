@@ -13,8 +13,8 @@ from typing import Protocol
 import pytest
 from hypothesis import HealthCheck, settings
 
-import precompiled
 import shared_analyses
+import shared_builds
 from loopwright.devices import emulated_build
 from loopwright.recipe import grid_totals
 from loopwright.toolchain import cc
@@ -40,7 +40,7 @@ AS_FOR_USERS = cc.BASE_FLAGS
 QUICKLY = tuple("-O0" if flag == "-O3" else flag for flag in AS_FOR_USERS)
 emulated_build.FLAGS = tuple("-Og" if flag == "-O1" else flag for flag in emulated_build.FLAGS)
 """No optimiser of a GPU is tested where C++ stands in for it."""
-precompiled.install()
+shared_builds.install()
 shared_analyses.install()
 
 

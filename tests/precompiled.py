@@ -97,9 +97,3 @@ class Precompiled:
         flags = [word for word in flags if not word.startswith(("-l", "-Wl,", "-fuse-ld="))]
         code, _ = self._run((*flags, "-x", language, header.name, "-o", f"{header.name}.gch"), self.folder, timeout_s)
         return header if code == 0 else None
-
-
-def install() -> None:
-    """From now on the compilers are started in this way. (conftest.py may be imported twice.)"""
-    if not isinstance(cc.run_compiler, Precompiled):
-        cc.run_compiler = emulated_build.run_compiler = Precompiled(cc.run_compiler)  # type: ignore[assignment]

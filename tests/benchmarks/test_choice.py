@@ -88,7 +88,7 @@ def test_a_whole_space_is_measured(bench: Bench, monkeypatch: pytest.MonkeyPatch
 
     monkeypatch.setattr(Makers, "_in_processes", here)
     monkeypatch.setattr(pruning, "SPACES", pruning.SPACES[:1])
-    monkeypatch.setattr(preparing, "MOST", {"small": 5})
+    monkeypatch.setattr(preparing, "MOST", {"small": 3})
     pruning.run(bench)
     (row,) = bench.book.of("pruning")
     (prepared,) = bench.book.of("making")

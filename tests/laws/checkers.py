@@ -24,7 +24,7 @@ UNSEEN_BY_HOT = ("frontend", "analysis", "steps", "recipe", "codegen")
 # Files of steps/ that are not themselves a step.
 NOT_A_STEP = (
     "__init__", "step", "grammar", "schedule", "catalogue", "draft", "limits", "nest", "extent", "extreme", "region",
-    "copies", "filled", "grids", "shadows", "steady", "threads", "numbering", "node_order", "cluster_order",
+    "copies", "elements", "filled", "grids", "shadows", "steady", "threads", "numbering", "node_order", "cluster_order",
     "linear_maps",
 )  # fmt: skip
 

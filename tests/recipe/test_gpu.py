@@ -491,7 +491,7 @@ kernel twice(a: float64[2] C, b: float64[2] C, c: float64[2] C, d: float64[2] C)
 """
 
 
-@pytest.mark.parametrize(("budget", "staged"), [(20_000_000, 4), (FOR_NEST + 200_000, 2), (400_000, 0)])
+@pytest.mark.parametrize(("budget", "staged"), [(20_000_000, 4), (FOR_NEST + 75_000, 2), (400_000, 0)])
 def test_where_the_budget_ends_every_nest_is_still_shared_out(budget: int, staged: int) -> None:
     kernel = parse_kernel(TWO_PRODUCTS)
     with together(budget):

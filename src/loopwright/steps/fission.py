@@ -14,6 +14,7 @@ from loopwright.ir.queries import arrays_made, arrays_stored, names_assigned, ty
 from loopwright.ir.walk import expressions, loops
 from loopwright.steps.copies import index_of, shape_of
 from loopwright.steps.draft import finished, fresh, names_of, substituted, with_statement
+from loopwright.steps.elements import meet_in_one_iteration
 from loopwright.steps.expand import Expand
 from loopwright.steps.grammar import From2
 from loopwright.steps.nest import changes_inside, missing, out_of_order, reordering, size_of, the_loop, too_large, unfit
@@ -64,10 +65,15 @@ class Fission(Step):
             or changes_inside(loop)
             or _crossing(loop, self.place)
             or too_large(kernel, size_of((replace(loop, body=()),)))
-            or (
-                None if out_of_order(kernel, facts, (loop,)) else reordering(kernel, self._draft(kernel), strict, facts)
-            )
+            or self._disordered(kernel, facts, strict, loop)
         )
+
+    def _disordered(self, kernel: Kernel, facts: Facts, strict: bool, loop: For) -> Rejection | None:
+        if out_of_order(kernel, facts, (loop,)) or meet_in_one_iteration(
+            kernel, facts, loop, *_parts(loop, self.place)
+        ):
+            return None
+        return reordering(kernel, self._draft(kernel), strict, facts)
 
     def apply(self, kernel: Kernel) -> Kernel:
         return finished(self._draft(kernel, self.kept), kernel)

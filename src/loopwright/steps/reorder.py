@@ -11,8 +11,9 @@ from typing import ClassVar, Self
 from loopwright.analysis.facts import Facts
 from loopwright.analysis.scanning import Stop
 from loopwright.ir.nodes import Break, Continue, For, Kernel
-from loopwright.ir.walk import loops, statements
+from loopwright.ir.walk import loops, own_expressions, statements
 from loopwright.steps.draft import finished, with_statement
+from loopwright.steps.elements import keeps_elements_in_order
 from loopwright.steps.nest import (
     band_of,
     changes_inside,
@@ -65,6 +66,8 @@ class Reorder(Step):
             return changed
         if free or only_free_loops_move_in(kernel, facts, band, self.order):
             return None
+        if _same_ends(band, changed) and keeps_elements_in_order(kernel, facts, band, self.order):
+            return None
         return reordering(kernel, self._draft(kernel), strict, facts)
 
     def _inside(
@@ -116,3 +119,9 @@ def bands(kernel: Kernel) -> list[tuple[For, ...]]:
         if len(band) > 1:
             found.append(tuple(band))
     return found
+
+
+def _same_ends(band: tuple[For, ...], changed: tuple[For, ...]) -> bool:
+    """Whether each loop goes as far as it went, so that just the same iterations run."""
+    before = {loop.name: own_expressions(loop) for loop in band}
+    return all(own_expressions(loop) == before[loop.name] for loop in changed)

@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
 from loopwright.analysis.facts import Facts
 from loopwright.analysis.scanning import Stop
 from loopwright.ir.nodes import For, Kernel
+from loopwright.ir.queries import names_in
+from loopwright.ir.walk import own_expressions
 from loopwright.steps.draft import finished, fresh, names_of, with_statement
+from loopwright.steps.elements import keeps_elements_in_order
 from loopwright.steps.grammar import From2
-from loopwright.steps.nest import band_of, changes_inside, in_order, missing, nested, out_of_order, reordering, unfit
+from loopwright.steps.nest import (
+    band_of,
+    changes_inside,
+    in_order,
+    missing,
+    nested,
+    out_of_order,
+    reordering,
+    step_of,
+    unfit,
+)
 from loopwright.steps.reorder import bands
 from loopwright.steps.step import Rejection, Step
 
@@ -56,7 +69,9 @@ class Tile(Step):
         changed = self._loops(kernel, band)
         if isinstance(changed, Rejection):
             return changed
-        return None if free else reordering(kernel, self._draft(kernel), strict, facts)
+        if free or (_is_box(band) and keeps_elements_in_order(kernel, facts, band)):
+            return None
+        return reordering(kernel, self._draft(kernel), strict, facts)
 
     def apply(self, kernel: Kernel) -> Kernel:
         return finished(self._draft(kernel), kernel)
@@ -76,3 +91,11 @@ class Tile(Step):
     @classmethod
     def candidates(cls, kernel: Kernel) -> Iterable[Self]:
         return (cls(tuple((loop.name, size) for loop in band)) for band in bands(kernel) for size in SIZES)
+
+
+def _is_box(band: Sequence[For]) -> bool:
+    """Whether no loop of a nest goes as far as another one tells, and all count upwards: blocks are boxes then."""
+    names = {loop.name for loop in band}
+    return not any(names_in(end) & names for loop in band for end in own_expressions(loop)) and all(
+        step_of(loop) > 0 for loop in band
+    )
