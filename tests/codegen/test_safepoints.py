@@ -130,6 +130,7 @@ kernel rounds(a: int64[1] C, k: int64):
         (["x = x - 3", "if x == 7:", "    continue w", "x = x - 2"], 1),  # nothing would be counted
         (["x = x - k * k * k * k * k", "x = x - k * k * k * k"] * 2, 1),
         (["for p in 0 .. 3:", "    x = x - 1"], 1),
+        (["x = x - x // (k + 2)"], 1),  # which takes longer than to count
     ],
 )
 def test_short_iterations_are_written_out_and_count_once(body: list[str], times: int) -> None:

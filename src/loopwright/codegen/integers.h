@@ -31,11 +31,12 @@ LW_UDIVISION(uint32_t, uint32)
 LW_UDIVISION(uint64_t, uint64)
 
 /* The same of 64 bits where the numbers change all the time, so that to divide is all there is to do: mostly 32 bits hold
-   both, and x86 divides those in less than half the time. */
-#define LW_SHORT_DIVISION(type, suffix, op, name)                                                              \
-  LW_PURE type lw_short_##name##_##suffix(type a, type b) {                                                    \
-    const uint32_t few = (uint32_t)a, by = (uint32_t)b;                                                        \
-    return ((uint64_t)a | (uint64_t)b) >> 32 == 0 && b != 0 ? (type)(few op by) : lw_##name##_##suffix(a, b); \
+   both, and x86 divides those in less than half the time. Of numbers that are not negative there is nothing to round. */
+#define LW_SHORT_DIVISION(type, suffix, op, name)                                                                  \
+  LW_PURE type lw_short_##name##_##suffix(type a, type b) {                                                        \
+    const uint32_t few = (uint32_t)a, by = (uint32_t)b;                                                            \
+    if (((uint64_t)a | (uint64_t)b) >> 32 == 0 && b != 0) return (type)(few op by);                                \
+    return a >= 0 && b > 0 ? (type)((uint64_t)a op (uint64_t)b) : lw_##name##_##suffix(a, b);                      \
   }
 LW_SHORT_DIVISION(int64_t, int64, /, floordiv)
 LW_SHORT_DIVISION(int64_t, int64, %, mod)

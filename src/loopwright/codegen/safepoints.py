@@ -20,11 +20,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
+from loopwright.analysis.recurrence_latency import recurrence_latency
 from loopwright.codegen.bisections import is_bisection
 from loopwright.codegen.bit_loops import most_iterations as most_by_bits
 from loopwright.codegen.decisions import CodegenInput, LoopLowering
 from loopwright.codegen.function import Function, Writer
 from loopwright.codegen.most_work import MOST, Amount
+from loopwright.codegen.recurrent_scalars import returning
 from loopwright.codegen.work import operations_of
 from loopwright.ir.code import Countdown, Question
 from loopwright.ir.nodes import (
@@ -53,6 +55,7 @@ HEAVY = 100  # operations of an iteration of short loops, next to which a strip 
 UNROLLED = 32  # operations of a `while` loop on a GPU of which several iterations are written out
 WRITTEN_OUT = 4  # iterations of a `while` loop on a CPU between which nothing is counted
 MOST_WRITTEN_OUT = 20  # operations of an iteration of such loops, with those of the condition
+LONGEST_WAIT = 8.0  # cycles between such iterations: while they wait for longer, to count costs nothing
 IN_A_STRIP = 512  # iterations of a `while` loop on a GPU
 MEETINGS = 128  # iterations of a loop in which the threads of a block meet; a power of two
 
@@ -295,11 +298,9 @@ def is_written_out(loop: While) -> bool:
         return False
     if any(stmt.loop == loop.name for stmt in statements(loop.body, Continue)):
         return False  # it would leave out the counting
-    return _operations_of_iteration(loop) <= MOST_WRITTEN_OUT
-
-
-def _operations_of_iteration(loop: While) -> int:
-    return operations_in(loop.body) + operations_of(loop.condition)
+    if operations_in(loop.body) + operations_of(loop.condition) > MOST_WRITTEN_OUT:
+        return False
+    return recurrence_latency(loop.body, returning(loop.body, lambda kind: True)) <= LONGEST_WAIT
 
 
 def _write_out(loop: While, condition: str, w: Writer, write: Callable[[], None]) -> None:
