@@ -85,7 +85,7 @@ def euler(rho, mom, en, steps):
 
 @program(
     "forces of pairs, both sides",
-    lambda n: (f8(n, 3) * n ** (1 / 3), whole(n, 20 * n), whole(n, 20 * n), zeros((n, 3))),
+    lambda n: (f8(n, 3) * n ** (1 / 3), whole(n, 20 * n), whole(n, 20 * n)[::-1].copy(), zeros((n, 3))),
     60,
     500_000,
 )

@@ -35,6 +35,7 @@ from loopwright.ir.chained_updates import one_name_for_updates
 from loopwright.ir.constant_tables import loops_over_tables_written_out
 from loopwright.ir.flat_loops import flat_loops_as_nests
 from loopwright.ir.gpu_target import CUDA, GpuTarget
+from loopwright.ir.guarded_extremes import guards_of_extremes_apart
 from loopwright.ir.induction import counters_as_functions
 from loopwright.ir.kept_values import values_of_places
 from loopwright.ir.nodes import Kernel
@@ -170,6 +171,8 @@ def _read(source: Source, wanted: Compilation, outside: Outside | None) -> Readi
     kernel = passes.after("perfect nests", perfect_nests(kernel))
     # A sum under two names is none.
     kernel = passes.after("chained updates", one_name_for_updates(kernel))
+    # Nor is an extreme one behind another condition.
+    kernel = passes.after("guarded extremes", guards_of_extremes_apart(kernel))
     # Counters are gone: what else ties iterations, and need not.
     kernel = passes.after("wrap around", computed_again(kernel))
     if wanted.semantics.checks in ("data", "unguarded"):

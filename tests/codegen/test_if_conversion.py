@@ -317,6 +317,49 @@ def test_which_recurrences(condition: str, then: list[str], otherwise: list[str]
 
 
 @pytest.mark.parametrize(
+    ("value", "taken"),
+    [
+        ("x >> 1 if x & 1 == 0 else 3 * x + 1", True),
+        ("x - y if x > y else x + 1", True),
+        ("x if x > y else x + 1", False),
+        ("x + 1 if x < y else 0", False),  # seldom guessed wrong
+        ("x + 1 if k < y else x - 1", False),
+        ("x + 1 if x > a[i] else x - 1", False),
+        ("x + 1", False),
+    ],
+)
+def test_which_recurrences_are_expressions(value: str, taken: bool) -> None:
+    found = in_a_loop("x > 2", [f"x = {value}"], [])
+    assert (recurrence_of(found.then[0]) is not None) == taken  # type: ignore[arg-type]
+
+
+def steps(a: Any) -> int:
+    found = 0
+    for i in range(len(a)):
+        x = a[i]
+        while x != 1:
+            x = x // 2 if x % 2 == 0 else 3 * x + 1
+            found += 1
+        y = a[i]
+        while y > 8:
+            if y & 12 != 0:
+                y = y - 5
+            else:
+                y = y - 3
+            found += y
+    return found
+
+
+def test_recurrences_choose_by_bits() -> None:
+    a, kernel = np.arange(1, 90), lw.kernel(steps)
+    assert kernel(a) == steps(a)
+    with open(kernel.explain(a).generated.source_path) as source:
+        text = source.read()
+    assert text.count("= lw_chosen_no_bits(lw_one, lw_other, (x_ >> 1), ((3L * x_) + 1L));") > 0
+    assert text.count("= lw_chosen_any_bits(lw_one, lw_other, (y_ - 5L), (y_ - 3L));") > 0
+
+
+@pytest.mark.parametrize(
     ("condition", "then", "otherwise", "taken"),
     [
         ("a[i] > 3", ["q = True"], [], True),

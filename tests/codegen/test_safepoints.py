@@ -42,7 +42,18 @@ kernel loops(a: float64[1] C, b: float64[2] C, out: float64[1] C, n: int64):
     while k > 0 named w:
         s = s + 1.0
         k = k // 2
-    out[0] = s
+    k = n
+    while k != 1 named v:
+        if k % 2 == 0:
+            k = k // 2
+        else:
+            k = 3 * k + 1
+        s = s + 1.0
+        if s > 1010.0:
+            break v
+    while k > n named u:
+        k = k - n if k % 3 == 0 else k - 1
+    out[0] = s + float64(k)
 """
 
 
@@ -98,3 +109,32 @@ def test_what_is_heavy_stands_there_once(taps: int, times: int) -> None:
     assert text.count("s_ = 0.0;") == times
     assert text.count("lw_strip = lw_then") == 1
     assert text.count("LW_SPEND(lw_due, watch,") == 3 - times  # the loop around counts, or the strip
+
+
+WHILE = """
+kernel rounds(a: int64[1] C, k: int64):
+    var x: int64
+    for i in 0 .. size(a, 0):
+        x = a[i]
+        while x > k named w:
+{}
+        a[i] = x
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "times"),
+    [
+        (["x = x - 3"], 4),
+        (["x = x - 3", "if x == 7:", "    break w"], 4),
+        (["x = x - 3", "if x == 7:", "    continue w", "x = x - 2"], 1),  # nothing would be counted
+        (["x = x - k * k * k * k * k", "x = x - k * k * k * k"] * 2, 1),
+        (["for p in 0 .. 3:", "    x = x - 1"], 1),
+        (["x = x - x // (k + 2)"], 1),  # which takes longer than to count
+    ],
+)
+def test_short_iterations_are_written_out_and_count_once(body: list[str], times: int) -> None:
+    text = host_text(WHILE.format("\n".join(f"            {line}" for line in body)))
+    loop = text[text.index("while ((x_") : text.index("a_[i_] = ")]
+    assert loop.count("x_ = (x_ - ") == times * sum("x = x -" in line for line in body)
+    assert loop.count("LW_SPEND(") == 1

@@ -14,6 +14,8 @@ kernel line(p: float64[1] C):
             p[j] = p[j] + p[k]
 """
 
+CHAIN = LINE.replace("p[j] = p[j] + p[k]", "p[k] = p[k] * 0.5 + p[j]")
+
 
 def nest(*statements: str, around: str = "", upper: str = "size(p, 0)") -> str:
     """A point k, loops i and j inside, and statements in j on two matrices."""
@@ -74,6 +76,8 @@ NOT_TAKEN = {
     "no point": JACOBI,
     "a neighbour is no point": nest("p[i, j] = p[i - 1, j] + p[i, j - 1]"),
     "the array is only read": nest("p[i, j] = p[i, j - 1] + p[i - 1, j] + q[i, j] + q[k, j]"),
+    "the loop ends before the point": CHAIN.replace("j in 0 .. size(p, 0)", "j in 0 .. k"),
+    "the loop begins behind the point": CHAIN.replace("j in 0 ..", "j in k + 1 .."),
     "two points": nest("p[i, j] = p[i, j - 1] + p[k, j] + p[k - 1, j]"),
     "the point is no place of one iteration": nest("p[i, j] = p[i, j - 1] + p[2 * k, j]"),
     # The point, one iteration, needs no order in any case: that alone is no gain.

@@ -9,7 +9,7 @@ LW_PURE int64_t lw_chosen(bool holds, int64_t then, int64_t otherwise) {
 }
 
 /* The same by a comparison, which says so to the conditional move itself: two cycles less for who waits for the choice.
-   None holds of a NaN. */
+   None holds of a NaN. `no_bits`, `any_bits`: whether two numbers have no bits in common, or some. */
 #if defined(__x86_64__)
 #ifdef __AVX__
 #define LW_COMPARES(type) "vcomis" type " "
@@ -31,6 +31,8 @@ LW_CHOSEN_BY_INT64(lt, "l")
 LW_CHOSEN_BY_INT64(le, "le")
 LW_CHOSEN_BY_INT64(gt, "g")
 LW_CHOSEN_BY_INT64(ge, "ge")
+LW_CHOSEN_BY(no, int64_t, bits, "r", "re", "testq %2, %1", "e")
+LW_CHOSEN_BY(any, int64_t, bits, "r", "re", "testq %2, %1", "ne")
 LW_CHOSEN_BY_FLOATS(lt, "%1, %2", "a")
 LW_CHOSEN_BY_FLOATS(le, "%1, %2", "ae")
 LW_CHOSEN_BY_FLOATS(gt, "%2, %1", "a")
@@ -44,6 +46,12 @@ LW_CHOSEN_BY_FLOATS(ge, "%2, %1", "ae")
   LW_CHOSEN_BY(lt, type, suffix, <) LW_CHOSEN_BY(le, type, suffix, <=)                 \
   LW_CHOSEN_BY(gt, type, suffix, >) LW_CHOSEN_BY(ge, type, suffix, >=)
 LW_CHOSEN_BY_ALL(int64_t, int64)
+LW_PURE int64_t lw_chosen_no_bits(int64_t a, int64_t b, int64_t then, int64_t otherwise) {
+  return lw_chosen(!(a & b), then, otherwise);
+}
+LW_PURE int64_t lw_chosen_any_bits(int64_t a, int64_t b, int64_t then, int64_t otherwise) {
+  return lw_chosen((a & b) != 0, then, otherwise);
+}
 LW_CHOSEN_BY(eq, int64_t, int64, ==)
 LW_CHOSEN_BY(ne, int64_t, int64, !=)
 LW_CHOSEN_BY_ALL(double, float64)

@@ -6,7 +6,8 @@ What is added where the condition is false is nothing at all: s - 0.0 is s, what
 The same of both halves of a search, `if a[m] < x: lo = m + 1` and `else: hi = m`: whole numbers that a `while` goes on
 with, of which data decide; and of several whole numbers in a `for` loop, the place of the least and its value, where an
 iteration does so much that nobody waits for the choice. One number alone the C compiler chooses without a jump in a
-`for` loop, unless what it chooses decides the next time: `if x % 2 == 0: x //= 2` and `else: x = 3 * x + 1`.
+`for` loop, unless what it chooses decides the next time: `if x % 2 == 0: x //= 2` and `else: x = 3 * x + 1`, or the
+same as one expression.
 
 The same of two constants of which a comparison of floats chooses one: a pixel becomes black or white. Where what the
 next iteration waits for goes only through the comparison, a jump that is guessed right ends the wait; there it stays.
@@ -68,7 +69,8 @@ def select_updates(given: CodegenInput, lowering: LoopLowering) -> LoopLowering:
     for loop in statements(given.kernel.body, For, While):
         if loop.name not in lowering.lanes and not contains(loop.body, For, While):
             found |= {id(stmt) for stmt in statements(loop.body, If) if flag_of(stmt) is not None}
-            found |= {id(stmt) for stmt in loop.body if isinstance(stmt, If) and recurrence_of(stmt) is not None}
+            choices = (stmt for stmt in loop.body if isinstance(stmt, If | Assign))
+            found |= {id(stmt) for stmt in choices if recurrence_of(stmt) is not None}
             if not isinstance(loop, For) or given.constant_trip(loop) is None:  # no C compiler writes it out
                 found |= _levels(loop.body)
     for search in statements(given.kernel.body, While):
@@ -122,12 +124,27 @@ def choices_of(stmt: If) -> dict[str, tuple[Expr, Expr]] | None:
     return chosen_in(stmt) if stmt.then and stmt.otherwise and is_of_data else None
 
 
-def recurrence_of(stmt: If) -> dict[str, tuple[Expr, Expr]] | None:
+def recurrence_of(stmt: If | Assign) -> dict[str, tuple[Expr, Expr]] | None:
     """The choices between two ways to go on from a number, by that number; None where that is not all that they do."""
-    reads = any(True for _ in subexpressions(stmt.condition, Load))
-    if reads or not stmt.then or not stmt.otherwise or not names_in(stmt.condition) & names_assigned((stmt,)):
+    branch = branch_of(stmt) if isinstance(stmt, Assign) else stmt
+    if branch is None or not branch.then or not branch.otherwise:
         return None
-    return chosen_in(stmt, SIMPLE_STEP)
+    reads = any(True for _ in subexpressions(branch.condition, Load))
+    if reads or not names_in(branch.condition) & names_assigned((branch,)):
+        return None
+    return chosen_in(branch, SIMPLE_STEP)
+
+
+def branch_of(stmt: Assign) -> If | None:
+    """The branch that does the same as `x = a if c else b`, where both numbers are computed from x: of an extreme the C
+    compiler knows how to choose. None for any other assignment."""
+    match stmt.value:
+        case Select(condition=condition, then=then, otherwise=otherwise):
+            is_step = all(stmt.name in names_in(one) and not isinstance(one, Var) for one in (then, otherwise))
+            both_ways = (replace(stmt, value=then),), (replace(stmt, value=otherwise),)
+            return If(condition, *both_ways, at=stmt.at) if is_step else None
+        case _:
+            return None
 
 
 def _levels(body: Body) -> set[int]:

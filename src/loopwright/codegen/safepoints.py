@@ -4,7 +4,8 @@ costs nothing that can be measured.
 An innermost loop runs in strips of about LW_PATIENCE operations and asks between two of them; inside of a strip it is
 the very loop that it was. A loop around such loops counts what an iteration does beside them. A loop that is short in
 every call is counted by what it stands in. `While` loops count each iteration, except those that end with the bits of
-a number (bit_loops.py), and those that keep one half each time (bisections.py).
+a number (bit_loops.py), and those that keep one half each time (bisections.py). Several iterations of a few operations
+are written out, and count once: to count each takes as long as what it does.
 
 The text of a GPU asks in the same places, in LW_STOPS of loopwright.cuh: there a question reads a word of the GPU's
 memory. Kernels of which the host knows that they are short do not ask (most_work.py); where it depends on sizes, there
@@ -19,11 +20,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
+from loopwright.analysis.recurrence_latency import recurrence_latency
 from loopwright.codegen.bisections import is_bisection
 from loopwright.codegen.bit_loops import most_iterations as most_by_bits
 from loopwright.codegen.decisions import CodegenInput, LoopLowering
 from loopwright.codegen.function import Function, Writer
 from loopwright.codegen.most_work import MOST, Amount
+from loopwright.codegen.recurrent_scalars import returning
 from loopwright.codegen.work import operations_of
 from loopwright.ir.code import Countdown, Question
 from loopwright.ir.nodes import (
@@ -50,6 +53,9 @@ from loopwright.steps.extent import extent_of, trip_of
 SHORT = 1 << 21  # operations of loops that are not worth a question of their own
 HEAVY = 100  # operations of an iteration of short loops, next to which a strip costs nothing
 UNROLLED = 32  # operations of a `while` loop on a GPU of which several iterations are written out
+WRITTEN_OUT = 4  # iterations of a `while` loop on a CPU between which nothing is counted
+MOST_WRITTEN_OUT = 20  # operations of an iteration of such loops, with those of the condition
+LONGEST_WAIT = 8.0  # cycles between such iterations: while they wait for longer, to count costs nothing
 IN_A_STRIP = 512  # iterations of a `while` loop on a GPU
 MEETINGS = 128  # iterations of a loop in which the threads of a block meet; a power of two
 
@@ -267,6 +273,9 @@ def write_while(loop: While, w: Writer, write: Callable[[], None]) -> None:
     """A `while` loop, whose body `write` writes. On a GPU, where it holds no loops, in strips: to count iterations one
     by one takes a fourth of the time of a short one."""
     condition = w.text(loop.condition)
+    if w.asks and not w.function.on_device and is_written_out(loop):
+        _write_out(loop, condition, w, write)
+        return
     if contains(loop.body, For, While) or not (w.function.on_device and w.asks and w.function.asks):
         with w.repeat(condition):
             write_iteration(loop, w, write)
@@ -281,6 +290,42 @@ def write_while(loop: While, w: Writer, write: Callable[[], None]) -> None:
             w.function.nested -= 1
         w.only("lw_n", "break;")
         _ask(Question(), w)
+
+
+def is_written_out(loop: While) -> bool:
+    """Whether several iterations of a loop stand one behind the other in a C text."""
+    if contains(loop.body, For, While, Block, Allocate) or most_iterations(loop) is not None:
+        return False
+    if any(stmt.loop == loop.name for stmt in statements(loop.body, Continue)):
+        return False  # it would leave out the counting
+    if operations_in(loop.body) + operations_of(loop.condition) > MOST_WRITTEN_OUT:
+        return False
+    return recurrence_latency(loop.body, returning(loop.body, lambda kind: True)) <= LONGEST_WAIT
+
+
+def _write_out(loop: While, condition: str, w: Writer, write: Callable[[], None]) -> None:
+    """Iterations that end before the last of those that are written out are counted by what is around the loop."""
+    with w.repeat(condition):
+        w.function.nested += 1
+        with w.block():
+            write()
+        iteration = w.function.code[-1]
+        for _ in range(WRITTEN_OUT - 1):
+            w.only(f"!({condition})", "break;")
+            w.add(iteration)
+        w.function.nested -= 1
+        spend(WRITTEN_OUT * max(1, operations_in(loop.body)), w)
+
+
+def _uncounted(body: Body) -> int:
+    """The operations of loops in a body that may end before they count any."""
+    found = 0
+    for stmt in body:
+        if isinstance(stmt, While) and is_written_out(stmt):
+            found += WRITTEN_OUT * operations_in(stmt.body)
+        elif not isinstance(stmt, For | While):
+            found += sum(_uncounted(part) for part in bodies(stmt))
+    return found
 
 
 @contextmanager
@@ -345,7 +390,8 @@ def write_iteration(loop: For | While, w: Writer, write: Callable[[], None]) -> 
     if w.function.on_device and (inner := _counting(loop, w)) is not None:
         w.function.owed[inner.name] = operations_in(loop.body)
     elif not _is_counted(loop):
-        terms = [f"{max(1, operations_in(loop.body))}"]
+        uncounted = 0 if w.function.on_device else _uncounted(loop.body)
+        terms = [f"{max(1, operations_in(loop.body)) + uncounted}"]
         for stmt in loop.body:
             if isinstance(stmt, For) and stmt.name in w.decided.counted:
                 trip = f"lw_trip({w.text(stmt.lower)}, {w.text(stmt.upper)}, {w.text(stmt.step)})"

@@ -11,7 +11,7 @@ from loopwright.codegen.c_text import VALUE_TYPE, compared, literal
 from loopwright.codegen.chosen_stores import chosen_store
 from loopwright.codegen.compaction import write_compaction
 from loopwright.codegen.function import Writer
-from loopwright.codegen.if_conversion import SIMPLE_STEP, chosen_in, count_of, flag_of, level_of, update_of
+from loopwright.codegen.if_conversion import SIMPLE_STEP, branch_of, chosen_in, count_of, flag_of, level_of, update_of
 from loopwright.codegen.outlining import may_outline, write_outlined
 from loopwright.codegen.safepoints import write_while
 from loopwright.ir.code import AlignedArray
@@ -101,6 +101,8 @@ def write(stmt: Stmt, w: Writer) -> None:
 
 def _write(stmt: Stmt, w: Writer) -> None:
     match stmt:
+        case Assign() if id(stmt) in w.decided.selected and (branch := branch_of(stmt)) is not None:
+            _chosen(branch, w)
         case Assign():
             target = w.function.renamed.get(stmt.name) or w.use(w.names.of(stmt.name))
             match stmt.value:
@@ -232,6 +234,10 @@ def _choose(value: Expr, target: str, depth: int, w: Writer) -> None:
 def _condition_of_choices(condition: Expr, w: Writer) -> str:
     """What a call of lw_chosen begins with, behind lines that compute the condition or its sides."""
     match condition:
+        case Compare(op="eq" | "ne" as op, left=left, right=Const(value=0)) if (bits := _bits_of(left)) is not None:
+            w.line(f"const int64_t lw_one = {w.text(bits[0])};")
+            w.line(f"const int64_t lw_other = {w.text(bits[1])};")
+            return f"lw_chosen_{'no' if op == 'eq' else 'any'}_bits(lw_one, lw_other"
         case Compare(op=op, left=left, right=right) if _is_compared_at_once(op, left.type):
             kind = left.type.name if left.type.is_float else "int64"
             # In this order, so that what fails first fails first.
@@ -241,6 +247,17 @@ def _condition_of_choices(condition: Expr, w: Writer) -> str:
         case _:
             w.line(f"const bool lw_holds = {w.text(condition)};")
             return "lw_chosen(lw_holds"
+
+
+def _bits_of(number: Expr) -> tuple[Expr, Expr] | None:
+    """Two whole numbers whose common bits a number has where it is not 0; None where that is not known."""
+    match number:
+        case Binary(op="and", left=left, right=right) if number.type == INT64:
+            return left, right
+        case Binary(op="mod", left=left, right=Const(value=int() as by)) if number.type == INT64 and by > 0:
+            return (left, Const(by - 1, INT64)) if by & (by - 1) == 0 else None
+        case _:
+            return None
 
 
 def _is_compared_at_once(op: str, kind: Scalar) -> bool:

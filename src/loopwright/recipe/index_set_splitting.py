@@ -6,7 +6,8 @@ from __future__ import annotations
 
 from loopwright.analysis.strides import AccessStrides
 from loopwright.ir.linear import Linear, linear
-from loopwright.ir.nodes import Expr, For, Var
+from loopwright.ir.nodes import Binary, Const, Expr, For, Var
+from loopwright.ir.types import INT64
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import loops, statements
 from loopwright.recipe.partial_schedule import NotTaken, PartialSchedule
@@ -50,7 +51,7 @@ def _wanted(partial: PartialSchedule) -> list[tuple[str, str, int]]:
             continue
         for depth in range(len(chain) - 1, 0, -1):
             outer = {loop.name for loop in chain[:depth]}
-            points = set(_points(accesses, chain[depth], outer))
+            points = {one for one in _points(accesses, chain[depth], outer) if not _is_outside(chain[depth], *one)}
             if len(points) == 1:
                 found.append((chain[depth].name, *points.pop()))
     return list(dict.fromkeys(found))
@@ -67,6 +68,16 @@ def _points(accesses: list[AccessStrides], loop: For, outer: set[str]) -> list[t
                     if isinstance(mine, Var) and mine.name == loop.name and point is not None:
                         found.append(point)
     return found
+
+
+def _is_outside(loop: For, point: str, offset: int) -> bool:
+    """Whether a loop is known to end before a point, or to begin behind it, so that a cut would leave nothing there:
+    one over 0..i never comes to i."""
+    if not isinstance(loop.step, Const) or loop.step.value < 0:
+        return False
+    here = Binary("add", Var(point, INT64), Const(offset, INT64))
+    before, ahead = (linear(Binary("sub", *sides)) for sides in ((here, loop.lower), (loop.upper, here)))
+    return (not before.terms and before.constant < 0) or (not ahead.terms and ahead.constant <= 0)
 
 
 def _point(index: Expr, outer: set[str]) -> tuple[str, int] | None:

@@ -1,0 +1,74 @@
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import loopwright as lw
+from loopwright.ir.guarded_extremes import guards_of_extremes_apart
+from loopwright.ir.nodes import If
+from loopwright.ir.text import parse_kernel
+from loopwright.ir.verify import verify
+from loopwright.ir.walk import statements
+
+
+def conditions(condition: str, *then: str) -> int:
+    """How many conditions there are once those of extremes are apart."""
+    inside = "".join(f"            {line}\n" for line in then)
+    kernel = parse_kernel(
+        "kernel f(a: float64[1] C, q: int8[1] C, k: int64):\n    var m: float64\n    var n: int64\n    m = 0.0\n"
+        f"    n = 0\n    for i in 0 .. size(a, 0):\n        if {condition}:\n{inside}    a[0] = m + float64(n)\n"
+    )
+    changed = guards_of_extremes_apart(kernel)
+    verify(changed)
+    found = len(list(statements(changed.body, If)))
+    assert (changed is kernel) == (found == 1)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("condition", "then", "found"),
+    [
+        ("i > k and a[i] > m", ["m = a[i]"], 2),
+        ("i > k and m >= a[i]", ["m = a[i]"], 2),
+        ("a[i] > 2.0 and a[i] < 3.0 and a[i] > m", ["m = a[i]"], 2),
+        ("a[i] > m", ["m = a[i]"], 1),
+        ("a[i] > m and i > k", ["m = a[i]"], 1),  # which is only asked where the other holds
+        ("i > k or a[i] > m", ["m = a[i]"], 1),
+        ("i > k and a[i] > m", ["m = a[i]", "n = i"], 1),
+        ("i > k and a[i] > m", ["m = a[i] + 1.0"], 1),
+        ("m > 1.0 and a[i] > m", ["m = a[i]"], 1),
+        ("i > k and m + 1.0 > m", ["m = m + 1.0"], 1),
+        ("i > k and a[i] != m", ["m = a[i]"], 1),
+        ("q[i] > int8(0) and a[i] > m", ["m = a[i]"], 1),
+    ],
+)
+def test_which_conditions_come_apart(condition: str, then: list[str], found: int) -> None:
+    assert conditions(condition, *then) == found
+
+
+def longest(a: Any, x: Any) -> Any:
+    lengths, most = np.ones(len(a), np.int64), -3.0
+    for i in range(len(a)):
+        best = 0
+        for j in range(i):
+            if a[j] < a[i] and j != 3 and lengths[j] > best:
+                best = lengths[j]
+        lengths[i] = best + 1
+    for i in range(len(x)):
+        if i > 0 and x[i] <= x[0] and x[i] >= most:
+            most = x[i]
+    least = x[0]
+    for i in range(len(x)):
+        if a[i] > 2 and x[i] < least:
+            least = x[i]
+    return lengths.sum(), most, least
+
+
+@pytest.mark.parametrize("first", [0.0, -0.0, np.nan, 9.0])
+def test_results_are_pythons(first: float) -> None:
+    kernel = lw.kernel(longest)
+    a, x = np.random.default_rng(3).integers(0, 40, 50), np.random.default_rng(4).integers(-5, 5, 50) * 1.0
+    x[7], x[0] = np.nan, first
+    np.testing.assert_array_equal(kernel(a, x), longest(a, x))
