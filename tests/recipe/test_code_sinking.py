@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
 
 import numpy as np
@@ -86,7 +87,8 @@ def test_both_loops_are_shared_out_where_rows_are_not_short(
             kernel(*mine)
             schedule = str(kernel.explain(*mine).schedule)
         function(*right)
-        assert schedule.removeprefix("specialize o.1 >= 16 in i; ").startswith(steps) and "bind j" in schedule
+        own_steps = re.sub(r"specialize o.1 >= (16|64) in i; ", "", schedule)  # versions for short rows
+        assert own_steps.startswith(steps) and "bind j" in schedule
         assert ("split i.1 32" in schedule) == ("specialize" in schedule)
         for one, other in zip(mine, right, strict=True):
             np.testing.assert_allclose(one, other, rtol=1e-13)

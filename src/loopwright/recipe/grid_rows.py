@@ -100,17 +100,20 @@ def planes_of_loops(partial: PartialSchedule, run: list[For]) -> list[Bound]:
         raise NotTaken
     inner_loops = [[loop.name for loop in nest] for nest in nests]
     outer, bound = [loop.name for loop in run], list[Bound]()
+    count = length_of([run[-1]])
+    is_counted = count is not None and is_told(partial, count)
     if None in trips:
-        length = length_of([nest[-1] for nest in nests])
-        names = version(partial, outer[0], length, partial.facts.gpu.warp)
+        # Of many small planes each thread has one of its own; of few of them threads share even small ones.
+        least = partial.facts.gpu.warp if is_counted else SHARERS[-1][0]
+        names = version(partial, outer[0], length_of([nest[-1] for nest in nests]), least)
+        many = version(partial, names[outer[0]], count, MANY) if names is not None and is_counted else None
         if names is not None:
             bound += _planes(partial, outer, inner_loops)
             outer = [names[name] for name in outer]
             inner_loops = [[names[name] for name in nest] for nest in inner_loops]
-            many = version(partial, outer[0], length_of([run[-1]]), MANY)
-            if many is None:
-                return [*bound, *_a_thread_each(partial, SharedRow(tuple(outer), ()))]
             bound += _a_thread_each(partial, SharedRow(tuple(outer), ()))
+            if many is None:
+                return bound
             outer = [many[name] for name in outer]
             inner_loops = [[many[name] for name in nest] for nest in inner_loops]
     return [*bound, *_planes(partial, outer, inner_loops)]
