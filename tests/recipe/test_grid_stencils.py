@@ -117,12 +117,16 @@ def coloured(picture, w, o):
 @pytest.mark.parametrize("length", [0, 1, 3, 11, 12, 63, 64, 70])
 def test_rows_of_any_length(length: int) -> None:
     a, w = box(np.float64, (131, length, 1))[0][:, :, 0], np.arange(131.0)
-    picture, v = box(np.float64, (3, 70, length))[0], np.arange(float(length))
-    o, p = np.zeros_like(a), np.zeros_like(picture)
+    o = np.zeros_like(a)
     with lw.options(device="emulated"):
         weighted(a, w, o)
-        coloured(picture, v, p)
-    assert np.array_equal(o, a * w[:, None]) and np.array_equal(p, picture * v)
+    assert np.array_equal(o, a * w[:, None])
+    for planes, rows in ((3, 70), (35, 4)):
+        picture, v = box(np.float64, (planes, rows, length))[0], np.arange(float(length))
+        p = np.zeros_like(picture)
+        with lw.options(device="emulated"):
+            coloured(picture, v, p)
+        assert np.array_equal(p, picture * v)
 
 
 def in_blocks_of(columns: str, read: str = "a[i, j]") -> str:

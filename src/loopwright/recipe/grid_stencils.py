@@ -63,6 +63,9 @@ rows. Rows that another row names (`a[p[i], j]`, an H200, ms for rows of 1, 3, 8
 threads 0.13, 0.19, 0.23, 0.81, 0.51, 0.79; 16 x 16: 0.22, 0.27, 0.31, 0.39, 0.38, 0.55; in rows of 256: 0.72, 0.77,
 0.79, 0.85, 0.46, 0.63."""
 
+ROWS_OF_A_PLANE = 8
+"""Of a block for short rows of three loops: planes may have few of them."""
+
 _X: Run = "thread.x"
 _Y: Run = "thread.y"
 
@@ -99,14 +102,20 @@ def _long_rows(partial: PartialSchedule, band: tuple[str, ...], why: str) -> lis
 
 
 def _short_rows(partial: PartialSchedule, band: tuple[str, ...], down: int, across: int, why: str) -> list[Bound]:
-    """Blocks of many rows of few threads, each of which does several rows."""
+    """Blocks of many rows of few threads, each of which does several rows; of three loops, in several planes."""
     *around, row, column = band
     each = partial.number(ROWS)
-    row_block, column_block = made(partial, Tile(((row, down * each), (column, across))), why)
     short = f"{why}; with few '{user_name(column)}' a block has {down} rows of threads"
-    bound: list[tuple[str, Run, int]] = [(name, "block.z", 0) for name in around]
-    bound += [(column_block, "block.y", 0), (row_block, "block.x", 0), (column, _X, 0), (row, _Y, down)]
-    return bound_to(bound, short)
+    if not around:
+        row_block, column_block = made(partial, Tile(((row, down * each), (column, across))), why)
+        bound: list[tuple[str, Run, int]] = [(row_block, "block.x", 0), (column_block, "block.y", 0)]
+        return bound_to([*bound, (row, _Y, down), (column, _X, 0)], short)
+    (plane,) = around
+    deep = down // ROWS_OF_A_PLANE
+    sides = ((plane, deep * each), (row, ROWS_OF_A_PLANE), (column, across))
+    plane_block, row_block, column_block = made(partial, Tile(sides), why)
+    bound = [(plane_block, "block.z", 0), (row_block, "block.x", 0), (column_block, "block.y", 0)]
+    return bound_to([*bound, (plane, "thread.z", deep), (row, _Y, 0), (column, _X, 0)], short)
 
 
 def in_rows(partial: PartialSchedule, row: str, column: str, why: str) -> list[Bound]:
