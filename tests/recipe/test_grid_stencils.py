@@ -141,3 +141,17 @@ def test_short_rows_have_few_threads_each() -> None:
     assert "tile i 128 j 8;" in in_blocks_of("7") and "tile i 64 j 16;" in in_blocks_of("20")
     assert "tile" not in in_blocks_of("64")
     assert ">=" not in in_blocks_of("size(a, 1) - 1", "(a[i, j] + a[i, j + 1])")  # rows of stencils are long
+
+
+def test_rows_that_go_backwards_may_be_short_too() -> None:
+    @lw.kernel
+    def doubled(a, n):
+        for i in range(a.shape[0]):
+            for j in range(n - 1, -1, -1):
+                a[i, j] = 2.0 * a[i, j]
+
+    a = np.arange(7.0 * 20).reshape(7, 20)
+    wanted = np.where(np.arange(20) < 13, 2.0, 1.0) * a
+    with lw.options(device="emulated"):
+        doubled(a, 13)
+    assert np.array_equal(a, wanted)

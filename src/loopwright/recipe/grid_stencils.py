@@ -23,7 +23,7 @@ from loopwright.recipe.grid_tiles import Bound, bound_to, spread, threads_fit
 from loopwright.recipe.partial_schedule import PartialSchedule, made, whole
 from loopwright.recipe.tunable import Tunable
 from loopwright.steps.align import Align
-from loopwright.steps.extent import trip_of
+from loopwright.steps.extent import extent_of, trip_of
 from loopwright.steps.promote import Promote
 from loopwright.steps.reorder import Reorder
 from loopwright.steps.specialize import Specialize
@@ -109,13 +109,19 @@ def _short_rows(partial: PartialSchedule, band: tuple[str, ...], down: int, acro
     if not around:
         row_block, column_block = made(partial, Tile(((row, down * each), (column, across))), why)
         bound: list[tuple[str, Run, int]] = [(row_block, "block.x", 0), (column_block, "block.y", 0)]
-        return bound_to([*bound, (row, _Y, down), (column, _X, 0)], short)
+        return bound_to([*bound, (row, _Y, down), (column, _X, _if_unknown(partial, column, across))], short)
     (plane,) = around
     deep = down // ROWS_OF_A_PLANE
     sides = ((plane, deep * each), (row, ROWS_OF_A_PLANE), (column, across))
     plane_block, row_block, column_block = made(partial, Tile(sides), why)
     bound = [(plane_block, "block.z", 0), (row_block, "block.x", 0), (column_block, "block.y", 0)]
-    return bound_to([*bound, (plane, "thread.z", deep), (row, _Y, 0), (column, _X, 0)], short)
+    rows, columns = _if_unknown(partial, row, ROWS_OF_A_PLANE), _if_unknown(partial, column, across)
+    return bound_to([*bound, (plane, "thread.z", deep), (row, _Y, rows), (column, _X, columns)], short)
+
+
+def _if_unknown(partial: PartialSchedule, name: str, threads: int) -> int:
+    """The threads of a loop, where it is not plain how many iterations it has at most, as of one that goes backwards."""
+    return 0 if extent_of(partial.around(name)[-1]) else threads
 
 
 def in_rows(partial: PartialSchedule, row: str, column: str, why: str) -> list[Bound]:
