@@ -120,7 +120,7 @@ def _short_rows(partial: PartialSchedule, band: tuple[str, ...], down: int, acro
 
 
 def _if_unknown(partial: PartialSchedule, name: str, threads: int) -> int:
-    """The threads of a loop, where it is not plain how many iterations it has at most, as of one that goes backwards."""
+    """The threads of a loop, where it is not plain how many iterations it has at most: where it goes backwards."""
     return 0 if extent_of(partial.around(name)[-1]) else threads
 
 
