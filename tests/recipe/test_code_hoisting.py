@@ -78,6 +78,18 @@ def sums_that_change(x, o):
             o[i, j] = a
 
 
+def steps_in_time(x, o):
+    for t in range(3):
+        for i in range(x.shape[0]):
+            for j in range(x.shape[0]):
+                a = 0.0
+                for k in range(x.shape[1]):
+                    a += x[i, k]
+                o[i, j] = a * j + t
+        for i in range(x.shape[0]):
+            x[i, 0] = 0.5 * o[i, i]
+
+
 def given(n: int, d: int) -> np.ndarray:
     return np.random.default_rng(n + d).random((n, d))
 
@@ -91,6 +103,7 @@ CASES: list[tuple[Callable[..., None], Callable[[int, int], tuple[object, ...]],
     (correlations, lambda n, d: (*two(n, d), n, d), ("hoist si i;", "hoist sj i.1;")),
     (matches, lambda n, d: (given(n + 4, n + 3), given(min(n, 5) + 1, 2), np.zeros((n + 4, n + 3))), ("hoist st y;",)),
     (later_pairs, two, ("hoist a i",)),
+    (steps_in_time, two, ("hoist a i",)),
     (sums_that_change, two, ()),
 ]
 

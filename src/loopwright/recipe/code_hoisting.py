@@ -38,12 +38,15 @@ def hoisted(partial: PartialSchedule) -> None:
 
 
 def _wanted(partial: PartialSchedule) -> Iterator[Hoist]:
-    """Sums of innermost loops, and the outermost loops before which they can be computed."""
+    """Sums of innermost loops, and loops before which they can be computed, the outermost ones first."""
     for chain in partial.chains():
-        for name in sorted(names_assigned(chain[-1].body)) if len(chain) > 1 else ():
-            path = path_to(chain[0], name)
-            if path is not None and path == chain[: len(path)] and _is_worth_it(path, chain[len(path) :], name):
-                yield Hoist(name, chain[0].name)
+        for name in sorted(names_assigned(chain[-1].body)):
+            for at in range(len(chain) - 1):
+                path = path_to(chain[at], name)
+                if path is not None and path == chain[at:][: len(path)]:
+                    inner = chain[at + len(path) :]
+                    if _is_worth_it(path, inner, name):
+                        yield Hoist(name, chain[at].name)
 
 
 def _is_worth_it(path: Chain, inner: Chain, name: str) -> bool:
