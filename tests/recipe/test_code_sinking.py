@@ -54,7 +54,7 @@ def sums(w, o):
         for j in range(o.shape[1]):
             s = 0.0
             for k in range(len(w)):
-                s += w[k] * y
+                s += w[k] * (y + j)
             o[i, j] = s
 
 
