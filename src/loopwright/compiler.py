@@ -41,6 +41,7 @@ from loopwright.ir.kept_values import values_of_places
 from loopwright.ir.nodes import Kernel
 from loopwright.ir.perfect_nests import perfect_nests
 from loopwright.ir.program import Program
+from loopwright.ir.repeated_checks import without_repeated_checks
 from loopwright.ir.repeated_loops import without_repeated_loops
 from loopwright.ir.simplify import simplify
 from loopwright.ir.text import print_kernel
@@ -156,6 +157,8 @@ def _read(source: Source, wanted: Compilation, outside: Outside | None) -> Readi
     passes = Passes(lowered.kernel, wanted.tools)
     # Before analysis: constants and dead branches out of the way leave more that is affine.
     kernel = passes.after("simplify", simplify(lowered.kernel))
+    # What may fail stays where it is, and with it what stands around it.
+    kernel = passes.after("repeated checks", without_repeated_checks(kernel))
     # Indices that are looked up in a table would leave nothing to be proven.
     kernel = passes.after("constant tables", simplify(loops_over_tables_written_out(kernel)))
     # Arrays with one element are no arrays; what is left is alike where it computes the same.
