@@ -27,6 +27,7 @@ PROVEN = {
     NESTS + "            b[i * w + j + k] = 1.0": "w * (n - 1) + l + w - 2 < len(b)",
     NESTS + "            b[2 * i * w + 3 * j + k + 1] = 1.0": "2 * w * (n - 1) + l + 3 * w - 3 < len(b)",
     "for i in range(n):\n    for j in range(m):\n        b[i * j] = 1.0": "(n - 1) * (m - 1) < len(b)",
+    "for i in range(n):\n    for j in range(m):\n        b[i * w + j * l] = 1.0": "l >= 0 and w >= 0",
     "for i in range(n):\n    for j in range(i, n):\n        b[i * j] = 1.0": "(n - 1) * (n - 1) < len(b)",
 }
 
@@ -41,7 +42,7 @@ def test_proven(text: str) -> None:
 CHECKED = {
     "it grows where a factor falls": NESTS + "            b[i * w + j - k] = 1.0",
     "a factor may be negative": "for i in range(n):\n    for j in range(m):\n        b[i * x[0] + j + w] = 1.0",
-    "a stride of any sign": "for i in range(n):\n    for j in range(m):\n        b[i * w + j * l] = 1.0",
+    "a stride of any sign": "for i in range(n):\n    for j in range(m):\n        b[i * (w - l) + j * l] = 1.0",
     "never greatest at once": "for i in range(n):\n    for j in range(n - i):\n        b[i * j] = 1.0",
     "only where data says so": NESTS + "            if a[k] > 0.0:\n                b[i * w + j + k] = 1.0",
 }
@@ -85,3 +86,42 @@ def test_sizes_whose_products_do_not_fit() -> None:
     with pytest.raises(lw.BoundsError):
         windows(out, np.ones(3), 2**62)
     assert out[0, 0] == 3.0 or out[0, 0] == 0.0
+
+
+@lw.kernel
+def energies(signal, window, hop, out):
+    for t in range(out.shape[0]):
+        for k in range(window.shape[0]):
+            out[t] += window[k] * signal[t * hop + k] ** 2
+
+
+@lw.kernel
+def pooled(image, size, stride, out):
+    for i in range((image.shape[0] - size) // stride + 1):
+        for j in range((image.shape[1] - size) // stride + 1):
+            for u in range(size):
+                for v in range(size):
+                    out[i, j] = max(out[i, j], image[i * stride + u, j * stride + v])
+
+
+@pytest.mark.parametrize("hop", [5, 2, 1, 0, -1])
+def test_windows_of_what_is_only_read_may_overlap(hop: int) -> None:
+    signal, window = np.arange(20.0), np.ones(5)
+    mine, right = np.zeros(4), np.zeros(4)
+    energies(signal, window, hop, mine)
+    energies.py_func(signal, window, hop, right)
+    np.testing.assert_array_equal(mine, right)
+    is_careful = "the sizes of this call fail" in str(energies.explain(signal, window, hop, mine))
+    assert is_careful == (hop < 0)
+    with pytest.raises(IndexError):
+        energies(signal, window, 6, mine)
+
+
+@pytest.mark.parametrize(("size", "stride"), [(3, 2), (2, 2), (3, 1), (1, 4), (12, 1), (13, 1), (0, 1)])
+def test_as_many_windows_as_fit(size: int, stride: int) -> None:
+    image = np.arange(132.0).reshape(12, 11)
+    mine, right = np.zeros((13, 12)), np.zeros((13, 12))
+    pooled(image, size, stride, mine)
+    pooled.py_func(image, size, stride, right)
+    np.testing.assert_array_equal(mine, right)
+    assert "fail the condition" not in str(pooled.explain(image, size, stride, mine))

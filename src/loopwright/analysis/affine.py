@@ -395,11 +395,11 @@ class SymbolTable:
         for counter, factor in ((one, other), (other, one)):
             lower, below = self.ends.get(counter, (constant(-1), ()))
             for end in below if lower.interval(0)[0] >= 0 else ():
-                if end.constant or [times for _, times in end.terms] != [1] or end.symbols[0] not in self.quotients:
+                if [times for _, times in end.terms] != [1] or end.symbols[0] not in self.quotients:
                     continue
                 form, divisor = self.quotients[end.symbols[0]]
                 if not divisor.constant and divisor.symbols == (factor,) and divisor.terms[0][1] > 0:
-                    yield divisor.terms[0][1], combine(form, divisor, -1)
+                    yield divisor.terms[0][1], combine(form, divisor, end.constant - 1)
 
     def fits(self, form: Affine, low: int, high: int) -> bool:
         """Whether the form stays within low..high, perhaps with arguments kept to a level, which is then noted."""

@@ -13,7 +13,7 @@ from loopwright.analysis import isl
 from loopwright.analysis.affine import Affine, Formula, Symbol, combine, constant, disjunction, relate
 from loopwright.analysis.carried_ranges import FAR
 from loopwright.analysis.corner import below
-from loopwright.analysis.delinearisation import limit, split
+from loopwright.analysis.delinearisation import limit, split, split_by_force
 from loopwright.analysis.effort import LOCK, Effort, TooHard, together
 from loopwright.analysis.facts import Bounds, Known
 from loopwright.analysis.guard import parameter_texts
@@ -75,17 +75,29 @@ def _axis(proof: Proof, access: Access, axis: int) -> Bounds:
     from_end = isinstance(written, Const) and index.constant < 0
     if from_end:
         index = combine(index, size)
-    digits = proof.digits.get((access.number, axis))
     key = (index, size, from_end, access.exact, access.sure, access.where, access.stack)
     if key not in proof.known:
-        if digits is not None:
-            text = limit(proof, access, digits, size)
-            proof.known[key] = Bounds("checked", _reason(index, False)) if text is None else Bounds("proven", "", text)
-        elif not from_end and (text := below(proof, access, index, size)) is not None:
-            proof.known[key] = Bounds("proven", "", text)
-        else:
-            proof.known[key] = _decide(proof, access, index, size, from_end)
+        found = _by_digits(proof, access, axis)
+        if (found is None or found.kind == "checked") and not from_end:
+            text = below(proof, access, index, size)
+            found = found if text is None else Bounds("proven", "", text)
+        if found is None or found.kind == "checked":
+            found = _decide(proof, access, index, size, from_end)
+        if found.kind == "checked" and any(symbol.factors for symbol in index.symbols):
+            split_by_force(proof, access, axis)
+            found = _by_digits(proof, access, axis) or found
+        proof.known[key] = found
     return proof.known[key]
+
+
+def _by_digits(proof: Proof, access: Access, axis: int) -> Bounds | None:
+    """What an index of digits must be below; None where it has none."""
+    digits = proof.digits.get((access.number, axis))
+    if digits is None:
+        return None
+    text = limit(proof, access, digits, access.sizes[axis])
+    reason = _reason(access.index[axis], False)
+    return Bounds("checked", reason) if text is None else Bounds("proven", "", text)
 
 
 def _decide(proof: Proof, access: Access, index: Affine, size: Affine, from_end: bool) -> Bounds:

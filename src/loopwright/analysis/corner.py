@@ -1,5 +1,5 @@
 """Indices that are sums of products, such as `a[block * b + i + d]` with `block` known only at run time, where they are
-no digits: `i + d` may go beyond `block`.
+no digits: `i + d` may go beyond `block`; and indices of loops as long as a quotient, `for i in range(n // block)`.
 
 isl knows no products. But where no factor is negative, an index is greatest where each factor is; and where all factors
 can be greatest at once, in a corner of the iteration domain, that place is truly reached: to ask that it is inside the
@@ -8,54 +8,105 @@ array refuses no call that Python would run.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from loopwright.analysis import isl
-from loopwright.analysis.affine import Affine, Formula, Symbol, combine, constant, of_symbol, relate
+from loopwright.analysis.affine import Affine, Formula, Symbol, SymbolTable, combine, constant, of_symbol, relate
 from loopwright.analysis.condition_text import Mentioned, form_text
 from loopwright.analysis.effort import TooHard
 from loopwright.analysis.facts import Condition
-from loopwright.analysis.proof import Proof, guardable
+from loopwright.analysis.proof import Proof, adopt, guardable
 from loopwright.analysis.sets import brief, build, only, ordered
 from loopwright.analysis.trace import Access
 
 
 def below(proof: Proof, access: Access, index: Affine, size: Affine) -> str | None:
-    """Make it part of the guard that an index with products stays below a size, and say so in words; None where it
-    cannot be told by its greatest value, or might be negative."""
-    if proof.notes.state.guard == "none" or not _is_sum_of_products(access, index, size):
+    """Make it part of the guard that an index with products stays below a size, and that arguments in it are not
+    negative, and say so in words; None where it cannot be told by its greatest value, or might be negative."""
+    table = proof.notes.state.table
+    if proof.notes.state.guard == "none" or not _is_sum_of_products(table, access, index, size):
         return None
     factors = ordered(factor for symbol in index.symbols for factor in symbol.factors or (symbol,))
     factors = [factor for factor in factors if any(factor in (s.factors or (s,)) for s in index.symbols)]
     try:
         with proof.effort.bounded():
-            if not all(_never_negative(access, factor) for factor in factors):
+            if guardable((*access.where, relate(index, ">=", size))).is_empty():
+                return None  # nothing needs to be asked
+            signed = [factor for factor in factors if not _never_negative(access, factor)]
+            if not all(factor.role == "scalar" for factor in signed):
                 return None
-            ends = {factor: greatest(access, of_symbol(factor)) for factor in factors}
+            ends = {factor: greatest(access, of_symbol(factor), table.quotients) for factor in factors}
             known = {factor: end for factor, end in ends.items() if end is not None}
             if len(known) < len(ends) or not _meet(access, known):
+                return None
+            ends_in = dict.fromkeys(symbol for end in known.values() for symbol in end.symbols)
+            quotients = [symbol for symbol in ends_in if symbol in table.quotients]
+            if not quotients and not any(symbol.factors for symbol in index.symbols):
+                return None
+            negative = [relate(of_symbol(factor), "<", constant(0)) for factor in signed]
+            if negative and adopt(proof, access.stack, access.where, negative) is None:
                 return None
     except TooHard:
         return None
     own = Mentioned()
-    c, words = (f"{_sum(index, known, names)} < {form_text(size, names)}" for names in (own, proof.names))
+    c, words = (
+        f"{_sum(index, known, _with_quotients(table, quotients, names, is_c))} < {form_text(size, names)}"
+        for names, is_c in ((own, True), (proof.names, False))
+    )
+    # C must not divide by zero, whatever else is asked.
+    divisors = dict.fromkeys(form_text(table.quotients[one][1], own) for one in quotients)
+    c = " && ".join([*(f"{divisor} >= 1" for divisor in divisors), c])
     proof.products[Condition(c, (tuple(own),))] = words
     proof.relied.add(access.stack[0] if access.stack else None)
     return words
 
 
-def _is_sum_of_products(access: Access, index: Affine, size: Affine) -> bool:
+def _is_sum_of_products(table: SymbolTable, access: Access, index: Affine, size: Affine) -> bool:
     """Whether all of it grows with the values of loops, sizes and arguments, and is reached in every call."""
     symbols = ordered((*index.symbols, *size.symbols, *(s for formula in access.where for s in formula.symbols)))
+    quotients = [symbol for symbol in symbols if symbol in table.quotients]
     return (
         access.exact
-        and access.sure
-        and any(symbol.factors for symbol in index.symbols)
+        and (access.sure or bool(quotients))  # a divisor is tested before: the guard asks that it is positive, too
+        and (any(symbol.factors for symbol in index.symbols) or bool(quotients))
         and index.constant >= 0
         and all(count > 0 for _, count in index.terms)
-        and not any(symbol.data or (symbol.role == "opaque" and not symbol.factors) for symbol in symbols)
+        and not any(
+            symbol.data or (symbol.role == "opaque" and not symbol.factors and symbol not in quotients)
+            for symbol in symbols
+        )
         and all(symbol.role in ("size", "scalar") for symbol in size.symbols)
+        and all(_is_known(form) for symbol in quotients for form in table.quotients[symbol])
     )
+
+
+def _is_known(form: Affine) -> bool:
+    return all(symbol.role in ("size", "scalar") for symbol in form.symbols)
+
+
+def _with_quotients(
+    table: SymbolTable, quotients: Iterable[Symbol], names: Mapping[str, str], is_c: bool
+) -> Mapping[str, str]:
+    """The names, and in the place of quotients what they are: C rounds to zero what Python rounds down, so that there
+    they are no smaller."""
+    known = dict[str, str]()
+    for one in quotients:
+        above, below = (form_text(form, names) for form in table.quotients[one])
+        above, below = (f"({text})" if " " in text else text for text in (above, below))
+        known[one.name] = f"({above} {'/' if is_c else '//'} {below})"
+    return _Named(names, known)
+
+
+class _Named(dict[str, str]):
+    """Names, some of which are known and the others asked for."""
+
+    def __init__(self, names: Mapping[str, str], known: Mapping[str, str]) -> None:
+        super().__init__(known)
+        self._names = names
+
+    def get(self, name: str, default: str = "", /) -> str:  # type: ignore[override]
+        """The name."""
+        return self[name] if name in self else self._names.get(name, default)
 
 
 def _never_negative(access: Access, factor: Symbol) -> bool:
@@ -68,11 +119,11 @@ def _meet(access: Access, ends: Mapping[Symbol, Affine]) -> bool:
     return bool(guardable(access.where).is_subset(guardable((*access.where, *corner))))
 
 
-def greatest(access: Access, form: Affine) -> Affine | None:
-    """The greatest value of a form where an access happens, as one form of sizes and scalar arguments."""
+def greatest(access: Access, form: Affine, quotients: Collection[Symbol] = ()) -> Affine | None:
+    """The greatest value of a form where an access happens, as one form of sizes, scalar arguments and quotients."""
     here = Formula(f"d = {form.text()}", form.symbols)
     symbols = ordered(symbol for formula in (*access.where, here) for symbol in formula.symbols)
-    known = {s.name: s for s in symbols if s.role in ("size", "scalar")}
+    known = {s.name: s for s in symbols if s.role in ("size", "scalar") or s in quotients}
     points = only(build(access.where, ("d",), (here,)), known)
     if not points.dim_has_upper_bound(isl.dim_type.set, 0):
         return None
@@ -90,6 +141,8 @@ def greatest(access: Access, form: Affine) -> Affine | None:
     for position in range(found.dim(isl.dim_type.param)):
         name = found.get_dim_name(isl.dim_type.param, position) or ""
         number = found.get_coefficient_val(isl.dim_type.param, position).to_python()
+        if number < 0 and known[name] in quotients:
+            return None  # C has it too large
         if number:
             total = combine(total, of_symbol(known[name]), number)
     return total
@@ -108,6 +161,8 @@ def _sum(index: Affine, ends: Mapping[Symbol, Affine], names: Mapping[str, str])
             parts.append(f"({part})" if " " in part else part)
         text += f"{' + ' if text else ''}{' * '.join(parts)}"
     rest = form_text(plain, names)
+    if not text:
+        return rest
     if rest == "0":
         return text
     return f"{text} - {rest[1:]}" if rest.startswith("-") else f"{text} + {rest}"

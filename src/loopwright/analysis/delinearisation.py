@@ -31,34 +31,50 @@ MOST_DIGITS = 3
 
 
 def split(proof: Proof) -> None:
-    """Find the digits of every index that is a product, and of the other indices of the same axis of the array."""
+    """Find the digits of every index that is a product, and of the other indices of the same axis of the array. Of an
+    array that nothing writes to, different places need not be told apart: there the guard asks for nothing new, as
+    windows that overlap, `a[i * hop + k]`, would fail it."""
+    written = {access.array for access in proof.notes.accesses if access.is_write}
     groups: dict[tuple[str, int], list[Access]] = {}
     for access in proof.notes.accesses:
         for axis in range(len(access.index)):
             groups.setdefault((access.array, axis), []).append(access)
-    for (_, axis), accesses in groups.items():
-        forms = [access.index[axis] for access in accesses]
-        if any(symbol.factors for form in forms for symbol in form.symbols):
-            for access, digits in _digits(proof, accesses, forms):
-                proof.digits[access.number, axis] = digits
+    for (array, axis), accesses in groups.items():
+        if any(symbol.factors for access in accesses for symbol in access.index[axis].symbols):
+            _split(proof, accesses, axis, asks=array in written)
 
 
-def _digits(proof: Proof, accesses: Sequence[Access], forms: Sequence[Affine]) -> Iterator[tuple[Access, Digits]]:
-    """The accesses whose index has digits."""
+def split_by_force(proof: Proof, access: Access, axis: int) -> None:
+    """The digits of an index where they need conditions, too."""
+    same = [one for one in proof.notes.accesses if one.array == access.array]
+    _split(proof, same, axis, asks=True)
+
+
+def _split(proof: Proof, accesses: Sequence[Access], axis: int, *, asks: bool) -> None:
+    forms = [access.index[axis] for access in accesses]
+    for access, digits in _digits(proof, accesses, forms, asks=asks):
+        proof.digits.setdefault((access.number, axis), digits)
+
+
+def _digits(
+    proof: Proof, accesses: Sequence[Access], forms: Sequence[Affine], *, asks: bool
+) -> Iterator[tuple[Access, Digits]]:
+    """The accesses whose index has digits. asks: perhaps by new conditions in the guard."""
     table = proof.notes.state.table
     for access, form in zip(accesses, forms, strict=True):
         digits: tuple[Affine, ...] = ()
         radices: tuple[Affine, ...] = ()
         high, group = form, list(forms)
         while len(digits) < MOST_DIGITS:
-            tried = ((radix, _peeled(proof, access, high, radix)) for radix in _radices(group))
+            tried = ((radix, _peeled(proof, access, high, radix, asks=asks)) for radix in _radices(group))
             radix, found = next((pair for pair in tried if pair[1] is not None), (None, None))
             if radix is None or found is None:
                 break
             high, low = found
             digits, radices = (low, *digits), (radix, *radices)
             group = [_peel(table, other, radix)[0] for other in group]
-        if radices and not any(symbol.factors for symbol in high.symbols) and _holds(proof, access, high, None):
+        is_plain = not any(symbol.factors for symbol in high.symbols)
+        if radices and is_plain and _holds(proof, access, high, None, asks=asks):
             yield access, Digits((high, *digits), radices)
 
 
@@ -100,7 +116,7 @@ def _peel(table: SymbolTable, form: Affine, radix: Affine) -> tuple[Affine, Affi
     return high, low
 
 
-def _peeled(proof: Proof, access: Access, form: Affine, radix: Affine) -> tuple[Affine, Affine] | None:
+def _peeled(proof: Proof, access: Access, form: Affine, radix: Affine, *, asks: bool) -> tuple[Affine, Affine] | None:
     """The two parts where the lower one is within the radix, perhaps after carrying one."""
     high, low = _peel(proof.notes.state.table, form, radix)
     if any(symbol.factors for symbol in low.symbols):
@@ -109,7 +125,7 @@ def _peeled(proof: Proof, access: Access, form: Affine, radix: Affine) -> tuple[
         moved = combine(low, radix, carry)
         if _always(proof, access, moved, radix):
             return combine(high, constant(carry), -1), moved
-    return (high, low) if _holds(proof, access, low, radix) else None
+    return (high, low) if asks and _holds(proof, access, low, radix, asks=True) else None
 
 
 def _always(proof: Proof, access: Access, form: Affine, below: Affine) -> bool:
@@ -122,13 +138,15 @@ def _always(proof: Proof, access: Access, form: Affine, below: Affine) -> bool:
         return False
 
 
-def _holds(proof: Proof, access: Access, form: Affine, below: Affine | None) -> bool:
-    """Whether 0 <= form (< below) wherever the access happens, or can be made so by the guard."""
+def _holds(proof: Proof, access: Access, form: Affine, below: Affine | None, *, asks: bool) -> bool:
+    """Whether 0 <= form (< below) wherever the access happens, or where it `asks`, can be made so by the guard."""
     sides = [relate(form, "<", constant(0))]
     if below is not None:
         sides.append(relate(form, ">=", below))
     try:
         with proof.effort.bounded():
+            if not asks:
+                return all(guardable((*access.where, side)).is_empty() for side in sides)
             return adopt(proof, access.stack, access.where, sides) is not None
     except TooHard:
         return False

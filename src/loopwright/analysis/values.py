@@ -138,6 +138,8 @@ def steps_given(kernel: Kernel) -> frozenset[str]:
     parts = [part for bound in bounds for part in subexpressions(bound, Checked)]
     tests = [part.condition for part in parts if part.kind == "zero_division"]
     steps += [test.left for test in tests if isinstance(test, Compare)]
+    # Where a branch or a check before has asked for that, there is no test.
+    steps += [part.right for bound in bounds for part in subexpressions(bound, Binary) if part.op == "floordiv"]
     return frozenset(name for step in steps for name in scalars if coefficient(step, name) and names_in(step) == {name})
 
 
