@@ -17,7 +17,7 @@ from loopwright.devices.launcher import load_launcher
 from loopwright.errors import warn_once
 from loopwright.ir.plan import Plan, whole
 from loopwright.ir.signature import Shape
-from loopwright.ir.variant import PLAIN, RECIPE, Variant, default_variant
+from loopwright.ir.variant import PLAIN, RECIPE, Variant, default_variant, is_gpu
 from loopwright.memory.device_array import base_of, note_writes
 from loopwright.memory.host_array import HostArray, as_resident
 from loopwright.memory.on_device import is_on_device
@@ -321,12 +321,12 @@ class Executor:
     def _next_checks(self, code: InUse, arguments: Arguments) -> Tested:
         """What code tests for calls whose sizes fail the condition of this code: what data decide, where that is behind
         the condition, as a table for indices of 8 bits often has no 256 places; for calls with much to do whatever is
-        not proven for all sizes, with steps like any other code; or every access. Steps that somebody asks for may not
-        be legal then, and a GPU has no such code."""
+        not proven for all sizes, with steps like any other code, also on a GPU; or every access, on the CPU."""
         if self._tests_data_next(code):
             return "data"
         wanted = code.compilation
-        is_free = wanted.device == "cpu" and wanted.schedule != PLAIN and wanted.tools.built_folder is None
+        compiles = wanted.device == "cpu" or is_gpu(wanted.device)
+        is_free = compiles and wanted.schedule != PLAIN and wanted.tools.built_folder is None
         if is_free and wanted.semantics.checks in ("auto", "data") and any(map(_is_much, arguments)):
             return "unguarded"
         return "all"
