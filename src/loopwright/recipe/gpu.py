@@ -403,12 +403,15 @@ def _whole(partial: PartialSchedule, chain: Chain, free: list[For], least: int =
     inside = {one for other in partial.chains() if taken[0] in other for one in other if one.name not in names}
     if chain[-1] in taken or any(is_free_now(partial, one) and not _is_shorter(one, least) for one in inside):
         return []
+    return [] if len(taken) > 3 else _outermost(partial, taken)
+
+
+def _outermost(partial: PartialSchedule, taken: list[For]) -> list[Bound]:
+    """Up to three loops around one another with nothing between them."""
     x = along_x(partial, taken[-1], taken)
     order = [*[loop for loop in taken if loop is not x][:2], x]
-    if len(order) < len(taken):
-        return []
     if len(taken) == 1:
-        return _as_it_is(partial, chain, taken)
+        return in_blocks(partial, [x.name], f"iterations of '{user_name(x.name)}' are independent")
     why = why_along(partial, x)
     unbound(partial, taken)
     if order != taken:
@@ -426,9 +429,15 @@ def _is_shorter(loop: For, least: int) -> bool:
     return trip is not None and trip < least
 
 
+def _outer_loops(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bound]:
+    """The outermost parallel loops with nothing between them, whatever stands in them."""
+    taken = perfect_run(chain, free)[:3]
+    return _outermost(partial, taken) if len(taken) > 1 else []
+
+
 def _as_it_is(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bound]:
     """The outermost parallel loop, whatever stands in it."""
-    return in_blocks(partial, [free[0].name], f"iterations of '{user_name(free[0].name)}' are independent")
+    return _outermost(partial, free[:1])
 
 
 def _apart(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bound]:
@@ -484,6 +493,7 @@ ATTEMPTS = (
     _apart,
     _all_but_short,
     _rows_of_blocks,
+    _outer_loops,
     _as_it_is,
 )
 """Ways to give a nest to a grid, the best ones first: the first that can be taken is."""

@@ -90,7 +90,10 @@ def planes_of_loops(partial: PartialSchedule, run: list[For]) -> list[Bound]:
     if len(run) > 3 or not nests or any(len(nest) < 2 for nest in nests):
         raise NotTaken
     inner = {nest[-1].name for nest in nests}
-    strides = [walk.strides for name in inner for _, walk in _accesses(partial, SharedRow((each,), (name,)))]
+    walks = [walk for name in inner for _, walk in _accesses(partial, SharedRow((each,), (name,)))]
+    # Windows that move by a number of rows or columns which is not known; of a flat array it may be a plane's size.
+    walks = [one for one in walks if one.strides.get(each) is not None or len(one.node.index) == 1]
+    strides = [walk.strides for walk in walks]
     far = [one for one in strides if one.get(each) not in (1, -1)]  # parts of a plane (0) may lie in each other
     far = [one for one in far if any(one.get(loop.name) not in (0, 1, -1) for loop in run)]
     if not any(one.get(name) in (1, -1) for one in far for name in inner):
