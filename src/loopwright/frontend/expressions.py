@@ -18,7 +18,7 @@ from loopwright.frontend.characters import character_at, part_of_text, text_of
 from loopwright.frontend.comparisons import comparisons
 from loopwright.frontend.context import Context
 from loopwright.frontend.elementwise import binary, kept_array, map_elements
-from loopwright.frontend.iteration import comprehension
+from loopwright.frontend.iteration import comprehension, item_of_range
 from loopwright.frontend.keyed import is_keyed, item_of, keyed_literal
 from loopwright.frontend.lazy import conditional, logical
 from loopwright.frontend.list_methods import comprehension_list, list_by_operator
@@ -249,6 +249,8 @@ def _subscript(cx: Context, node: ast.Subscript) -> Value:
         return grids.grid(cx, base.value, indices, node)
     if isinstance(base, ListValue) and len(indices) == 1:
         return index_list(cx, base, indices[0], node)
+    if isinstance(base, RangeValue) and is_plain(indices) and len(indices) == 1:
+        return item_of_range(cx, base, indices[0], node)
     if isinstance(base, Records) and has_parts(indices):
         return part_of_records(cx, base, indices, places_of(node, indices), node)
     if isinstance(base, ArrayLike) and not (isinstance(base, Array) and is_plain(indices)):
@@ -293,6 +295,8 @@ def _attribute(cx: Context, node: ast.Attribute, base: Value) -> Value:
             return arrays.array_attribute(cx, base, node.attr, node)
         case RangeValue(bounds=bounds) if node.attr in _OF_RANGES:
             return bounds[_OF_RANGES.index(node.attr)]
+        case SliceIndex(lower=lower, upper=upper, step=step) if node.attr in _OF_RANGES:
+            return (lower, upper, step)[_OF_RANGES.index(node.attr)] or Fixed(None)
         case Items(names=names) if node.attr in names:
             return base.items[names.index(node.attr)]
         case Number(weak=False) if node.attr == "dtype":
