@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import enum
 from collections.abc import Sequence
 from dataclasses import replace
 from types import ModuleType
@@ -299,6 +300,8 @@ def _attribute(cx: Context, node: ast.Attribute, base: Value) -> Value:
             return (lower, upper, step)[_OF_RANGES.index(node.attr)] or Fixed(None)
         case Items(names=names) if node.attr in names:
             return base.items[names.index(node.attr)]
+        case Literal() if (member := _member_of(cx, node.value)) is not None and node.attr in ("value", "name"):
+            return from_object(getattr(member, node.attr))
         case Number(weak=False) if node.attr == "dtype":
             return Fixed(base.type.dtype)
         case Number(weak=False) if node.attr in _OF_NUMBERS:
@@ -311,6 +314,16 @@ def _attribute(cx: Context, node: ast.Attribute, base: Value) -> Value:
             raise cx.error(node, f"module '{module.__name__}' has no '{node.attr}'")
         case _:
             raise cx.error(node, f"'.{node.attr}' of {describe(base)} is outside the language")
+
+
+def _member_of(cx: Context, node: ast.expr) -> enum.Enum | None:
+    """The member of an Enum that a number is: `Color.RED`, of an IntEnum."""
+    owner = cx.evaluate(node.value) if isinstance(node, ast.Attribute) else None
+    kind = owner.value if isinstance(owner, Fixed) else None
+    if not isinstance(node, ast.Attribute) or not isinstance(kind, enum.EnumType):
+        return None
+    found = _outside(cx, node, kind)
+    return found.value if found is not None and isinstance(found.value, enum.Enum) else None
 
 
 def _outside(cx: Context, node: ast.Attribute, owner: object) -> Found | None:
