@@ -11,7 +11,7 @@ import numpy as np
 
 from loopwright.frontend.along_axis import as_rows, of_rows
 from loopwright.frontend.running import _cumprod, _cumsum, _nancumprod, _nancumsum, _unwrap
-from loopwright.frontend.sorting import _numbers_first, _put_in_place
+from loopwright.frontend.sorting import _numbers_first, _put_in_place, refuse_quantiles
 
 # ---- differences and areas -------------------------------------------------------------------------------------------
 
@@ -236,6 +236,7 @@ def _percentile(a: Any, q: Any, axis: Any = None) -> Any:
 
 
 def _quantile(a: Any, q: Any, axis: Any = None) -> Any:
+    refuse_quantiles(q)
     if axis is None or a.ndim == 1:
         flat = a.flatten()
         if np.ndim(q) == 0:
