@@ -57,7 +57,7 @@ def structure_of(value: object) -> Structure:
     match value:
         case dict() if value and all(type(key) is str for key in value):
             return Held(tuple(map(structure_of, value.values())), dict, tuple(value))
-        case dict():
+        case dict() | bytes():
             return packed(value)
         case list():
             found = packed(value)
