@@ -29,7 +29,7 @@ class Packed:
     axes: int = 1
 
 
-def packed(value: Sequence[Any] | dict[Any, Any] | bytes) -> Packed | None:
+def packed(value: Sequence[Any] | dict[Any, Any]) -> Packed | None:
     """What a list, a dict or bytes hold; None where they are of no such kind, or empty."""
     if isinstance(value, bytes):
         return Packed("numbers", (True,), 1)
