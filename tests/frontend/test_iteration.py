@@ -139,6 +139,18 @@ def test_items_of_ranges():
     assert "step of a range must not be zero" in refusal(define("def f(n):\n    return len(range(0, n, 0))\n"), 3)
 
 
+def test_a_prange_with_a_name_is_a_range():
+    function = define("""
+        def f(a, n):
+            rounds = lw.prange(n) if n > 1 else range(n)
+            for k in rounds:
+                a[k] += k
+            return len(lw.prange(n)), 2 in lw.prange(n)
+        """, lw=lw)  # fmt: skip
+    for n in (0, 1, 4):
+        same(function, np.ones(5), n)
+
+
 def test_slices_are_values():
     function = define("""
         def f(a, n):

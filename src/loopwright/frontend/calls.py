@@ -349,13 +349,10 @@ def _call_fixed(cx: Context, function: object, call: Arguments) -> Value:
                 cx, lambda cx, x: type_call(cx, kind, replace(call, values=(x,))), call.values, call.node
             )
         return type_call(cx, kind, call)
-    if function is range:
+    if function is range or is_prange(function):
         return range_value(cx, call.node, call.values)
     if function is slice:
         return _slice(cx, call)
-    if is_prange(function):
-        raise cx.error(call.node, f"'{call.name}' can only be used in a 'for' statement",
-                       remedy="write: for i in range(n)")  # fmt: skip
     if isinstance(function, FunctionType) and not _is_of(function, "numpy"):
         return inline_function(cx, function, call)
     if _is_of(type(function), "numba", "loopwright"):  # a jitted function or a kernel: its Python function
