@@ -307,11 +307,8 @@ def _sort_in_heap(a: Any, low: Any, high: Any) -> None:
         a[low + hole] = x
 
 
-def refuse_quantiles(q: Any) -> None:
-    """Raise ValueError for a part, or for some, outside 0 to 1."""
-    if np.ndim(q) == 0:
-        is_inside = 0.0 <= q <= 1.0
-    else:
-        is_inside = np.all((np.array(q) >= 0.0) & (np.array(q) <= 1.0))
-    if not is_inside:
+def from_0_to_1(q: Any) -> Any:
+    """A quantile. Raises ValueError for one outside 0 to 1."""
+    if not 0.0 <= q <= 1.0:
         raise ValueError("quantiles must be in the range [0, 1], percentiles in [0, 100]")
+    return q
