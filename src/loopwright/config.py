@@ -470,13 +470,17 @@ def current() -> Config:
     return found if isinstance(found, Config) else found[0]
 
 
+_OF_NUMBA = ("parallel", "fastmath", "nopython", "nogil", "boundscheck", "error_model", "inline", "forceobj", "locals")
+
+
 def changed(config: Config, changes: Mapping[str, Any]) -> Config:
     """The Config with some options changed. Raises TypeError for an unknown option, ValueError for a value it cannot
     have."""
     names = {field.name for field in fields(Config)}
     for name in changes:
         if name not in names:
-            raise TypeError(f"no option {name!r}: there are {', '.join(sorted(names))}")
+            remedy = "; njit of loopwright.numba takes numba's" if name in _OF_NUMBA else ""
+            raise TypeError(f"no option {name!r}: there are {', '.join(sorted(names))}{remedy}")
     return _validated(replace(config, **{name: _as_wanted(name, changes[name]) for name in changes}))
 
 

@@ -288,8 +288,13 @@ def check_failed(kind: str, at: SourcePlace | None, value: int | float | None = 
 
 
 def name_of_class(kind: type) -> str:
-    """`module:name`, by which `class_named` finds a class of the user's."""
-    return f"{kind.__module__}:{kind.__qualname__}"
+    """`module:name`, by which `class_named` finds a class of the user's: its own, or one that its module gave it, as in
+    `Point = namedtuple("P", "x y")`."""
+    name = f"{kind.__module__}:{kind.__qualname__}"
+    if class_named(name) is kind:
+        return name
+    others = vars(sys.modules.get(kind.__module__, builtins)).items()
+    return next((f"{kind.__module__}:{other}" for other, value in others if value is kind), name)
 
 
 def class_named(name: str) -> type | None:

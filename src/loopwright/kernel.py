@@ -17,7 +17,7 @@ from loopwright.config import CURRENT, Config, KernelOptions, changed, current
 from loopwright.deferred import deferred
 from loopwright.devices.base import Own
 from loopwright.errors import ArgumentTypeError, KernelError, describe
-from loopwright.frontend.capture import Source, capture
+from loopwright.frontend.capture import Source, capture, capture_helper
 from loopwright.ir.signature import Shape, Signature
 from loopwright.ir.variant import Compilation
 from loopwright.runtime.dispatch import Dispatch, Prepared, known_kinds
@@ -132,7 +132,7 @@ class LoopKernel(_Called):
     def __init__(self, function: Callable[..., Any], ranges: Ranges | None = None) -> None:
         self._is_static = isinstance(function, staticmethod)
         function = function.__func__ if isinstance(function, staticmethod) else function
-        self._set_up(capture(function), ranges)
+        self._set_up(capture_helper(function), ranges)
         for told in WATCHERS if not str(function.__module__).startswith("loopwright.") else ():
             told(self)
 
@@ -548,7 +548,7 @@ def kernel(
     `@lw.kernel(schedule=lw.tunable(...))` gives tuning the schedules to choose from. All options of `lw.options` can be
     set for one kernel, `@lw.kernel(threads=4, strict=True)`: in its calls they take precedence over all others.
 
-    Raises KernelError at once for problems that show without a call (a lambda, a generator, no source), and at the
+    Raises KernelError at once for problems that show without a call (a lambda, no source text), and at the
     first call for those that depend on types; TypeError for an unknown option, ValueError for an impossible value.
 
     Examples:

@@ -18,6 +18,7 @@ from loopwright.devices.cpu import load
 from loopwright.errors import LoopwrightError, ScheduleError, warn_once
 from loopwright.frontend.capture import Source
 from loopwright.frontend.outside import Outside, Way
+from loopwright.frontend.parse import refuse_generator
 from loopwright.ir.captured import CapturedConstant
 from loopwright.ir.program import Program
 from loopwright.ir.signature import Signature
@@ -370,6 +371,7 @@ def load_compiler() -> None:
 def specialise(source: Source, wanted: Compilation) -> Specialisation:
     """Compile `source` for one kind of call, with no more work than nobody did before. A mistake of ours in what makes
     a program faster is told, and a simpler program runs. Raises KernelError, CompilerError."""
+    refuse_generator(source.function, source.definition)  # which other kernels may read
     may_be_built = wanted.device == "cpu" and wanted.tools.built_folder is not None
     if may_be_built and (ahead := built.ahead_of_time(source, wanted)) is not None:
         return _from_ahead(source, wanted, ahead)

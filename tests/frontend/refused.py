@@ -354,9 +354,9 @@ negative size         def f(a):
 float size            def f(a):
                           x = np.zeros(len(a) / 2)
                           return x[0]
-range as value        def f(a):
+slice of a range      def f(a):
                           r = range(3)
-                          return r[0]
+                          return r[1:]
 star argument         def f(a):
                           return max(*a)
 keywords              def f(a):

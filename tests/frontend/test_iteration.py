@@ -121,6 +121,36 @@ def test_numbers_in_ranges(start, stop, step):
     same(function, start, stop, step)
 
 
+def test_items_of_ranges():
+    """Also that a step of zero is an error where no loop is over the range itself."""
+    function = define("""
+        def f(a, n, k, step):
+            r = range(2, n, step)
+            for place, value in enumerate(r):
+                a[place] = value
+            total = r[-1] + len(r)
+            for value, x in zip(range(0, n, step), a):
+                total += value * x
+            return total, range(n, 0, -2)[k]
+        """)
+    a = np.zeros(8)
+    for k, step in ((1, 2), (-2, 3), (0, -1), (7, 2), (-8, 2), (1, 0)):
+        same(function, a, 9, k, step)
+    assert "step of a range must not be zero" in refusal(define("def f(n):\n    return len(range(0, n, 0))\n"), 3)
+
+
+def test_a_prange_with_a_name_is_a_range():
+    function = define("""
+        def f(a, n):
+            rounds = lw.prange(n) if n > 1 else range(n)
+            for k in rounds:
+                a[k] += k
+            return len(lw.prange(n)), 2 in lw.prange(n)
+        """, lw=lw)  # fmt: skip
+    for n in (0, 1, 4):
+        same(function, np.ones(5), n)
+
+
 def test_slices_are_values():
     function = define("""
         def f(a, n):
@@ -128,9 +158,15 @@ def test_slices_are_values():
             total = a[s].sum() + a[slice(3)][0]
             for x in a[slice(1, None)]:
                 total += x
-            return total
+            if n > 5:
+                chosen = slice(0, n - 1)
+            else:
+                chosen = slice(n, a.size)
+            total += chosen.start * 10.0 + chosen.stop + np.argmax(a[chosen])
+            return total if s.step == 2 and chosen.step is None and slice(3).start is None else -total
         """)
     same(function, np.arange(8.0), 6)
+    same(function, np.arange(8.0), 2)
 
 
 def side_by_side(m):

@@ -21,6 +21,8 @@ BODIES = [
     "x = [1, 2, 3]; del x[1]; del x[-1]; return x", "x = [1]; del x[n]; return x",
     "x = [1, 2, 3]; y = x; y.append(4); x.append(5); return x, len(y)",
     "x = []; y = x; y.append(4); x.append(n); return y",
+    "x = (a * 2).tolist(); x.append(0.5); return x, sum(x), a[1:].tolist()[0], [r.tolist() for r in np.ones((2, 2))]",
+    "x = np.array([250, n], np.uint8).tolist(); return x, sum(x), (a > 0).tolist(), x[0] + x[1], a[:0].tolist()",
     "return sorted([3, n, 1])", "return sorted([3.0, 2.5], reverse=True)", "return sorted(a)",
     "return sorted(k * 7 % 5 for k in range(n))", "return sorted([(2, 1.0), (1, 5.0), (1, 2.0)])",
     "x = list(range(n)); x.append(7); return x", "x = list(a); return x[0]",

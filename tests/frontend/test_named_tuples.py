@@ -215,6 +215,17 @@ def test_an_object_is_no_tuple(statement):
     assert "class" in refusal(function, np.ones(1))
 
 
+Alias = namedtuple("Alias_", "x y")  # its module has it under another name
+
+
+def test_a_class_is_found_by_the_name_that_its_module_gives_it():
+    def made(a):
+        return Alias(a[0], len(a))
+
+    found = lw.kernel(made)(np.ones(2))
+    assert type(found) is Alias and found == (1.0, 2)
+
+
 def test_refused():
     def missing(a):
         return Span(a[0])

@@ -20,6 +20,25 @@ def numbers(x):
     return total, len(x), x[-1], sum(x), [v * 2 for v in x], np.array(x), x
 
 
+def letters(x, place):
+    total = 0
+    for v in x:
+        total = total * 3 + v
+    for k in range(len(x)):
+        total += x[k]
+    return total, x[place], 98 in x
+
+
+def test_bytes_hold_ints_of_python():
+    kernel = lw.kernel(letters)
+    for x, place in ((b"\xff\xfe\xfd" * 5, -1), (b"abc", 1)):
+        assert kernel(x, place) == letters(x, place)
+        assert type(kernel(x, place)[1]) is int
+    for other in (b"", b"abc"):
+        with pytest.raises(IndexError):
+            kernel(other, 3)
+
+
 def arrays(x):
     total = 0.0
     for k, row in enumerate(x):

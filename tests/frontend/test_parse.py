@@ -38,6 +38,11 @@ def test_parameters_in_order():
     assert [parameter.arg for parameter in parameters_of(parse(function)[1].tree)] == ["a", "b", "c", "d"]
 
 
+def test_a_signature_is_no_function():
+    with pytest.raises(KernelError, match=r"takes no signature.*\n.*use njit of loopwright.numba"):
+        parse("float64(float64[:])")
+
+
 def test_a_file_that_no_longer_parses():
     function = define("def f(a):\n    return a\n", file="broken.py")
     define("x = 1\ndef g(): pass\n", file="broken.py")

@@ -68,6 +68,23 @@ def test_numbers_of_the_run_are_told_by_name():
     assert linecache.getline("example.py", 2)
 
 
+def test_an_assertion_names_variables_of_the_function():
+    function = define("""
+        def f(a):
+            n, k = len(a), 2 * a[0]
+            for i in range(n):
+                assert a[i] > 0, f"element {i} of {n}: {a[i]:.3f} and {k!r}"
+            assert k < 9, k
+            return k
+    """)
+    kernel = kernel_of(function, np.ones(2))
+    with pytest.raises(AssertionError, match=r"element {i} of {n}: {a\[i\]} and {k}\n"):
+        interpret(kernel, (np.zeros(2),))
+    with pytest.raises(AssertionError, match=r"^{k}\n"):
+        interpret(kernel, (np.full(2, 9.0),))
+    assert interpret(kernel, (np.ones(2),)) == 2.0
+
+
 def test_what_follows_is_not_needed():
     function = define("def f(n):\n    if n > 0:\n        return 1\n    else:\n        raise ValueError\n")
     assert interpret(kernel_of(function, 3), (3,)) == 1

@@ -137,3 +137,30 @@ def test_records_of_the_type_of_an_argument():
     text = "def f(p):\n    return np.zeros(2, p.dtype)\n"
     unknown = np.zeros(2, [("a", "i4"), ("name", "U3")])
     assert "'.dtype' of an array is outside" in refusal(define(text), unknown)
+
+
+def latest(r, k):
+    best, other = r[0], None
+    for i in range(1, len(r)):
+        if r[i]["time"] > best["time"]:
+            best = r[i]
+    for p in r:
+        if other is None or p["area"] < other["area"]:
+            other = p
+    best["area"] += 1.0
+    best, other = other, best
+    mine = r.copy()
+    chosen = mine[k]
+    while chosen["time"] < 3 and k < len(r) - 1:
+        k += 1
+        chosen = mine[k]
+        chosen["time"] += 1
+    other["wave"][1] = chosen["time"]
+    return best["time"], other["wave"][0] + best["wave"][2], chosen["area"], mine
+
+
+def test_a_name_is_one_record_and_then_another():
+    for n, k in ((5, 0), (7, -3), (1, 0), (3, 9)):
+        same(latest, hits(n), k)
+    function = define("def f(r, q):\n    b = r[0]\n    for i in range(2):\n        b = q[i]\n    return b['time']\n")
+    assert "'b' is a record here and something else" in refusal(function, hits(3), hits(2))

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import loopwright as lw
+from frontend.judge import same
 from loopwright.frontend import sorting
 
 
@@ -36,6 +37,16 @@ def test_orders_of_many_elements(kind):
 
 
 compiled_order = lw.kernel(ordered)
+
+
+def quantiles(a, m, q, p):
+    return np.quantile(a, q), np.percentile(a, p), np.quantile(m, q, axis=1)
+
+
+def test_quantiles_outside_0_to_1_are_errors():
+    a, m = np.arange(4.0), np.arange(6.0).reshape(2, 3)
+    for q, p in ((0.5, (50.0, 100.0)), (1.5, (1.0, 2.0)), (-0.1, (1.0, 2.0)), (np.nan, (1, 2.0)), (0.0, (0.0, 101.0))):
+        same(quantiles, a, m, q, np.array(p))
 
 
 @lw.kernel

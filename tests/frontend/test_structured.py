@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import enum
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -64,6 +65,33 @@ def test_functions_as_arguments():
     assert a.tolist() == [0, 0.5, 1]
     with pytest.raises(lw.ArgumentTypeError):
         applied(abs, a)  # not written in Python
+
+
+class Side(enum.Enum):
+    LEFT = "left"
+    RIGHT = 2
+
+
+class Code(enum.IntEnum):
+    FIRST = 1
+    SECOND = 2
+
+
+@lw.kernel
+def at_side(a, side, other=Side.RIGHT):
+    count = 0
+    for x in a:
+        if x == Code.FIRST:
+            count += Code.SECOND.value
+    if side is Side.LEFT:
+        return a[0] + other.value, count
+    return (a[-1] if side == Side.RIGHT else 0.0), len(Code.SECOND.name)
+
+
+def test_members_of_enums():
+    a = np.array([1.0, 3.0, 1.0, 5.0])
+    for side in (Side.LEFT, Side.RIGHT, Side.LEFT):
+        assert at_side(a, side) == at_side.py_func(a, side)
 
 
 def test_a_read_only_array_inside():

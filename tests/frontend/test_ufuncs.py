@@ -65,3 +65,23 @@ def test_rounding_into_an_array():
     fixed.flags.writeable = False
     with pytest.raises(lw.ArgumentValueError, match="read-only"):
         lw.kernel(rounded_into)(np.ones(4), fixed, np.zeros(4))
+
+
+def into(a, b, places, c):
+    np.sum(a, axis=0, out=b)
+    total = b.sum() + a.max(axis=1, out=c)[0]
+    np.cumsum(a[0], out=a[0])
+    a[1].take(np.array([1, 0]), out=b[:])
+    np.argmax(a, axis=0, out=places)
+    a[1].clip(0, 2, out=a[1])
+    mean = np.mean(a, axis=1, keepdims=True, out=c.reshape(2, 1))
+    return total, mean.shape, np.prod(a, axis=0, out=None)
+
+
+def test_results_go_into_out():
+    a = np.arange(4.0).reshape(2, 2)[::-1].copy()
+    same(into, a, np.zeros(2), np.zeros(2, np.int64), np.zeros(2))
+    same(into, a, np.zeros(3), np.zeros(2, np.int64), np.zeros(2))
+    for others in ((np.zeros(2, np.float32), np.zeros(2, np.int64)), (np.zeros(2), np.zeros(2, np.int32))):
+        assert "has another type, or other axes" in refusal(into, a, *others, np.zeros(2))
+    assert "has another type, or other axes" in refusal(define("def f(a, b):\n    a.sum(axis=0, out=b)\n"), a, a)

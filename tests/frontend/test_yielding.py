@@ -168,6 +168,9 @@ def test_a_jitted_generator_is_a_helper_too():
     )
     c = np.array([-1, 0, 0, 3])
     assert njit(jitted)(c) == function(c)
+    assert lw.kernel(define(
+        "def f(c):\n    n = 0\n    for a, b in groups(c):\n        n += a * b\n    return n\n", groups=lw.kernel(groups)
+    ))(c) == function(c)  # fmt: skip
 
 
 @pytest.mark.parametrize(("body", "message"), [
@@ -179,9 +182,11 @@ def test_refused(body, message):
     assert message in refusal(define(f"def f(a):\n    {body}\n", up=up, groups=groups), np.ones(3))
 
 
-def test_a_generator_is_no_kernel():
-    with pytest.raises(lw.KernelError, match="is a generator"):
-        lw.kernel(up)
+def test_a_call_of_a_generator_is_refused():
+    generator = lw.kernel(up)
+    with pytest.raises(lw.KernelError, match="'up' is a generator"):
+        generator(3)
+    assert list(generator.py_func(3)) == list(up(3))
 
 
 def test_a_nested_generator_reads_and_keeps_what_is_around_it():

@@ -149,7 +149,7 @@ def test_a_union_overlaps_itself():
 
 def test_arguments_of_other_libraries_become_arrays():
     tuple_, text = (1, 2), "x"
-    found = as_arguments((memoryview(b"ab"), tuple_, text, None, np.float32(1)))
+    found = as_arguments((memoryview(np.zeros(2)), tuple_, text, None, np.float32(1)))
     assert isinstance(found[0], np.ndarray)
     assert found[1:4] == (tuple_, text, None)
     with pytest.raises(ArgumentTypeError, match="argument 'b': a list"):

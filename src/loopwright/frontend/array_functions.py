@@ -25,7 +25,7 @@ from loopwright.frontend.reductions import METHODS as REDUCTION_METHODS
 from loopwright.frontend.reductions import axes_of, from_the_front
 from loopwright.frontend.reinterpreted import viewed
 from loopwright.frontend.selection import SELECTION, nonzero
-from loopwright.frontend.ufuncs import BY_ELEMENT, clip, round_elements
+from loopwright.frontend.ufuncs import BY_ELEMENT, round_elements
 from loopwright.frontend.values import ArrayLike, Elementwise, Fixed, Items, Literal, Number, Value, is_none
 from loopwright.frontend.views import ZERO, as_size, element_at, in_range, is_array, multiply, size_of, steady
 from loopwright.ir.nodes import Binary, Compare, Expr
@@ -79,8 +79,7 @@ def method_of_array(cx: Context, base: ArrayLike, call: Arguments) -> Value:
         case "conj" | "conjugate":
             return map_elements(cx, lambda cx, x: number_method(cx, name, x, call), [base], node)
         case "clip":
-            call.expect(cx, 2)
-            return clip(cx, base, call.values[0], call.values[1], with_self)
+            return BY_ELEMENT[np.clip](cx, with_self)
         case "nonzero":
             return nonzero(cx, base, node)
         case "repeat":

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 from dataclasses import replace
+from functools import partial
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
@@ -30,7 +31,7 @@ from loopwright.frontend.inline import Each, gives_values, inline_closure, inlin
 from loopwright.frontend.iteration import function_of, is_prange, range_value
 from loopwright.frontend.iterators import next_of
 from loopwright.frontend.keyed import method_of_keyed
-from loopwright.frontend.list_methods import made_list, mapped, method_of_list, sort
+from loopwright.frontend.list_methods import listed, made_list, mapped, method_of_list, sort
 from loopwright.frontend.lists import new_list
 from loopwright.frontend.markers import ASKED, ELEMENTWISE, MAKES, NAMES_THREADS, NO_EFFECT
 from loopwright.frontend.math_functions import MATH
@@ -47,7 +48,7 @@ from loopwright.frontend.sequences import SEQUENCES
 from loopwright.frontend.table_methods import called_table, method_of_table
 from loopwright.frontend.tables import as_list, new_table
 from loopwright.frontend.tuple_items import tuple_of
-from loopwright.frontend.ufuncs import ufunc_of
+from loopwright.frontend.ufuncs import WITH_OUT, put_into_out, ufunc_of
 from loopwright.frontend.values import (
     ArrayLike,
     Closure,
@@ -99,7 +100,9 @@ def call(cx: Context, node: ast.Call) -> Value:
             arguments = _arguments(cx, node, name)
             owner = kept(cx, owner, start, node)
             assert isinstance(owner, ArrayLike)
-            return method_of_array(cx, owner, arguments)
+            if "out" in arguments.named and name in WITH_OUT:
+                return put_into_out(cx, arguments, partial(method_of_array, cx, owner))
+            return listed(cx, owner, arguments) if name == "tolist" else method_of_array(cx, owner, arguments)
         if isinstance(owner, Fixed) and isinstance(owner.value, np.ufunc):
             method = outer_of if name == "outer" else more.method_of_ufunc
             return method(cx, owner.value, _arguments(cx, node, name))
@@ -320,6 +323,8 @@ def _call_fixed(cx: Context, function: object, call: Arguments) -> Value:
     if getattr(function, "__module__", "") == "cmath" and catches(cx, ValueError, OverflowError, ZeroDivisionError):
         raise cx.error(call.node, f"'cmath.{call.name}' in this 'try' is outside the language",
                        remedy="test its argument with 'if' before")  # fmt: skip
+    if "out" in call.named and _is_of(function, "numpy") and getattr(function, "__name__", "") in WITH_OUT:
+        return put_into_out(cx, call, partial(_call_fixed, cx, function))
     for value in () if _takes_objects(function) else (*call.values, *call.named.values()):
         refuse_object(cx, value, call.node)
     handler = _handler(function)
@@ -344,13 +349,10 @@ def _call_fixed(cx: Context, function: object, call: Arguments) -> Value:
                 cx, lambda cx, x: type_call(cx, kind, replace(call, values=(x,))), call.values, call.node
             )
         return type_call(cx, kind, call)
-    if function is range:
+    if function is range or is_prange(function):
         return range_value(cx, call.node, call.values)
     if function is slice:
         return _slice(cx, call)
-    if is_prange(function):
-        raise cx.error(call.node, f"'{call.name}' can only be used in a 'for' statement",
-                       remedy="write: for i in range(n)")  # fmt: skip
     if isinstance(function, FunctionType) and not _is_of(function, "numpy"):
         return inline_function(cx, function, call)
     if _is_of(type(function), "numba", "loopwright"):  # a jitted function or a kernel: its Python function

@@ -15,7 +15,7 @@ from loopwright.errors import KernelError
 from loopwright.frontend.capture import Source
 from loopwright.frontend.infer import Key, Types
 from loopwright.frontend.outside import Outside
-from loopwright.frontend.values import Array, Closure, ListValue, TableValue, Value
+from loopwright.frontend.values import Array, Closure, ListValue, Records, TableValue, Value
 from loopwright.frontend.webs import Web, Webs
 from loopwright.ir.nodes import (
     Allocate,
@@ -76,6 +76,7 @@ class Session:
     optional: set[Key] = field(default_factory=set)  # variables that are None at times
     unsure: set[Key] = field(default_factory=set)  # names of arrays that may be read before they are assigned
     named: dict[Key, type | None] = field(default_factory=dict)  # variables that are named tuples
+    chosen_from: dict[Key, Records] = field(default_factory=dict)  # by variable that is one record or another: of what
     fixed_lists: set[Key] = field(default_factory=set)  # variables whose items are a list, and no tuple
     deep_lists: set[Key] = field(default_factory=set)  # lists of lists that change, by key
     maybe_results: set[tuple[int, ...]] = field(default_factory=set)  # places in results that are None at times
@@ -98,7 +99,7 @@ class Session:
     def restart(self) -> None:
         """Forget what was found about variables."""
         self.types, self.webs, self.result_shapes, self.rooms = Types(), {}, {}, {}
-        self.named, self.unsure = {}, set()
+        self.named, self.unsure, self.chosen_from = {}, set(), {}
 
 
 @dataclass

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import enum
 from collections.abc import Sequence
 from dataclasses import replace
 from types import ModuleType
@@ -18,7 +19,7 @@ from loopwright.frontend.characters import character_at, part_of_text, text_of
 from loopwright.frontend.comparisons import comparisons
 from loopwright.frontend.context import Context
 from loopwright.frontend.elementwise import binary, kept_array, map_elements
-from loopwright.frontend.iteration import comprehension
+from loopwright.frontend.iteration import comprehension, item_of_range
 from loopwright.frontend.keyed import is_keyed, item_of, keyed_literal
 from loopwright.frontend.lazy import conditional, logical
 from loopwright.frontend.list_methods import comprehension_list, list_by_operator
@@ -249,6 +250,8 @@ def _subscript(cx: Context, node: ast.Subscript) -> Value:
         return grids.grid(cx, base.value, indices, node)
     if isinstance(base, ListValue) and len(indices) == 1:
         return index_list(cx, base, indices[0], node)
+    if isinstance(base, RangeValue) and is_plain(indices) and len(indices) == 1:
+        return item_of_range(cx, base, indices[0], node)
     if isinstance(base, Records) and has_parts(indices):
         return part_of_records(cx, base, indices, places_of(node, indices), node)
     if isinstance(base, ArrayLike) and not (isinstance(base, Array) and is_plain(indices)):
@@ -293,8 +296,12 @@ def _attribute(cx: Context, node: ast.Attribute, base: Value) -> Value:
             return arrays.array_attribute(cx, base, node.attr, node)
         case RangeValue(bounds=bounds) if node.attr in _OF_RANGES:
             return bounds[_OF_RANGES.index(node.attr)]
+        case SliceIndex(lower=lower, upper=upper, step=step) if node.attr in _OF_RANGES:
+            return (lower, upper, step)[_OF_RANGES.index(node.attr)] or Fixed(None)
         case Items(names=names) if node.attr in names:
             return base.items[names.index(node.attr)]
+        case Literal() if (member := _member_of(cx, node.value)) is not None and node.attr in ("value", "name"):
+            return from_object(getattr(member, node.attr))
         case Number(weak=False) if node.attr == "dtype":
             return Fixed(base.type.dtype)
         case Number(weak=False) if node.attr in _OF_NUMBERS:
@@ -307,6 +314,16 @@ def _attribute(cx: Context, node: ast.Attribute, base: Value) -> Value:
             raise cx.error(node, f"module '{module.__name__}' has no '{node.attr}'")
         case _:
             raise cx.error(node, f"'.{node.attr}' of {describe(base)} is outside the language")
+
+
+def _member_of(cx: Context, node: ast.expr) -> enum.Enum | None:
+    """The member of an Enum that a number is: `Color.RED`, of an IntEnum."""
+    owner = cx.evaluate(node.value) if isinstance(node, ast.Attribute) else None
+    kind = owner.value if isinstance(owner, Fixed) else None
+    if not isinstance(node, ast.Attribute) or not isinstance(kind, enum.EnumType):
+        return None
+    found = _outside(cx, node, kind)
+    return found.value if found is not None and isinstance(found.value, enum.Enum) else None
 
 
 def _outside(cx: Context, node: ast.Attribute, owner: object) -> Found | None:

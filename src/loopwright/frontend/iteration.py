@@ -15,7 +15,7 @@ from loopwright.frontend.characters import at_position, text_of
 from loopwright.frontend.closures import given_lambda
 from loopwright.frontend.context import Context
 from loopwright.frontend.convert import as_index, convert, truth
-from loopwright.frontend.elementwise import materialised, nest, new_array
+from loopwright.frontend.elementwise import check, materialised, nest, new_array
 from loopwright.frontend.keyed import keys_of
 from loopwright.frontend.lists import items_at, size_of_list
 from loopwright.frontend.named_tuples import refuse_object
@@ -54,6 +54,7 @@ from loopwright.frontend.views import (
     as_view,
     clipped,
     element_at,
+    in_range,
     is_array,
     items_of,
     multiply,
@@ -63,7 +64,7 @@ from loopwright.frontend.views import (
     subtract,
     unravelled,
 )
-from loopwright.ir.nodes import Assign, Binary, Const, Expr, If, Stmt, Store, Var
+from loopwright.ir.nodes import Assign, Binary, Compare, Const, Expr, If, Stmt, Store, Var
 from loopwright.ir.types import BOOL, INT64, Scalar
 
 
@@ -176,7 +177,24 @@ def range_value(cx: Context, node: ast.Call, values: PythonSequence[Value]) -> R
         raise cx.error(node, "range() takes one to three arguments", remedy="write: range(start, stop, step)")
     bounds = [_as_number(cx.once(as_index(cx, value, node, "a bound of range()"), cx.at(node))) for value in values]
     bounds = [Literal(0), *bounds] if len(bounds) == 1 else bounds
-    return RangeValue((bounds[0], bounds[1], bounds[2] if len(bounds) == 3 else Literal(1)))
+    return RangeValue((bounds[0], bounds[1], _step_of(cx, bounds[2], node) if len(bounds) == 3 else Literal(1)))
+
+
+def _step_of(cx: Context, step: Value, node: ast.Call) -> Value:
+    """The step of a range, which is not zero."""
+    if step == Literal(0):
+        raise cx.error(node.args[2], "the step of a range must not be zero")
+    if isinstance(step, Number):
+        check(cx, Compare("ne", step.expr, ZERO), "zero_step", node.args[2])
+    return step
+
+
+def item_of_range(cx: Context, value: RangeValue, index: Value, node: ast.expr) -> Value:
+    """`range(...)[k]`."""
+    low, high, step = (as_index(cx, bound, node) for bound in value.bounds)
+    size = as_size(trips(low, high, step))
+    place = in_range(cx, as_index(cx, index, node), size, node)
+    return _as_number(add(multiply(place, step), low))
 
 
 def _of_range(cx: Context, value: RangeValue, node: ast.expr) -> Sequence:

@@ -27,10 +27,11 @@ from loopwright.frontend.lists import (
     set_length,
 )
 from loopwright.frontend.named_tuples import objects_differ, of_class
+from loopwright.frontend.numpy_functions import number_method
 from loopwright.frontend.rows import refuse_copies, refuse_handed_on, refuse_shared
-from loopwright.frontend.values import Fixed, Items, ListValue, Literal, Number, SliceIndex, Value, View
+from loopwright.frontend.values import ArrayLike, Fixed, Items, ListValue, Literal, Number, SliceIndex, Value, View
 from loopwright.frontend.variables import freeze
-from loopwright.frontend.views import ONE, ZERO, as_size, in_range, is_array
+from loopwright.frontend.views import ONE, ZERO, as_size, clipped, element_at, in_range, is_array, steady
 from loopwright.ir.nodes import Binary, Compare, Expr
 
 Apply = Callable[[Context, Value, Arguments], Value]
@@ -301,6 +302,21 @@ def made_list(cx: Context, node: ast.Call) -> ListValue:
             put_in(item)
     else:
         nest(cx, (sequence.size,), write, node)
+    return cx.lists.get(result.key, result)
+
+
+def listed(cx: Context, array: ArrayLike, call: Arguments) -> ListValue:
+    """`a.tolist()` of an array with one axis: a list of Python's numbers."""
+    call.expect(cx, 0)
+    if len(array.shape) != 1:
+        raise cx.error(call.node, "'.tolist()' of an array with several axes is outside the language",
+                       remedy="make a list of each row: [row.tolist() for row in a]")  # fmt: skip
+    items, result = steady(cx, array, call.node), new_list(cx, [], call.node)
+
+    def write(index: list[Expr]) -> None:
+        append(cx, result, number_method(cx, "item", element_at(cx, items, index, call.node), call), call.node)
+
+    nest(cx, (clipped(cx, items.shape[0]),), write, call.node)
     return cx.lists.get(result.key, result)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from loopwright.frontend.along_axis import as_rows, of_rows
 from loopwright.frontend.running import _cumprod, _cumsum, _nancumprod, _nancumsum, _unwrap
-from loopwright.frontend.sorting import _numbers_first, _put_in_place
+from loopwright.frontend.sorting import _numbers_first, _put_in_place, from_0_to_1
 
 # ---- differences and areas -------------------------------------------------------------------------------------------
 
@@ -239,16 +239,16 @@ def _quantile(a: Any, q: Any, axis: Any = None) -> Any:
     if axis is None or a.ndim == 1:
         flat = a.flatten()
         if np.ndim(q) == 0:
-            found = _of_unordered(flat, q)
+            found = _of_unordered(flat, from_0_to_1(q))
         else:
             flat.sort()
             found = np.empty(len(q), (flat[:1] * np.float64(0.5)).dtype)
             for k in range(len(q)):
-                found[k] = _of_ordered(flat, np.float64(q[k]))
+                found[k] = _of_ordered(flat, from_0_to_1(np.float64(q[k])))
     elif a.ndim == 2:
-        found = _quantiles(a.T if axis == 0 else a, q)
+        found = _quantiles(a.T if axis == 0 else a, from_0_to_1(q))
     else:
-        found = of_rows(_quantiles(as_rows(a, axis), q), a, axis)
+        found = of_rows(_quantiles(as_rows(a, axis), from_0_to_1(q)), a, axis)
     return found
 
 

@@ -1,4 +1,4 @@
-"""Lists and dicts as arguments: what they hold, put into arrays for one call, which nobody writes.
+"""Lists, dicts and bytes as arguments: what they hold, put into arrays for one call, which nobody writes.
 
 Lists hold numbers, tuples of numbers, arrays, or lists of numbers, and dicts have numbers as keys and as values: all of
 one type each. The elements of the arrays or lists in a list come one behind another.
@@ -30,7 +30,9 @@ class Packed:
 
 
 def packed(value: Sequence[Any] | dict[Any, Any]) -> Packed | None:
-    """What a list or a dict holds; None where it is of no such kind, or empty."""
+    """What a list, a dict or bytes hold; None where they are of no such kind, or empty."""
+    if isinstance(value, bytes):
+        return Packed("numbers", (True,), 1)
     if isinstance(value, dict):
         kinds = [_kind_of_numbers(list(part)) for part in (value.keys(), value.values())]
         return None if None in kinds else Packed("keys", (kinds[0] == "python", kinds[1] == "python"), 2)
@@ -77,6 +79,8 @@ def _of_tuples(values: Sequence[Any], count: int) -> Packed | None:
 
 def _array(values: Sequence[Any]) -> Any:
     """Numbers of one type as an array. Raises OverflowError for one that 64 bits do not hold."""
+    if isinstance(values, bytes):
+        return np.frombuffer(values, np.uint8).astype(np.int64)
     return np.array(values, _PYTHON.get(type(values[0]))) if len(values) else np.empty(0)
 
 

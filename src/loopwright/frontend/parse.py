@@ -105,6 +105,9 @@ def _plain_function(function: object) -> FunctionType:
         remedy = "write it with a plain `def`"
     elif inspect.isbuiltin(function):
         what = f"'{function.__name__}' is a built-in function: there is no Python source to read"
+    elif isinstance(function, str | tuple | list):
+        what = "a kernel takes no signature: types come from each call"
+        remedy = "write @lw.kernel alone, or use njit of loopwright.numba"
     elif not isinstance(function, FunctionType):
         what = f"an object of type {type(function).__name__} is not a Python function"
     elif function.__name__ == "<lambda>":

@@ -74,6 +74,8 @@ def _text(cx: Context, node: ast.expr) -> str:
             return "".join(_text(cx, part) for part in parts)
         case ast.FormattedValue(value=inner, format_spec=None, conversion=-1):
             return _known(cx, inner)
+        case ast.FormattedValue(value=inner):
+            return "{" + ast.unparse(inner) + "}"
         case ast.BinOp(left=left, op=ast.Add(), right=right):
             return _text(cx, left) + _text(cx, right)
         case _:

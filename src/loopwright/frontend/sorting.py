@@ -305,3 +305,10 @@ def _sort_in_heap(a: Any, low: Any, high: Any) -> None:
             a[low + hole] = a[low + child]
             hole, child = child, 2 * child + 1
         a[low + hole] = x
+
+
+def from_0_to_1(q: Any) -> Any:
+    """A quantile. Raises ValueError for one outside 0 to 1."""
+    if not 0.0 <= q <= 1.0:
+        raise ValueError("quantiles must be in the range [0, 1], percentiles in [0, 100]")
+    return q

@@ -8,6 +8,7 @@ they are put together again. Functions are known at compile time.
 from __future__ import annotations
 
 import dataclasses
+import enum
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import FunctionType
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """A function or a type of numbers, as an argument."""
+    """A function, a type of numbers or a member of an Enum, as an argument."""
 
     value: object
 
@@ -56,7 +57,7 @@ def structure_of(value: object) -> Structure:
     match value:
         case dict() if value and all(type(key) is str for key in value):
             return Held(tuple(map(structure_of, value.values())), dict, tuple(value))
-        case dict():
+        case dict() | bytes():
             return packed(value)
         case list():
             found = packed(value)
@@ -69,6 +70,8 @@ def structure_of(value: object) -> Structure:
         case tuple() if any(map(_is_no_constant, value)):
             return Held(tuple(map(structure_of, value)), tuple)
         case FunctionType() | np.dtype():
+            return Given(value)
+        case enum.Enum() if not isinstance(value, int | float | str | tuple):
             return Given(value)
         case type() if issubclass(value, np.generic | bool | int | float | complex):
             return Given(value)

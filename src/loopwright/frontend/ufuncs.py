@@ -20,7 +20,18 @@ from loopwright.frontend.inline import run_written
 from loopwright.frontend.numpy_functions import ufunc_call
 from loopwright.frontend.python_library import round_to
 from loopwright.frontend.selection import nonzero
-from loopwright.frontend.values import Array, Fixed, Items, Literal, Number, Value, View, describe, is_none
+from loopwright.frontend.values import (
+    Array,
+    ArrayLike,
+    Fixed,
+    Items,
+    Literal,
+    Number,
+    Value,
+    View,
+    describe,
+    is_none,
+)
 from loopwright.frontend.views import as_view, is_array
 from loopwright.ir.nodes import Cast, Load, Select
 from loopwright.ir.types import INT64, Scalar
@@ -155,6 +166,33 @@ def _into(cx: Context, out: Value | None, result: Value, call: Arguments) -> Val
         raise cx.error(call.node, "'out' must be an array", f"this is {describe(out)}")
     assign_elements(cx, as_view(out) if isinstance(out, Array) else out, result, call.node, call.node)
     return out
+
+
+WITH_OUT = frozenset(
+    {"sum", "prod", "max", "amax", "min", "amin", "mean", "std", "var", "any", "all", "argmax", "argmin", "cumsum",
+     "cumprod", "take", "nansum", "nanprod", "nanmax", "nanmin", "nanmean"}
+)  # fmt: skip
+"""Functions and methods of arrays that put their result into `out`."""
+
+
+def put_into_out(cx: Context, call: Arguments, apply: Callable[[Arguments], Value]) -> Value:
+    """`np.sum(a, axis=0, out=b)`. Raises KernelError where `out` has another type or other axes than the result: NumPy
+    then computes in another type, and stretches nothing."""
+    named = dict(call.named)
+    out = named.pop("out")
+    result = apply(replace(call, named=named))
+    if is_none(out):
+        return result
+    if not isinstance(out, Array | View) or not isinstance(result, ArrayLike) or not _are_alike(out, result):
+        raise cx.error(call.node, f"'out' of {call.name}() has another type, or other axes, than the result",
+                       remedy=f"assign the result: out[...] = np.{call.name}(...)")  # fmt: skip
+    return _into(cx, out, result, call)
+
+
+def _are_alike(out: Array | View, result: ArrayLike) -> bool:
+    """Whether they have one type, as many axes, and one element along the same axes."""
+    ones = [[size == Literal(1) for size in one.shape] for one in (out, result)]
+    return out.element == result.element and ones[0] == ones[1]
 
 
 def _clip(cx: Context, call: Arguments) -> Value:

@@ -13,7 +13,7 @@ from loopwright.errors import KernelError
 from loopwright.frontend.array_variables import refuse_out_of_scope, separate, store_array
 from loopwright.frontend.arrays import check_range
 from loopwright.frontend.context import Context, Frame, NotYet, Restart, web_key
-from loopwright.frontend.convert import in_type
+from loopwright.frontend.convert import as_index, in_type
 from loopwright.frontend.elementwise import kept_array, materialised
 from loopwright.frontend.exchanges import renamed_only
 from loopwright.frontend.global_arrays import global_array
@@ -132,9 +132,12 @@ def read_variable(cx: Context, key: Key, node: ast.AST, name: str, may_be_unassi
         if may_be_unassigned and items and isinstance(items[0], Number):  # `len(x)` reads no item
             items[0] = replace(items[0], expr=cx.temporary(items[0].expr, cx.at(node)))
         named = cx.session.named.get(key)
-        names = () if named is None or named is range else fields_of(named)
+        names = () if named in (None, range, Records) else fields_of(named)
         if named is range:
             return RangeValue(tuple(items))  # type: ignore[arg-type]
+        if named is Records:
+            places = tuple(as_index(cx, item, node) for item in items)
+            return replace(cx.session.chosen_from[key], index=places)
         return Items(tuple(items), names, is_list=key in cx.session.fixed_lists, kind=named)
     variable = Var(cx.variable(key, name), kind.type)
     if key in cx.session.optional:
@@ -204,7 +207,7 @@ def _assign_web(cx: Context, web: Web, value: Value, node: ast.AST, value_node: 
         cx.frame.bindings[web.number] = _bound(cx, key, web.name, value, node, value_node)
         return
     is_none = isinstance(value, Fixed) and value.value is None
-    is_open = isinstance(value, Literal | Number | Items | RangeValue | ArrayLike | ListValue)
+    is_open = isinstance(value, Literal | Number | Items | RangeValue | Records | ArrayLike | ListValue)
     if (web.definitions == 1 or isinstance(value, ListValue)) and not is_none and not is_open:
         raise cx.error(
             node,
@@ -271,6 +274,11 @@ def store_variable(cx: Context, key: Key, name: str, value: Value, node: ast.AST
                 cx.emit(Assign(cx.variable(key, name), Const(0, INT64), at=cx.at(node)))
         case RangeValue(bounds=bounds):
             store_variable(cx, key, name, Items(bounds, kind=range), node, value_node)
+        case Records(shape=(), index=places) if (
+            cx.session.chosen_from.setdefault(key, whole := replace(value, index=())) == whole
+        ):
+            found = tuple(Number(cx.temporary(place, cx.at(value_node)), weak=True) for place in places)
+            store_variable(cx, key, name, Items(found, kind=Records), node, value_node)
         case Array(shape=(_, *_)) if key[-1] in renamed_only(cx.frame) and (
             key not in cx.array_variables or cx.frame.is_inlined
         ):

@@ -224,8 +224,9 @@ class _Reach:
                 state = self.define(name, node, state)
             case ast.Try():
                 state = self.try_block(node, state)
-            case ast.Assert(test=test):
+            case ast.Assert(test=test, msg=says):
                 state = self.expression(test, state)
+                self.expression(says, state)
             case ast.Raise():
                 self.expression(node.exc, state)
                 return None

@@ -60,7 +60,8 @@ def _shared(value: object, name: str) -> Array | None:
         raise refusal(name, "the array is in a GPU's memory", f"copy it to the CPU first: {name or 'x'}.get()")
     if hasattr(value, "__array_interface__"):
         return np.asarray(value)
-    if isinstance(value, (bytes, bytearray, memoryview)) or _has_buffer(value):
+    if _has_buffer(value):
+        _refuse_narrow(value, name)
         return np.asarray(memoryview(value))  # type: ignore[arg-type]
     if _speaks_dlpack(value):
         return _from_dlpack(value, name)
@@ -86,6 +87,17 @@ def _has_buffer(value: object) -> bool:
     except (TypeError, BufferError, ValueError):
         return False
     return True
+
+
+def _refuse_narrow(value: object, name: str) -> None:
+    """Raise ArgumentTypeError for a buffer of narrow integers: in Python its elements are ints, which never wrap."""
+    array = np.asarray(memoryview(value))  # type: ignore[arg-type]
+    dtype = array.dtype
+    del array  # a buffer is not closed while one is there
+    if dtype.kind in "iu" and dtype.itemsize < 8:
+        kind = type(value).__name__
+        raise refusal(name, f"the elements of a {kind} are Python's ints, and those of an array {dtype}",
+                      f"pass np.asarray({name or 'x'}), where numbers wrap, or list({name or 'x'})")  # fmt: skip
 
 
 def _from_dlpack(value: _Dlpack, name: str) -> Array:
