@@ -46,6 +46,22 @@ def _only_store(body: Body) -> Store | None:
     return body[0] if isinstance(body[0], Store) else chosen_store(body[0])
 
 
+def store_of_levels(stmt: If) -> Store | None:
+    """One store of numbers that are at hand, in place of a store in each branch: `o[i] = 255 if x[i] > y else 0`. In
+    lanes it needs no mask; and where a loop has none after all, the C compiler makes a jump of two stores, and none of
+    one. None for anything else."""
+    store = _joined(stmt)
+    return store if store is not None and _is_at_hand(store.value, DEEPEST) else None
+
+
+def _is_at_hand(value: Expr, depth: int) -> bool:
+    match value:
+        case Select(then=then, otherwise=otherwise):
+            return depth > 0 and _is_at_hand(then, 0) and _is_at_hand(otherwise, depth - 1)
+        case _:
+            return isinstance(value, Const | Var)
+
+
 def is_better_chosen(stmt: Stmt, given: CodegenInput) -> bool:
     """Whether a statement of a loop that needs its order is written so."""
     store = chosen_store(stmt)
