@@ -308,7 +308,7 @@ def levels(parent, level):
 
 @program(
     "degrees of a graph",
-    lambda n: (whole(n // 8, n), whole(n // 8, n), zeros(n // 8, np.int64)),
+    lambda n: (whole(n // 8, n), whole(n // 8, n)[::-1].copy(), zeros(n // 8, np.int64)),
     80,
     10_000_000,
 )

@@ -74,8 +74,10 @@ def test_an_assignment_and_a_store() -> None:
 
 
 def test_branches() -> None:
-    both = code("if n > 3:\n    a[0] = 1.0\nelse:\n    a[0] = 2.0")
-    assert "if ((n_ > 3L)) { a_[0L] = 1.0; } else { a_[0L] = 2.0; }" in both
+    both = code("if n > 3:\n    a[0] = 1.0\nelse:\n    a[0] = a[0] + 2.0")
+    assert "if ((n_ > 3L)) { a_[0L] = 1.0; } else { a_[0L] = (a_[0L] + 2.0); }" in both
+    at_hand = "if n > 3:\n    a[0] = 1.0\nelse:\n    if n < 0:\n        a[0] = -1.0\n    else:\n        a[0] = 2.0"
+    assert "a_[0L] = ((n_ > 3L) ? 1.0 : ((n_ < 0L) ? (-1.0) : 2.0));" in code(at_hand)
     assert "else" not in code("if n > 3:\n    a[0] = 1.0").split("lw_leave")[0]
 
 

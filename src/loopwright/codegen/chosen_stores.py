@@ -46,12 +46,28 @@ def _only_store(body: Body) -> Store | None:
     return body[0] if isinstance(body[0], Store) else chosen_store(body[0])
 
 
+def store_of_levels(stmt: If) -> Store | None:
+    """One store of numbers that are at hand, in place of a store in each branch: `o[i] = 255 if x[i] > y else 0`. In
+    lanes it needs no mask; and where a loop has none after all, the C compiler makes a jump of two stores, and none of
+    one. None for anything else."""
+    store = _joined(stmt)
+    return store if store is not None and _is_at_hand(store.value, DEEPEST) else None
+
+
+def _is_at_hand(value: Expr, depth: int) -> bool:
+    match value:
+        case Select(then=then, otherwise=otherwise):
+            return depth > 0 and _is_at_hand(then, 0) and _is_at_hand(otherwise, depth - 1)
+        case _:
+            return isinstance(value, Const | Var)
+
+
 def is_better_chosen(stmt: Stmt, given: CodegenInput) -> bool:
     """Whether a statement of a loop that needs its order is written so."""
     store = chosen_store(stmt)
     if store is None or store.value.type != INT64 or given.check_all:
         return False
-    if _parts(store.value) > MOST_PARTS or not _is_inside(store, given):
+    if _parts(store.value) > MOST_PARTS or not is_inside(store, given):
         return False
     return _is_choice(store.value, given, DEEPEST)
 
@@ -74,13 +90,13 @@ def _is_of_data(condition: Expr, given: CodegenInput) -> bool:
     that are no elements."""
     match condition:
         case Load():
-            return _is_inside(condition, given)
+            return is_inside(condition, given)
         case Unary(op="not", operand=operand):
             return _is_of_data(operand, given)
         case Compare(left=left, right=right):
             sides = (left, right)
             return any(isinstance(side, Load) for side in sides) and all(
-                isinstance(side, Const) or (isinstance(side, Load) and _is_inside(side, given)) for side in sides
+                isinstance(side, Const) or (isinstance(side, Load) and is_inside(side, given)) for side in sides
             )
         case _:
             return False
@@ -92,7 +108,7 @@ def _is_simple(value: Expr, given: CodegenInput) -> bool:
         case Const() | Var():
             return value.type == INT64
         case Load():
-            return value.type.is_integer and _is_inside(value, given)
+            return value.type.is_integer and is_inside(value, given)
         case Cast(operand=Load() as inner):
             return value.type == INT64 and _is_simple(inner, given)
         case Binary(op=op, left=left, right=right):
@@ -101,7 +117,7 @@ def _is_simple(value: Expr, given: CodegenInput) -> bool:
             return False
 
 
-def _is_inside(access: Load | Store, given: CodegenInput) -> bool:
+def is_inside(access: Load | Store, given: CodegenInput) -> bool:
     """Whether an access is proven to be inside, whatever elements are: no scalar of its index may be one."""
     if any(bounds.kind != "proven" for bounds in given.bounds_of(access)):
         return False

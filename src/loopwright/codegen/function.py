@@ -15,6 +15,7 @@ from loopwright.analysis.number_ranges import number_ranges
 from loopwright.codegen.arrays import ArrayText, arrays_of
 from loopwright.codegen.c_text import VALUE_TYPE, failing, text_of
 from loopwright.codegen.decisions import NONE, Access, Accesses, CodegenInput, LoopLowering
+from loopwright.codegen.eager_conditions import asks_both
 from loopwright.codegen.gathers import gathers
 from loopwright.codegen.names import Names
 from loopwright.codegen.shifts import stays_inside
@@ -348,6 +349,10 @@ class Writer:
     def is_compared(self, expr: Expr) -> bool:
         """Whether a choice is made by the bits that a comparison gives."""
         return id(expr) in self.decided.selected
+
+    def asks_both(self, expr: Logical) -> bool:
+        """Whether both sides of a condition are asked, though one may tell."""
+        return self.in_lanes and asks_both(expr, self.given)
 
     def is_late(self, expr: Expr) -> bool:
         """Whether a remainder is to be there soon."""

@@ -12,7 +12,7 @@ same as one expression.
 The same of two constants of which a comparison of floats chooses one: a pixel becomes black or white. Where what the
 next iteration waits for goes only through the comparison, a jump that is guessed right ends the wait; there it stays.
 
-The same of two stores at one place: chosen_stores.py.
+The same of two stores at one place: chosen_stores.py. Of several scalars at once: chosen_scalars.py.
 
 And of flags, `if c: found = True`: the C compiler follows each of the two values of a flag through all that comes
 after, and of a loop that it writes out nothing is left but jumps.
@@ -23,6 +23,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from loopwright.analysis.recurrence_latency import COMPARE, SELECT, recurrence_latency
+from loopwright.codegen.chosen_scalars import chosen_scalars
 from loopwright.codegen.chosen_stores import is_better_chosen
 from loopwright.codegen.decisions import CodegenInput, LoopLowering
 from loopwright.codegen.recurrent_scalars import returning
@@ -85,16 +86,22 @@ def select_updates(given: CodegenInput, lowering: LoopLowering) -> LoopLowering:
             found |= {id(stmt) for stmt in loop.body if isinstance(stmt, If | Store) and is_better_chosen(stmt, given)}
         if operations_in(loop.body) >= LEAST_AROUND:
             found |= {id(stmt) for stmt in loop.body if isinstance(stmt, If) and _is_guessed_wrong(stmt, loop)}
+        if given.constant_trip(loop) is None:
+            branches = (stmt for stmt in loop.body if isinstance(stmt, If) and _is_of_data(stmt, loop))
+            found |= {id(stmt) for stmt in branches if chosen_scalars(stmt) is not None}
     return replace(lowering, selected=frozenset(found))
 
 
 def _is_guessed_wrong(stmt: If, loop: For) -> bool:
     """Whether it only chooses among several whole numbers, by what the loop computes."""
-    decides = any(True for _ in subexpressions(stmt.condition, Load)) or names_in(stmt.condition) & names_assigned(
-        loop.body
-    )
-    chosen = chosen_in(stmt) if decides else None
+    chosen = chosen_in(stmt) if _is_of_data(stmt, loop) else None
     return chosen is not None and len(chosen) > 1
+
+
+def _is_of_data(stmt: If, loop: For) -> bool:
+    """Whether its condition asks for what the loop reads or computes."""
+    reads = any(True for _ in subexpressions(stmt.condition, Load))
+    return reads or not names_in(stmt.condition).isdisjoint(names_assigned(loop.body))
 
 
 def update_of(stmt: If) -> tuple[str, str, Expr] | None:

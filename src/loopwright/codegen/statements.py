@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from dataclasses import replace
 from functools import partial
 from typing import assert_never
 
 from loopwright.codegen.arrays import STACK_BYTES
 from loopwright.codegen.bit_loops import counted_bits
 from loopwright.codegen.c_text import VALUE_TYPE, compared, literal
-from loopwright.codegen.chosen_stores import chosen_store
+from loopwright.codegen.chosen_scalars import GREATEST, LEAST, chosen_scalars, simplified
+from loopwright.codegen.chosen_stores import chosen_store, store_of_levels
 from loopwright.codegen.compaction import write_compaction
 from loopwright.codegen.function import Writer
 from loopwright.codegen.if_conversion import SIMPLE_STEP, branch_of, chosen_in, count_of, flag_of, level_of, update_of
@@ -41,7 +44,7 @@ from loopwright.ir.nodes import (
 )
 from loopwright.ir.queries import settled_by, unsettled_in
 from loopwright.ir.types import INT64, Scalar
-from loopwright.ir.walk import statements
+from loopwright.ir.walk import rewrite_expr, statements
 
 _IN_PLACE = {"and": "&=", "or": "|=", "xor": "^="}
 
@@ -128,6 +131,8 @@ def _write(stmt: Stmt, w: Writer) -> None:
             _selected(stmt, w)
         case If() if id(stmt) in w.streams:
             write_compaction(stmt, w)
+        case If() if (store := _levels_of(stmt, w)) is not None:
+            write_store(store, w)
         case If() if w.in_lanes and count_of(stmt) is not None:
             _counted(stmt, w)
         case If():
@@ -177,8 +182,10 @@ def _selected(stmt: If, w: Writer) -> None:
     elif (level := level_of(stmt)) is not None:
         target = w.function.renamed.get(level[0]) or w.use(w.names.of(level[0]))
         w.line(f"{target} = {compared(level[1], w)};")
-    else:
+    elif chosen_in(stmt, SIMPLE_STEP) is not None:
         _chosen(stmt, w)
+    else:
+        _scalars_chosen(stmt, w)
 
 
 def _set_flag(name: str, value: bool, condition: str, w: Writer) -> None:
@@ -187,12 +194,17 @@ def _set_flag(name: str, value: bool, condition: str, w: Writer) -> None:
 
 
 def _update(stmt: If, name: str, op: str, value: Expr, w: Writer) -> None:
-    target = w.function.renamed.get(name) or w.use(w.names.of(name))
-    less = w.text(value if op == "sub" else Unary("neg", value))
     with w.block():
         # First, so that a failure in it comes before one in what is added.
         w.line(f"const bool lw_holds = {w.text(stmt.condition)};")
-        w.line(f"{target} = {target} - lw_selected_{value.type.name}(lw_holds, {less});")
+        _add_where(name, op, value, "lw_holds", w)
+
+
+def _add_where(name: str, op: str, value: Expr, holds: str, w: Writer) -> None:
+    """Add to a scalar, or subtract from it, where a C condition holds."""
+    target = w.function.renamed.get(name) or w.use(w.names.of(name))
+    less = w.text(value if op == "sub" else Unary("neg", value))
+    w.line(f"{target} = {target} - lw_selected_{value.type.name}({holds}, {less});")
 
 
 def _chosen(stmt: If, w: Writer) -> None:
@@ -207,8 +219,81 @@ def _chosen(stmt: If, w: Writer) -> None:
             w.line(f"{w.function.renamed.get(name) or w.use(w.names.of(name))} = lw_next{number};")
 
 
+def _scalars_chosen(stmt: If, w: Writer) -> None:
+    choices = chosen_scalars(stmt)
+    assert choices is not None
+    w.chooses = True
+    with w.block():
+        asked = _asked_once(stmt.condition, w)
+        for number, value in enumerate(choices.whole.values()):
+            w.line(f"int64_t lw_next{number};")
+            _choose(simplified(_with(value, stmt.condition, asked)), f"lw_next{number}", 0, w)
+        for name, (op, term, holds) in choices.sums.items():
+            if isinstance(asked, Compare) and asked.left.type == term.type:
+                _add_compared(name, op, term, asked, holds, w)
+            else:
+                _add_where(name, op, term, w.text(asked if holds else Unary("not", asked)), w)
+        for number, (better, path, values) in enumerate(choices.seldom):
+            condition = _guarded(better, _with(path, stmt.condition, asked), values, number, w)
+            with w.branch(f"LW_RARE({condition})"):
+                for name, value in values.items():
+                    w.line(f"{w.function.renamed.get(name) or w.use(w.names.of(name))} = {w.text(value)};")
+        for number, name in enumerate(choices.whole):  # once all are there: one may read what another changes
+            w.line(f"{w.function.renamed.get(name) or w.use(w.names.of(name))} = lw_next{number};")
+
+
+def _guarded(better: Compare, path: Expr, values: Collection[str], number: int, w: Writer) -> str:
+    """Whether a number is a better extreme and a condition before that holds: the C compiler would ask for the latter
+    first, of which data decide, so that it becomes a number that is never better."""
+    if better.left.type != INT64 or better.op not in ("lt", "gt"):
+        return f"{w.text(better)} && {w.text(path)}"
+    is_first = not (isinstance(better.left, Var) and better.left.name in values)
+    new, never = (better.left if is_first else better.right), LEAST if (better.op == "gt") == is_first else GREATEST
+    name = f"lw_better{number}"
+    w.line(f"int64_t {name};")
+    _choose(Select(path, new, never), name, 0, w)
+    w.function.renamed[name] = name
+    return w.text(replace(better, left=Var(name, INT64)) if is_first else replace(better, right=Var(name, INT64)))
+
+
+def _asked_once(condition: Expr, w: Writer) -> Expr:
+    """A condition for several choices, of constants behind the lines that compute them: its sides, or whether it
+    holds."""
+    match condition:
+        case Compare(op=op, left=left, right=right) if _is_compared_at_once(op, left.type):
+            return Compare(op, _constant("lw_left", left, w), _constant("lw_right", right, w))
+        case _:
+            return _constant("lw_branch", condition, w)
+
+
+def _constant(name: str, value: Expr, w: Writer) -> Expr:
+    if isinstance(value, Const):
+        return value
+    w.line(f"const {VALUE_TYPE[value.type.name]} {name} = {w.text(value)};")
+    w.function.renamed[name] = name
+    return Var(name, value.type)
+
+
+def _add_compared(name: str, op: str, term: Expr, condition: Expr, holds: bool, w: Writer) -> None:
+    """Add to a scalar what a comparison of floats chooses, in registers for vectors."""
+    target, none = w.function.renamed.get(name) or w.use(w.names.of(name)), Const(0.0, term.type)
+    less = term if op == "sub" else Unary("neg", term)
+    choice = Select(condition, less, none) if holds else Select(condition, none, less)
+    w.line(f"{target} = {target} - {compared(choice, w)};")
+
+
+def _with(value: Expr, condition: Expr, asked: Expr) -> Expr:
+    """A choice by a condition that is known."""
+    return rewrite_expr(value, lambda one: asked if one == condition else one)
+
+
 def _store_of(stmt: Stmt, w: Writer) -> Store | None:
     return chosen_store(stmt) if w.write_store is None and not w.in_lanes else None
+
+
+def _levels_of(stmt: If, w: Writer) -> Store | None:
+    store = store_of_levels(stmt) if w.write_store is None and not w.function.on_device else None
+    return None if store is None or w.may_fail(store) else store
 
 
 def _store_chosen(store: Store, w: Writer) -> None:
@@ -221,14 +306,34 @@ def _store_chosen(store: Store, w: Writer) -> None:
 
 def _choose(value: Expr, target: str, depth: int, w: Writer) -> None:
     """Give a name one of several numbers, those that are asked for last first."""
+    match value:
+        case Binary(op="min" | "max" as op, left=Var() as old, right=Select() as new):
+            with w.block():
+                w.line(f"int64_t lw_new{depth};")
+                _choose(new, f"lw_new{depth}", depth + 1, w)
+                w.line(f"{target} = LW_{op.upper()}(int64_t, {w.text(old)}, lw_new{depth});")
+        case Select(
+            condition=condition, then=Binary(op="add", left=Var() as old, right=Const(value=1)), otherwise=same
+        ) if old == same:
+            w.line(f"{target} = {w.text(old)} + {w.text(condition)};")
+        case Select(condition=condition, then=then, otherwise=otherwise):
+            with w.block():
+                first = _chosen_inside(then, f"lw_then{depth}", depth, w)
+                w.line(f"int64_t lw_else{depth};")
+                _choose(otherwise, f"lw_else{depth}", depth + 1, w)
+                chosen = _condition_of_choices(condition, w)
+                w.line(f"{target} = {chosen}, {first}, lw_else{depth});")
+        case _:
+            w.line(f"{target} = {w.text(value)};")
+
+
+def _chosen_inside(value: Expr, name: str, depth: int, w: Writer) -> str:
+    """C text of a number: the name of a choice, which is made before it; else as it stands."""
     if not isinstance(value, Select):
-        w.line(f"{target} = {w.text(value)};")
-        return
-    with w.block():
-        w.line(f"int64_t lw_else{depth};")
-        _choose(value.otherwise, f"lw_else{depth}", depth + 1, w)
-        chosen = _condition_of_choices(value.condition, w)
-        w.line(f"{target} = {chosen}, {w.text(value.then)}, lw_else{depth});")
+        return w.text(value)
+    w.line(f"int64_t {name};")
+    _choose(value, name, depth + 1, w)
+    return name
 
 
 def _condition_of_choices(condition: Expr, w: Writer) -> str:

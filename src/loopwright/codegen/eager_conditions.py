@@ -1,0 +1,66 @@
+"""Conditions of two comparisons of which both are asked, though one may tell: `a[i] == 1 or b[i] == 1` in lanes. All
+lanes run both anyway, but the C compiler masks the loads of the second one, and that takes longer than to load.
+
+The first comparison may be what keeps the second one's elements inside their array: it must compare elements, with
+others or with numbers of the program text, which says nothing of indices that are no elements; or the second one reads
+none.
+"""
+
+from __future__ import annotations
+
+from loopwright.codegen.chosen_stores import is_inside
+from loopwright.codegen.decisions import CodegenInput
+from loopwright.ir.nodes import Binary, Cast, Compare, Const, Dim, Expr, Load, Logical, Unary, Var
+from loopwright.ir.walk import subexpressions
+
+MOST_PARTS = 16  # of the second comparison
+_SIMPLE = ("add", "sub", "mul", "and", "or", "xor", "min", "max")
+
+
+def asks_both(expr: Logical, given: CodegenInput) -> bool:
+    """Whether both sides can be evaluated, for next to nothing."""
+    if len(list(subexpressions(expr.right))) > MOST_PARTS or not _is_simple(expr.right, given):
+        return False
+    return not any(True for _ in subexpressions(expr.right, Load)) or _is_of_elements(expr.left, given)
+
+
+def _is_of_elements(condition: Expr, given: CodegenInput) -> bool:
+    match condition:
+        case Logical(left=left, right=right):
+            return _is_of_elements(left, given) and _is_of_elements(right, given)
+        case Unary(op="not", operand=operand):
+            return _is_of_elements(operand, given)
+        case Compare(left=left, right=right):
+            sides = (left, right)
+            return any(isinstance(side, Load) for side in sides) and all(
+                isinstance(side, Const) or (isinstance(side, Load) and is_inside(side, given)) for side in sides
+            )
+        case _:
+            return False
+
+
+def _is_simple(condition: Expr, given: CodegenInput) -> bool:
+    """Whether it is a comparison, or several, that cannot fail and read only elements that are always there."""
+    match condition:
+        case Logical(left=left, right=right) | Compare(left=Compare() as left, right=Compare() as right):
+            return _is_simple(left, given) and _is_simple(right, given)
+        case Unary(op="not", operand=operand):
+            return _is_simple(operand, given)
+        case Compare(left=left, right=right):
+            return _is_number(left, given) and _is_number(right, given)
+        case _:
+            return False
+
+
+def _is_number(value: Expr, given: CodegenInput) -> bool:
+    match value:
+        case Const() | Var() | Dim():
+            return True
+        case Load():
+            return is_inside(value, given)
+        case Cast(operand=operand) | Unary(op="neg" | "abs", operand=operand):
+            return value.type.is_float >= operand.type.is_float and _is_number(operand, given)
+        case Binary(op=op, left=left, right=right):
+            return op in _SIMPLE and _is_number(left, given) and _is_number(right, given)
+        case _:
+            return False
