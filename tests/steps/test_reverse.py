@@ -106,6 +106,24 @@ kernel triangle(n: int64, a: float64[2] C):
     check_same(text.replace("t[1] = t[1] + 2.0\n            ", ""), "reverse j; reverse i")
 
 
+LEAST = """kernel f(a: float64[1] C, n: int64) -> float64:
+    var least: float64
+    least = 1.0
+    for i in 0 .. n:
+        least = min(least, a[i])
+    return least
+"""
+
+
+def test_the_least_of_two_zeros_is_the_first_one() -> None:
+    assert "'least'" in refusal(LEAST, "reverse i")
+    (step,) = parse_schedule("reverse i")
+    assert step.illegal(*known(LEAST), strict=False) is None
+    whole = LEAST.replace("float64[1]", "int64[1]").replace("least: float64", "least: int64")
+    whole = whole.replace("-> float64", "-> int64").replace("1.0", "1")
+    assert step.illegal(*known(whole), strict=True) is None
+
+
 def test_instances() -> None:
     assert Reverse.instances(*known(MATMUL), strict=True) == (Reverse("i"), Reverse("j"))
     assert Reverse.instances(*known(PREFIX), strict=True) == ()

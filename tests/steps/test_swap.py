@@ -40,6 +40,23 @@ def test_loops_change_places_where_they_touch_nothing_in_common() -> None:
     assert "would change places" in refusal(COLUMNS, "swap k 3")
 
 
+FLAGGED = """kernel f(a: float64[1] C, n: int64) -> int64:
+    var last.set: bool
+    var last: int64
+    last.set = False
+    for i in 0 .. n:
+        last = i
+        last.set = True
+        a[i] = 2.0 * a[i]
+    return checked(last, last.set, unassigned)
+"""
+
+
+def test_a_flag_is_not_set_before_its_scalar() -> None:
+    for step in ("swap i 2", "fission i 2", "distribute i last"):
+        assert "'last' would have no value where it is needed" in refusal(FLAGGED, step)
+
+
 @pytest.mark.parametrize(
     ("text", "step", "word"),
     [

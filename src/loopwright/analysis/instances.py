@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from loopwright.analysis import isl
 from loopwright.analysis.affine import Affine, Formula, Symbol
 from loopwright.analysis.dependence import Elements
-from loopwright.analysis.reductions import NotAReduction, Update, is_exact, one_op, updates_of
+from loopwright.analysis.reductions import NotAReduction, Update, is_exact_in_any_order, one_op, updates_of
 from loopwright.analysis.scalars import Names, flow, scalars_of
 from loopwright.analysis.sets import build, parameters, without
 from loopwright.analysis.trace import LoopNote, Trace, escapes
@@ -221,7 +221,7 @@ def _scalars(leaf: Leaf, strict: bool) -> Iterator[Touch]:
         with_type = leaf.stmt.value.type
         try:
             op = one_op(list(updates_of((leaf.stmt,), leaf.stmt.name, with_type)))
-            if not strict or is_exact(op, with_type):
+            if not strict or is_exact_in_any_order(op, with_type):
                 group[leaf.stmt.name] = f"{leaf.stmt.name} {op}"
         except NotAReduction:
             pass
@@ -274,7 +274,7 @@ def _updates(leaf: Leaf, notes: Trace, strict: bool) -> Iterator[Update]:
         return
     type_ = leaf.stmt.value.type
     for update in updates_of((leaf.stmt,), leaf.stmt.array, type_):
-        if not strict or is_exact(update.op, type_):
+        if not strict or is_exact_in_any_order(update.op, type_):
             yield update
 
 

@@ -140,8 +140,13 @@ def addend(update: Update, type_: Scalar) -> Expr | None:
 
 
 def is_exact(op: ReductionOp, type_: Scalar) -> bool:
-    """Whether the result is the same in every order."""
+    """Whether the result is the same for every grouping of the updates in their order."""
     return not type_.is_float or op not in ("add", "mul")
+
+
+def is_exact_in_any_order(op: ReductionOp, type_: Scalar) -> bool:
+    """The same to the last bit, whatever comes first: of the least of 0.0 and -0.0 the first one is taken."""
+    return is_exact(op, type_) and not type_.is_float
 
 
 def one_op(updates: Sequence[Update]) -> ReductionOp:

@@ -46,12 +46,20 @@ def chosen_shows(cx: Context, node: ast.IfExp) -> bool:
     one of the arrays in place; or a helper gives it back to a function that does."""
     if id(node) not in cx.target_names and is_written_through(cx, node):
         return True
-    if not cx.frame.is_inlined or not _reader(cx.frame).roots(node):
+    reader = _reader(cx.frame)
+    if not cx.frame.is_inlined or not reader.roots(node):
         return False
-    given_back = (part.value for part in all_nodes(cx.frame.tree) if isinstance(part, ast.Return) and part.value)
-    return any(node is part for value in given_back for part in ast.walk(value)) and may_show(
-        cx, cx.frame.path[-1], to_python=False
-    )
+    given_back = [part.value for part in all_nodes(cx.frame.tree) if isinstance(part, ast.Return) and part.value]
+    names, pairs = set().union(*map(reader.roots, given_back)), _pairs(reader)
+    while grown := {old for new, old in pairs if new in names} - names:
+        names |= grown
+    is_given = any(node is part for value in given_back for part in ast.walk(value))
+    return (is_given or cx.target_names.get(id(node)) in names) and may_show(cx, cx.frame.path[-1], to_python=False)
+
+
+def _pairs(reader: DefReader) -> list[tuple[str, str]]:
+    """(new name, the name whose array it may be a view of), of all of a function."""
+    return [pair for node in all_nodes(reader.tree) for pair in reader.aliases(node)]
 
 
 def aliases(frame: Frame, node: ast.AST) -> list[tuple[str, str]]:
@@ -233,6 +241,8 @@ class _ListReader(DefReader):
                 return self.roots(node), set()
             case ast.AugAssign(target=ast.Name(id=name)) if name == self.owner:
                 return set(), set()
+            case ast.AugAssign(target=ast.Subscript(value=ast.Name(id=name))) if name == self.owner:
+                return set(), {name}
             case _:
                 return super().writes(node)
 
@@ -315,7 +325,8 @@ class _Flow:
             self.left, before = [], state
             now = self.simple(head, state)
             if isinstance(node, ast.For):
-                now = self.assigned(node, self.simple(node.target, now))
+                is_start = any(part is self.node for part in ast.walk(node.target))  # each item is copied
+                now = self.assigned(node, self.start if is_start else self.simple(node.target, now), is_start)
             for one in [self.body(node.body, now), *self.left]:
                 state = _either(state, one)
         self.left = outer
@@ -336,7 +347,8 @@ class _Flow:
     def used(self, parts: list[ast.AST], state: _Both) -> _Both:
         """What is read and written: it shows where one was written and the other one, or a view of it, is used."""
         written = list(state.written)
-        used = {part.id for part in parts if isinstance(part, ast.Name) and not isinstance(part.ctx, ast.Store)}
+        items = {id(part.value) for part in parts if self.reader.item(part)}  # type: ignore[attr-defined]
+        used = {name for part in parts for name in self.read(part, id(part) in items)}
         for names in (one for part in parts for one in self.reader.writes(part)):
             used |= names
             for place in range(2):
@@ -346,6 +358,17 @@ class _Flow:
             if written[place] and others & (used | {CALLER}):
                 self.shows, self.where = True, self.where or parts[0]
         return replace(state, written=(written[0], written[1]))
+
+    def read(self, part: ast.AST, of_item: bool) -> set[str]:
+        """The names, and those of items of dicts, that an expression without those inside it reads. of_item: it is the
+        dict of an item."""
+        match part:
+            case ast.Name(id=name, ctx=ast.Load() | ast.Del()):
+                return {name} if of_item else self.reader.roots(part)
+            case ast.Subscript(ctx=ast.Load() | ast.Del()):
+                return {self.reader.item(part)} - {""}
+            case _:
+                return set()
 
     def assigned(self, node: ast.AST, state: _State, is_start: bool = False) -> _State:
         """The names after an assignment: the old ones are others now, and those that are given an array are its.

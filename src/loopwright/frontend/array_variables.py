@@ -211,7 +211,8 @@ def refuse_alias(cx: Context, name: str, value: ArrayLike, node: ast.AST) -> Non
     if _is_left_behind(cx, base):
         return
     escapes = cx.frame.is_inlined and may_show(cx, cx.frame.path[-1], to_python=False)
-    if copy_shows(cx.frame, name, [other] if base in cx.allocations else [other, CALLER], node, escapes):
+    others = [other] if base in cx.allocations and not _is_of_caller(cx, base) else [other, CALLER]
+    if copy_shows(cx.frame, name, others, node, escapes):
         raise cx.error(
             node,
             f"'{name}' is another name for '{other}' here",
@@ -225,6 +226,11 @@ def _is_left_behind(cx: Context, base: str) -> bool:
     keys = [key for key, one in cx.array_variables.items() if one.name == base]
     active = {frame.number for frame in cx.active}
     return base in cx.allocations and bool(keys) and all(_frame_of(cx, key).number not in active for key in keys)
+
+
+def _is_of_caller(cx: Context, base: str) -> bool:
+    """Whether an array was made before the function at hand was called."""
+    return base in list(cx.allocations)[: cx.frame.made_before]
 
 
 def _frame_of(cx: Context, key: Key) -> Frame:

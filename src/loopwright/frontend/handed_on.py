@@ -62,7 +62,11 @@ def copies_show_in(cx: Context, made: ast.expr) -> bool:
     frame = cx.frame
     own = frozenset({frame.source.function.__code__})
     reader = _Reader(frame.source.function, frame.tree, own, functions=functions_of(frame))
-    roots = reader.roots(made)
+    match made:
+        case ast.Call(func=ast.Attribute(value=inner, attr="copy")):  # of a list made here, both know the same arrays
+            roots = set() if reader.is_list(inner) else reader.roots(inner)
+        case _:
+            roots = reader.roots(made)
     if not roots:
         return False
     owner = cx.target_names.get(id(made), "")

@@ -42,7 +42,7 @@ def _is_name(node: ast.AST, name: str) -> bool:
 def note_keyed(cx: Context, web: Web, value: Keyed, node: ast.expr) -> None:
     """Remember where the dict of a name begins: in the same body it may be filled. Numbers that change in loops and
     branches become variables of their own."""
-    if not web.is_single:
+    if not web.is_single or not _is_new(cx, node):
         return
     cx.keyed_in[cx.frame.number, web.number] = cx.scopes
     changed = _changed_inside(cx.frame.tree, web.name)
@@ -52,6 +52,19 @@ def note_keyed(cx: Context, web: Web, value: Keyed, node: ast.expr) -> None:
     )
     if changed:
         cx.frame.bindings[web.number] = Keyed(value.keys, tuple(items))
+
+
+def _is_new(cx: Context, made: ast.expr) -> bool:
+    """Whether an expression makes a dict: it is none that has a name already, and no helper is given one."""
+    match made:
+        case ast.Dict():
+            return True
+        case ast.Call():
+            webs = (cx.frame.webs.loads.get(id(part)) for part in ast.walk(made) if isinstance(part, ast.Name))
+            values = (cx.frame.bindings.get(web.number) for web in webs if web is not None)
+            return not any(isinstance(value, Keyed) for value in values)
+        case _:
+            return False
 
 
 def _changed_inside(tree: ast.FunctionDef, name: str) -> set[str]:

@@ -240,6 +240,8 @@ def copy_of(cx: Context, value: Value, node: ast.expr) -> ListValue:
 
 def _copy(cx: Context, value: ListValue, call: Arguments) -> Value:
     call.expect(cx, 0)
+    if value.rows is not None and value.rows.holds_arrays:
+        refuse_handed_on(cx, call.node)  # of a caller's list: the code does not tell that this is one
     return copy_of(cx, value, call.node)
 
 

@@ -50,7 +50,7 @@ def kept_list(cx: Context, name: str, value: ListValue, node: ast.Name, value_no
     """The list that a name stands for: of one that is given other elements when its own name is assigned, a copy.
     Raises KernelError where that would show."""
     if all(value.key != one.key for one in cx.list_variables.values()):
-        is_slice = isinstance(value_node, ast.Subscript) and not value.is_open and value.rows is None
+        is_slice = _is_slice(value_node) and not value.is_open and value.rows is None
         return _copied(cx, value, node) if is_slice and _may_grow(cx.frame.tree, name) else value
     if (
         not isinstance(value_node, ast.Name)
@@ -66,8 +66,12 @@ def kept_list(cx: Context, name: str, value: ListValue, node: ast.Name, value_no
 def own_slice(cx: Context, name: str, value: Items, node: ast.Name, value_node: ast.AST) -> Value:
     """What a name stands for that is given part of a list that was just written: a list, where it may get another
     length."""
-    is_slice = value.is_list and isinstance(value_node, ast.Subscript)
+    is_slice = value.is_list and _is_slice(value_node)
     return _copied(cx, value, node) if is_slice and _may_grow(cx.frame.tree, name) else value
+
+
+def _is_slice(node: ast.AST) -> bool:
+    return isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice)
 
 
 def _copied(cx: Context, value: ListValue | Items, node: ast.Name) -> ListValue:

@@ -9,7 +9,7 @@ import ast
 import builtins
 import heapq
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import cached_property
 from types import BuiltinFunctionType, FunctionType
 
@@ -157,6 +157,20 @@ class DefReader:
         return frozenset(name for name, times in as_list.items() if times == bound[name] and name not in given)
 
     @cached_property
+    def list_names(self) -> frozenset[str]:
+        """The names that stand for a list made here, at some time."""
+        found: set[str] = set()
+        pairs = [(node.targets[0].id, node.value) for node in all_nodes(self.tree)
+                 if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)]  # fmt: skip
+        while grown := {name for name, value in pairs if name not in found and _is_list(value, found)}:
+            found |= grown
+        return frozenset(found)
+
+    def is_list(self, node: ast.expr) -> bool:
+        """Whether this is a list made here, as far as the text tells."""
+        return _is_list(node, self.list_names)
+
+    @cached_property
     def item_names(self) -> frozenset[str]:
         """All of these names."""
         return frozenset().union(*self.items_of.values())
@@ -181,12 +195,18 @@ class DefReader:
                 return set().union(*map(self.roots, parts), set())
             case ast.IfExp(body=first, orelse=second):
                 return self.roots(first) | self.roots(second)
+            case ast.Call(func=ast.Attribute(value=inner, attr="copy")) if self.is_list(inner):
+                return self.roots(inner)  # the copy has the same arrays in it
+            case ast.Call(func=ast.Name(id="list" | "sorted"), args=[inner, *_]) if self.is_list(inner):
+                return self.roots(inner)
+            case ast.BinOp(left=left, right=right):
+                return set().union(*(self.roots(one) for one in (left, right) if self.is_list(one)), set())
             case ast.Call(func=callee):
                 known = self.called(expression)
                 base = set()
                 if isinstance(callee, ast.Attribute) and known is None and _may_be_view(callee.attr, expression):
                     base = self.roots(callee.value)
-                if _never_writes(known) and not _is_view(known):
+                if _never_writes(known) and not _is_view(known) and not _is_holder(known):
                     return set()
                 return base | self.given_back(expression)  # `a.T` is a method, too
             case _:
@@ -354,8 +374,9 @@ class DefReader:
         return [*zip(names, places, strict=False), *((keyword.arg, keyword.value) for keyword in call.keywords)]
 
 
-_VIEWS = ("reshape", "ravel", "transpose", "swapaxes", "squeeze", "view", "diagonal", "astype")
-"""Methods that give a view of their array, at times."""
+_VIEWS = ("reshape", "ravel", "transpose", "swapaxes", "squeeze", "view", "diagonal", "astype", "pop", "get", "values",
+          "items", "setdefault", "_replace")  # fmt: skip
+"""Methods that give a view of their array, at times, or an array that their list, dict or named tuple holds."""
 
 
 def _may_be_view(method: str, call: ast.Call) -> bool:
@@ -485,6 +506,29 @@ def _is_view(callee: object) -> bool:
 def _is_class(callee: object) -> bool:
     """Whether this makes an object that holds what it is given: a named tuple, a dataclass, a tuple or a list."""
     return isinstance(callee, type) and not issubclass(callee, np.generic | bool | int | float | complex)
+
+
+def _is_list(node: ast.expr, lists: Collection[str]) -> bool:
+    """Whether this is a list; lists: the names of some."""
+    match node:
+        case ast.List() | ast.ListComp() | ast.Call(func=ast.Name(id="list" | "sorted")):
+            return True
+        case ast.Name(id=name):
+            return name in lists
+        case ast.Call(func=ast.Attribute(value=inner, attr="copy")) | ast.Subscript(value=inner, slice=ast.Slice()):
+            return _is_list(inner, lists)
+        case ast.BinOp(left=left, right=right, op=ast.Add() | ast.Mult()):
+            return _is_list(left, lists) or _is_list(right, lists)
+        case _:
+            return False
+
+
+def _is_holder(callee: object) -> bool:
+    """Whether what this gives is, or holds, the very arrays that it is given: a named tuple, a dataclass, an iterator.
+    Lists hold copies, see handed_on.py."""
+    if callee in (tuple, dict, zip, enumerate, reversed, iter, next):
+        return True
+    return _is_class(callee) and getattr(callee, "__module__", "") not in ("builtins", "numpy")
 
 
 def _names(target: ast.expr) -> set[str]:

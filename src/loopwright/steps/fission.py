@@ -17,7 +17,17 @@ from loopwright.steps.draft import finished, fresh, names_of, substituted, with_
 from loopwright.steps.elements import meet_in_one_iteration
 from loopwright.steps.expand import Expand
 from loopwright.steps.grammar import From2
-from loopwright.steps.nest import changes_inside, missing, out_of_order, reordering, size_of, the_loop, too_large, unfit
+from loopwright.steps.nest import (
+    changes_inside,
+    missing,
+    out_of_order,
+    reordering,
+    size_of,
+    the_loop,
+    too_large,
+    unfit,
+    without_value,
+)
 from loopwright.steps.step import Rejection, Step
 
 LONGEST = 12  # statements of a body whose cuts are all tried by `instances`
@@ -72,7 +82,7 @@ class Fission(Step):
         if out_of_order(kernel, facts, (loop,)) or meet_in_one_iteration(
             kernel, facts, loop, *_parts(loop, self.place)
         ):
-            return None
+            return without_value(self._draft(kernel))
         return reordering(kernel, self._draft(kernel), strict, facts)
 
     def apply(self, kernel: Kernel) -> Kernel:

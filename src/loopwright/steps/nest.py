@@ -10,6 +10,7 @@ from loopwright.analysis.order import broken_by
 from loopwright.analysis.scanning import Inexpressible, Stop, scanned
 from loopwright.analysis.trace import escapes
 from loopwright.analysis.trips import irregular
+from loopwright.ir.assigned import Unassigned, falls_through
 from loopwright.ir.linear import number
 from loopwright.ir.nodes import (
     Allocate,
@@ -294,7 +295,17 @@ def reordering(kernel: Kernel, draft: Kernel, strict: bool, facts: Facts | None 
     if (rejection := overlapping(kernel)) is not None:
         return rejection
     reason = broken_by(kernel, draft, strict, None if facts is None else facts.known)
-    return None if reason is None else Rejection(reason)
+    return without_value(draft) if reason is None else Rejection(reason)
+
+
+def without_value(draft: Kernel) -> Rejection | None:
+    """Why statements of the draft may find a scalar without a value, as far as their order tells: the flag of one that
+    may have none is set before it, or what sets it stands in a loop of its own."""
+    try:
+        falls_through(draft)
+    except Unassigned as fault:
+        return Rejection(f"'{fault.name}' would have no value where it is needed")
+    return None
 
 
 def out_of_order(kernel: Kernel, facts: Facts, band: Sequence[For]) -> bool:
