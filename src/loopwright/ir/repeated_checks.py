@@ -30,7 +30,6 @@ from loopwright.ir.nodes import (
     Logical,
     Select,
     Stmt,
-    Store,
     Unary,
     While,
 )
@@ -62,10 +61,6 @@ def _body(body: Body, known: Known) -> tuple[Body, Known]:
 
 def _statement(stmt: Stmt, known: Known) -> tuple[Stmt, Known]:
     match stmt:
-        case Store():  # the value is computed before the index
-            value, known = _expression(stmt.value, known)
-            index, known = _each(stmt.index, known)
-            return with_own_expressions(stmt, (*index, value)), known
         case While():
             known = _without(known, unsettled_in(stmt.body))
             condition, inside = _expression(stmt.condition, known)
@@ -99,11 +94,14 @@ def _statement(stmt: Stmt, known: Known) -> tuple[Stmt, Known]:
 
 
 def _each(exprs: tuple[Expr, ...], known: Known) -> tuple[tuple[Expr, ...], Known]:
-    new = list[Expr]()
+    """Expressions of one statement. What one of them asks is no news to the others: what stands twice in a statement,
+    as the index in `a[i % n] += 1`, stays the same in both places."""
+    new, found = list[Expr](), known
     for expr in exprs:
-        done, known = _expression(expr, known)
+        done, after = _expression(expr, known)
         new.append(done)
-    return tuple(new), known
+        found |= after
+    return tuple(new), found
 
 
 def _expression(expr: Expr, known: Known) -> tuple[Expr, Known]:
@@ -112,22 +110,22 @@ def _expression(expr: Expr, known: Known) -> tuple[Expr, Known]:
         return expr, known
     match expr:
         case Checked():
-            condition, known = _expression(expr.condition, known)
+            condition, after = _expression(expr.condition, known)
             if _holds(condition, known):
                 return _expression(expr.value, known)
-            value, after = _expression(expr.value, known | _told(condition, "and"))
-            return with_children(expr, (condition, value)), after
+            value, last = _expression(expr.value, known)
+            return with_children(expr, (condition, value)), after | last | _told(condition, "and")
         case Logical():
-            left, known = _expression(expr.left, known)
+            left, after = _expression(expr.left, known)
             right, _ = _expression(expr.right, known | _told(left, expr.op))
-            return with_children(expr, (left, right)), known
+            return with_children(expr, (left, right)), after
         case Select():
-            condition, known = _expression(expr.condition, known)
+            condition, after = _expression(expr.condition, known)
             then, _ = _expression(expr.then, known | _told(condition, "and"))
             otherwise, _ = _expression(expr.otherwise, known | _told(condition, "or"))
-            return with_children(expr, (condition, then, otherwise)), known
-    new, known = _each(children(expr), known)
-    return with_children(expr, new), known
+            return with_children(expr, (condition, then, otherwise)), after
+    new, after = _each(children(expr), known)
+    return with_children(expr, new), after
 
 
 def _holds(condition: Expr, known: Known) -> bool:
