@@ -312,7 +312,7 @@ class Executor:
     def _careful(self, serving: Serving, arguments: Arguments) -> Serving:
         """The same with code that relies on less, see `_next_checks`."""
         code, checks = serving.code, self._next_checks(serving.code, arguments)
-        if checks not in code.careful or not self._codes.holds(code.careful[checks]):
+        if checks not in code.careful:  # whose constants hold where those of this code do
             wanted = code.compilation._replace(semantics=code.compilation.semantics._replace(checks=checks))
             wanted = wanted._replace(schedule=RECIPE) if checks == "unguarded" else wanted
             code.careful[checks] = self._codes.code(wanted, "checked" if checks == "all" else "careful")
@@ -325,16 +325,17 @@ class Executor:
         if self._tests_data_next(code):
             return "data"
         wanted = code.compilation
+        if wanted.semantics.checks not in ("auto", "data") or not any(map(_is_much, arguments)):
+            return "all"  # in few instructions: small calls come here again and again
         compiles = wanted.device == "cpu" or is_gpu(wanted.device)
         is_free = compiles and wanted.schedule != PLAIN and wanted.tools.built_folder is None
-        if is_free and wanted.semantics.checks in ("auto", "data") and any(map(_is_much, arguments)):
-            return "unguarded"
-        return "all"
+        return "unguarded" if is_free else "all"
 
     def _tests_data_next(self, code: InUse) -> bool:
         wanted, executable = code.compilation, code.compiled.executable
-        is_free = wanted.semantics.checks == "auto" and wanted.schedule in (RECIPE, PLAIN) and not wanted.on_gpu
-        return is_free and executable is not None and executable.program.on_data
+        if executable is None or not executable.program.on_data:
+            return False
+        return wanted.semantics.checks == "auto" and wanted.schedule in (RECIPE, PLAIN) and not wanted.on_gpu
 
     def _remember(
         self, tokens: tuple[Hashable, ...], code: InUse, entry: offload.OffloadEntry, arguments: Arguments
@@ -356,4 +357,4 @@ def _is_much(argument: object) -> bool:
     """Whether a call with this argument may have much to do."""
     if isinstance(argument, np.ndarray):
         return argument.size >= MUCH
-    return isinstance(argument, int | np.integer) and abs(int(argument)) >= MUCH
+    return isinstance(argument, (int, np.integer)) and abs(int(argument)) >= MUCH
