@@ -178,3 +178,30 @@ def test_an_array_made_before_the_loop_is_each_threads_own() -> None:
         kernel(x, found)
         assert "privatize w i; split i 32; bind i.o block.x" in str(kernel.explain(x, found))
     assert np.array_equal(wanted, found)
+
+
+@lw.kernel
+def relaxed(x, rounds, o):
+    w = np.empty(x.shape[1])
+    z = np.empty(x.shape[1])
+    for p in range(x.shape[0]):
+        for k in range(x.shape[1]):
+            w[k] = x[p, k]
+        for _ in range(rounds):
+            for k in range(x.shape[1]):
+                z[k] = w[k] * 0.5 + x[p, k]
+            for k in range(1, x.shape[1]):
+                w[k] = z[k] + w[k - 1]
+        o[p] = w[x.shape[1] - 1]
+
+
+def test_arrays_whose_size_only_a_call_tells_are_each_iterations_own() -> None:
+    for rows, columns in ((40, 5), (1, 1), (0, 3), (7, 33)):
+        x = np.arange(float(rows * columns)).reshape(rows, columns)
+        mine, right = np.zeros(rows), np.zeros(rows)
+        with lw.options(device="emulated"):
+            relaxed(x, 3, mine)
+            schedule = str(relaxed.explain(x, 3, mine).schedule)
+        relaxed.py_func(x, 3, right)
+        np.testing.assert_allclose(mine, right, rtol=1e-13)
+        assert "privatize w p; privatize z p" in schedule and "bind p" in schedule

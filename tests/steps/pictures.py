@@ -18,7 +18,7 @@ from steps.kernels import known
 
 FRAME = (
     "kernel picture(a: float64[1] C, b: float64[1] C, c: float64[2] C, d: float64[2] C, n: int64, m: int64, "
-    "e: int64[1] C):\n"
+    "e: int64[1] C, p: float64[2] C):\n"
 )
 
 
@@ -46,5 +46,7 @@ def _outcome(kernel: Kernel, size: int) -> bytes:
     arrays = [random.integers(-9, 9, shape).astype(float) for shape in (size + 80, size + 80)]
     arrays += [random.integers(-9, 9, (size + 80, size + 80)).astype(float) for _ in range(2)]
     numbers = random.integers(-size - 80, size + 80, size + 80)
-    interpret(kernel, [*arrays, size, size // 2 + 1, numbers])
+    pairs = random.integers(-9, 9, (size + 80, 2)).astype(float)
+    interpret(kernel, [*arrays, size, size // 2 + 1, numbers, pairs])
+    arrays.append(pairs)
     return b"".join(array.tobytes() for array in arrays)

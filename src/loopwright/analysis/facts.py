@@ -130,12 +130,14 @@ class SizeGuard:
     `conditions`: all of them have to hold, and none: always true. They are about `parameters`, each a __int128 named by
     the first of the pair; the second says where its value comes from: ('size', argument position, axis) or ('scalar',
     argument position, 0). Those that only `bounds.violation` needs are among them too. `text`: for people. `on_data`:
-    some of them only because elements may have any value of their type: 256 places for an index of 8 bits."""
+    some of them only because elements may have any value of their type: 256 places for an index of 8 bits. `fixed`:
+    the sizes of which it lets only one pass, as (argument position, axis, size)."""
 
     conditions: tuple[Condition, ...]
     text: str
     parameters: tuple[tuple[str, tuple[Literal["size", "scalar"], int, int]], ...]
     on_data: bool = False
+    fixed: tuple[tuple[int, int, int], ...] = ()
 
     @property
     def c_text(self) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Literal
 
+from loopwright.analysis import isl
 from loopwright.analysis.affine import LEVELS
 from loopwright.analysis.condition_text import as_c, as_text
 from loopwright.analysis.effort import TooHard
@@ -35,7 +36,10 @@ def guard_of(proof: Proof) -> SizeGuard:
     demands = sorted(proof.notes.state.table.demands.items(), key=lambda item: item[0].number)
     proven = [part for part in (as_c(condition), *proof.products) if part.c_text]
     whole = " && ".join(f"({part.c_text})" if len(proven) > 1 else part.c_text for part in proven)
-    parts = [_or_idle(proof, Condition(whole, tuple(one for part in proven for one in part.compared)))] if whole else []
+    parts = [Condition(whole, tuple(one for part in proven for one in part.compared))] if whole else []
+    fixed = _fixed(proof)
+    if not fixed:  # which has to be so wherever the kernel is told that size
+        parts = [_or_idle(proof, part) for part in parts]
     for symbol, level in demands:
         limit, here = 2 ** LEVELS[level], ((symbol.name,),)
         parts.append(Condition(f"{symbol.name} <= {limit}", here))
@@ -56,7 +60,18 @@ def guard_of(proof: Proof) -> SizeGuard:
     words += [f"{proof.names[symbol.name]} >= 1" for symbol in positive]
     if first := as_text(condition, proof.names):
         words.insert(0, f"({first})" if words and condition.n_basic_set() > 1 else first)
-    return SizeGuard(tuple(parts), " and ".join(words), tuple(chosen), proof.on_data)
+    return SizeGuard(tuple(parts), " and ".join(words), tuple(chosen), proof.on_data, fixed)
+
+
+def _fixed(proof: Proof) -> tuple[tuple[int, int, int], ...]:
+    """The sizes that have only one value in all calls that the guard lets pass."""
+    found: list[tuple[int, int, int]] = []
+    sizes = {one.name: one.source for one in proof.notes.state.table.symbols if one.role == "size"}
+    for position, name in enumerate(proof.allowed.get_var_names(isl.dim_type.param)):
+        value = proof.allowed.plain_get_val_if_fixed(isl.dim_type.param, position) if name in sizes else None
+        if value is not None and value.is_int() and value.to_python() >= 1:
+            found.append((*sizes[name], value.to_python()))
+    return tuple(found)
 
 
 def both(first: SizeGuard, second: SizeGuard) -> SizeGuard:
@@ -66,7 +81,9 @@ def both(first: SizeGuard, second: SizeGuard) -> SizeGuard:
     texts = dict.fromkeys(text for text in (second.text, first.text) if text)
     parameters = dict.fromkeys((*second.parameters, *first.parameters))
     conditions = dict.fromkeys((*second.conditions, *first.conditions))
-    return SizeGuard(tuple(conditions), " and ".join(texts), tuple(parameters), first.on_data or second.on_data)
+    fixed = dict.fromkeys((*second.fixed, *first.fixed))
+    on_data = first.on_data or second.on_data
+    return SizeGuard(tuple(conditions), " and ".join(texts), tuple(parameters), on_data, tuple(fixed))
 
 
 def _or_idle(proof: Proof, condition: Condition) -> Condition:

@@ -32,6 +32,7 @@ from loopwright.ir.walk import loops, statements
 from loopwright.recipe.coalescing import accesses_inside, along_x
 from loopwright.recipe.code_hoisting import hoisted
 from loopwright.recipe.code_sinking import expanded, is_narrow, sunk, unless_narrow
+from loopwright.recipe.constant_sizes import with_constant_sizes
 from loopwright.recipe.distribution import isolate
 from loopwright.recipe.grid_balanced import row_by_row
 from loopwright.recipe.grid_blocks import LINE, in_blocks, in_boxes
@@ -61,7 +62,7 @@ from loopwright.recipe.loop_normalization import counted
 from loopwright.recipe.loop_search import searched
 from loopwright.recipe.order_of_keys import in_order_of_keys, in_order_that_is_asked_for
 from loopwright.recipe.partial_schedule import Chain, NotTaken, PartialSchedule, ReasonedStep
-from loopwright.recipe.privatisation import each_its_own, in_copies, with_own_arrays
+from loopwright.recipe.privatisation import with_arrays_of_their_own
 from loopwright.recipe.recipe import Recipe
 from loopwright.recipe.rows_apart import rows_apart
 from loopwright.recipe.run_time_inspection import inspected
@@ -117,13 +118,12 @@ def _recipe(
     in_order_that_is_asked_for(partial, first)
     if not kernel.overlap and not simple:
         # First of all, as these look at a kernel as a whole: what they make is for all others what the user wrote.
+        with_constant_sizes(partial)
         inspected(partial)
         counted(partial)
         searched(partial)
         hoisted(partial)
-        with_own_arrays(partial)
-        in_copies(partial)
-        each_its_own(partial)
+        with_arrays_of_their_own(partial)
         for bound in _in_new_order(partial):
             grids.append(Grid(bound[-1][0].loop, 2, bound))
             done |= _loops_within(partial, {step.loop for step, _ in bound})

@@ -33,14 +33,23 @@ AT_ONCE = 256
 """Iterations that have copies at once where there would be more than that."""
 
 
-def with_own_arrays(partial: PartialSchedule) -> None:
-    """Make arrays that each iteration of a loop fills anew in these iterations, where a thread has room for them."""
+def with_arrays_of_their_own(partial: PartialSchedule) -> None:
+    """Let no array tie the iterations of a loop together that each of them fills anew."""
+    with_own_arrays(partial)
+    in_copies(partial)
+    with_own_arrays(partial, of_any_size=True)
+    each_its_own(partial)
+
+
+def with_own_arrays(partial: PartialSchedule, of_any_size: bool = False) -> None:
+    """Make arrays that each iteration of a loop fills anew in these iterations, where a thread has room for them, or
+    of_any_size: where only a call tells, too."""
     before = partial.kernel
     for chain in partial.chains():
         for loop in reversed(chain):
             found = partial.facts.loops.get(loop.name)
             if found is not None and found.verdict in ("parallel", "reduction"):
-                for made in _made_outside(partial, loop, found.private):
+                for made in _made_outside(partial, loop, found.private, of_any_size):
                     why = f"each '{user_name(loop.name)}' fills '{user_name(made.array)}' anew, and may have its own"
                     step = Privatize(made.array, loop.name)
                     if partial.allows(step):
@@ -49,12 +58,14 @@ def with_own_arrays(partial: PartialSchedule) -> None:
         partial.begin_again()
 
 
-def _made_outside(partial: PartialSchedule, loop: For, private: tuple[str, ...]) -> list[Allocate]:
-    """The small arrays among these that are made outside of a loop."""
+def _made_outside(partial: PartialSchedule, loop: For, private: tuple[str, ...], of_any_size: bool) -> list[Allocate]:
+    """The arrays among these that are made outside of a loop, but no large ones."""
     outside = set(private) - arrays_made(loop.body)
     made = statements(partial.kernel.body, Allocate)
     most = partial.facts.gpu.own_bytes
-    return [stmt for stmt in made if stmt.array in outside and constant_size(stmt, most) is not None]
+    mine = [stmt for stmt in made if stmt.array in outside]
+    told = {one.array for one in mine if all(isinstance(size, Const) for size in one.shape)}
+    return [one for one in mine if (constant_size(one, most) is not None if one.array in told else of_any_size)]
 
 
 def in_copies(partial: PartialSchedule) -> None:
@@ -123,7 +134,8 @@ def _where_few(partial: PartialSchedule, loop: For, arrays: list[str], size: str
     there = arrays_made(partial.kernel.body)
     partial.take(Specialize((size,), LARGE, MOST_ELEMENTS, loop.name), why, anew=True)
     few = next(name for name in loops(partial.kernel) if name not in before)
-    own = [stmt.array for stmt in statements((loops(partial.kernel)[few],), Allocate) if stmt.array not in there]
+    body = loops(partial.kernel)[few].body
+    own = [stmt.array for stmt in body if isinstance(stmt, Allocate) and stmt.array not in there]
     if len(own) != len(arrays):
         raise NotTaken
     _in_places(partial, few, own, why)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from loopwright.analysis.facts import Facts
 from loopwright.ir.nodes import Kernel
 from loopwright.recipe.code_hoisting import hoisted
+from loopwright.recipe.constant_sizes import with_constant_sizes
 from loopwright.recipe.index_set_splitting import apart_at_points
 from loopwright.recipe.interchange import in_order
 from loopwright.recipe.layouts import in_layouts
@@ -92,8 +93,10 @@ def recipe(
 
 def _restructured(partial: PartialSchedule, target: CpuTarget) -> None:
     # First of all, as it looks at nests as a whole; where one is all of the kernel, little is left for the others.
+    with_constant_sizes(partial)
+    told = len(partial.decisions)
     across_time(partial, target)
-    if partial.decisions and len(partial.written.body) == 1:
+    if len(partial.decisions) > told and len(partial.written.body) == 1:
         return
     # What is the same in many iterations first: it stands beside products.
     hoisted(partial)
@@ -109,7 +112,7 @@ def _restructured(partial: PartialSchedule, target: CpuTarget) -> None:
     # Then what is still tied: cuts triple the loops, so that nothing else should come after them.
     if not is_new:  # else what was tied in the old order is no guide
         apart_at_points(partial)
-    if not partial.decisions:
+    if len(partial.decisions) == told:
         on_diagonals(partial, target)
     in_full(partial)
     without_conditions(partial)

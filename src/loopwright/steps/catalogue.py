@@ -29,6 +29,7 @@ from loopwright.steps.parallelize import Parallelize
 from loopwright.steps.partition import Partition
 from loopwright.steps.privatize import Privatize
 from loopwright.steps.promote import Promote
+from loopwright.steps.propagate import Propagate
 from loopwright.steps.rank import Rank
 from loopwright.steps.redirect import Redirect
 from loopwright.steps.reduce import Reduce
@@ -56,6 +57,6 @@ from loopwright.steps.vectorize import Vectorize
 STEPS: tuple[type[Step], ...] = (
     Split, Tile, Align, Reorder, Swap, Sink, Hoist, Fuse, Fission, Distribute, Cut, Partition, Normalize, Reverse,
     Shift, Skew, Guard, Complete, Overrun, Separate, Specialize, Promote, Hold, Carry, Demote, Forward, Expand,
-    Privatize, Pack, Stage, Reduce, Scan, Find, Rank, Resolve, Inspect, Redirect, Group, Abreast, Renumber, Relayout,
-    Unroll, UnrollAndJam, Reschedule, Vectorize, Lockstep, Parallelize, Balance, Bind,
+    Privatize, Propagate, Pack, Stage, Reduce, Scan, Find, Rank, Resolve, Inspect, Redirect, Group, Abreast, Renumber,
+    Relayout, Unroll, UnrollAndJam, Reschedule, Vectorize, Lockstep, Parallelize, Balance, Bind,
 )  # fmt: skip

@@ -43,6 +43,7 @@ def _any_number(word: str, what: str) -> int:
     return int(word)
 
 
+From0 = Annotated[int, partial(whole_number, least=0)]
 From1 = Annotated[int, whole_number]
 From2 = Annotated[int, partial(whole_number, least=2)]
 NotZero = Annotated[int, signed_number]
