@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pytest
 
 import loopwright as lw
 
@@ -69,3 +70,50 @@ def test_lists_under_conditions_inside_of_loops_in_order() -> None:
     assert re.search(r"bind i\.o block\.x; bind i thread\.x", schedule) and "reduce" not in schedule
     schedule = check(in_rows, DRAW.random(80), first, count, np.zeros((3, 11)))
     assert "block.x" in schedule and "reduce" not in schedule
+
+
+def masked(p, mask, grad):
+    loss, count = 0.0, 0
+    for i in range(p.shape[0]):
+        if mask[i] == 0:
+            continue
+        count += 1
+        for c in range(p.shape[1]):
+            loss += p[i, c]
+            grad[i, c] = -p[i, c]
+    return loss, count
+
+
+def pairs(p, mask, grad):
+    s = 0.0
+    for i in range(p.shape[0]):
+        for j in range(mask.shape[0]):
+            if mask[j] != 0:
+                for c in range(p.shape[1]):
+                    s += p[i, c] * j
+    return s
+
+
+def largest(p, mask, grad):
+    best, s = -1e9, 0.0
+    for i in range(p.shape[0]):
+        if mask[i] != 0:
+            t = 0.0
+            for c in range(p.shape[1]):
+                for d in range(p.shape[1]):
+                    t += p[i, c] * p[i, d]
+            best = max(best, t)
+            s += t
+    return best, s
+
+
+@pytest.mark.parametrize(("function", "word"), [(masked, "bind c thread.x"), (pairs, "bind c thread.x"), (largest, "")])
+def test_totals_under_conditions_are_no_launch_for_each_row(function: Callable[..., Any], word: str) -> None:
+    kernel = lw.kernel(device="emulated")(function)
+    for shape in ((90, 75), (90, 3), (5, 0), (0, 4)):
+        p, mask = DRAW.random(shape), np.arange(shape[0]) % 3
+        mine, right = np.zeros(shape), np.zeros(shape)
+        np.testing.assert_allclose(kernel(p, mask, mine), function(p, mask, right), rtol=1e-12)
+        np.testing.assert_array_equal(mine, right)
+    schedule = str(kernel.explain(p, mask, mine).schedule)
+    assert "reduce i 262144" in schedule.replace("i.1", "i") and word in schedule

@@ -146,6 +146,18 @@ kernel turned(a: float64[2] C, n: int64):
             a[k, j] = t[7 - k]
 """
 
+ROWS_THAT_ADD = """
+kernel total(a: float64[3] C, b: float64[1] C, c: float64[1] C, n: int64):
+    var s: float64
+    for q in 0 .. n:
+        s = 0.0
+        for j in 0 .. n:
+            if b[j] > 0.0:
+                for i in 0 .. n:
+                    s = s + a[q, j, i]
+        c[q] = s
+"""
+
 AT_ONCE = {
     "threads": (PLANE, "bind i thread.y 64; bind j thread.x 17",
                 "a block would have 17 x 64 x 1 threads: 1024 are the most"),
@@ -160,6 +172,8 @@ AT_ONCE = {
                             "a loop of each column holds a barrier for threads along y"),
     "a sum of columns": (SAME, "bind j thread.x; bind i thread.y 4",
                          "the threads of 'j' and those inside it add to the same"),
+    "a sum of rows": (ROWS_THAT_ADD, "bind q block.x; bind j thread.y 8; bind i thread.x 32",
+                      "the threads of 'j' and those inside it add to the same"),
     "threads along z": (COLUMNS, "bind j thread.y 8; bind i thread.z 8",
                         "other statements stand between the threads of 'j' and those inside it"),
     "records": (RECORDS, "bind i block.x",
@@ -254,7 +268,7 @@ kernel sums(a: float64[2] C, b: float64[1] C, n: int64):
         s = 0.0
         for j in 0 .. 100:
             s = s + a[q, j] * t[99 - j]
-        b[q] = s
+        c[q] = s
 """
 COUNTS = """
 kernel counts(k: int64[2] C, d: float64[1] C, a: float64[1] C, c: float64[1] C, n: int64):

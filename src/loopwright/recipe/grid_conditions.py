@@ -13,6 +13,7 @@ from loopwright.recipe.grid_blocks import in_blocks
 from loopwright.recipe.grid_keys import adds_by_key, by_key
 from loopwright.recipe.grid_rows import rows_of_loops
 from loopwright.recipe.grid_tiles import Bound
+from loopwright.recipe.grid_totals import adds_to_scalars, totals_of_rows, totals_of_threads
 from loopwright.recipe.partial_schedule import Chain, PartialSchedule, made
 from loopwright.recipe.wavefronts import is_free
 from loopwright.steps.bind import Bind
@@ -33,21 +34,23 @@ def is_free_now(partial: PartialSchedule, loop: For) -> bool:
 def with_conditions(partial: PartialSchedule) -> list[Chain]:
     """Loops around one another that need no order, the last of which holds loops under a condition and no others
     inside these: as nests of their own these would be a launch in each of its iterations. Loops that need their order
-    may stand in between, as those over a window do. Also such a loop alone whose iterations meet in elements only that
-    data selects."""
+    may stand in between, as those over a window do. Also such loops whose iterations meet in elements only that data
+    selects, or in totals."""
     found: list[Chain] = []
     for loop in loops(partial.kernel).values():
         if not isinstance(loop, For) or not any(isinstance(s, If) for s in loop.body):
             continue
         inner = list(statements(loop.body, For, While))
         direct = [stmt for stmt in loop.body if isinstance(stmt, For | While)]
-        if len(inner) == len(direct) or any(contains(one.body, For, While) for one in inner):
+        if len(inner) == len(direct):
+            continue
+        if any(contains(one.body, For, While) for one in inner) and not adds_to_scalars(partial, loop):
             continue
         around = _with_all_inside(partial, partial.around(loop.name))
         if not around:
             continue
         start = len(around) - 1
-        may_share = is_free_now if is_free_now(partial, around[-1]) else adds_by_key
+        may_share = next(one for one in (is_free_now, adds_by_key, adds_to_scalars) if one(partial, around[-1]))
         while start and len(around[start - 1].body) == 1 and may_share(partial, around[start - 1]):
             start -= 1
         chain = around[start:][-3:]
@@ -61,6 +64,8 @@ def _with_all_inside(partial: PartialSchedule, around: Chain) -> Chain:
     if is_free_now(partial, around[-1]) or adds_by_key(partial, around[-1]):
         return around
     free = [place for place, loop in enumerate(around) if is_free_now(partial, loop)]
+    if not free and adds_to_scalars(partial, around[-1]):
+        return around
     if not free or any(is_free_now(partial, one) for one in statements(around[free[-1]].body, For)):
         return ()
     return around[: free[-1] + 1]
@@ -96,5 +101,7 @@ def _ranges_in_warps(partial: PartialSchedule, chain: Chain, free: list[For]) ->
     ]
 
 
-CONDITIONAL = (_rows_with_conditions, _each_in_a_thread, _ranges_in_warps, _by_key)
+CONDITIONAL = (
+    _rows_with_conditions, _each_in_a_thread, _ranges_in_warps, _by_key, totals_of_rows, totals_of_threads,
+)  # fmt: skip
 """Ways to share out such loops, the first that can be taken."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from loopwright.ir.nodes import For, Load
+from loopwright.ir.nodes import For, Load, While
 from loopwright.ir.queries import has
 from loopwright.ir.user_text import user_name
-from loopwright.ir.walk import loops, own_expressions
+from loopwright.ir.walk import loops, own_expressions, statements
 from loopwright.recipe.grid_blocks import LINE
 from loopwright.recipe.grid_rows import SharedRow, length_of, version, with_places
 from loopwright.recipe.grid_sums import sum_in_scalars
@@ -58,7 +58,7 @@ def totals(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Boun
         why = f"'{user_name(loop.name)}' adds up part of a triangle each time: one block of {most} threads does"
         return [(Bind(loop.name, "thread.x", most), why)]
     band = chain[chain.index(loop) :]
-    if len(band) == 1 or not all(_adds_to_scalars(partial, one) for one in band):
+    if len(band) == 1 or not all(adds_to_scalars(partial, one) for one in band):
         return _in_threads(partial, loop.name)
     trip = trip_of(band[-1])
     if trip is not None:
@@ -67,7 +67,29 @@ def totals(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Boun
     return [*_in_blocks(partial, band), *(() if names is None else _in_threads(partial, names[loop.name]))]
 
 
-def _adds_to_scalars(partial: PartialSchedule, loop: For) -> bool:
+def totals_of_rows(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bound]:
+    """Totals of loops whose last one holds one other, under a condition: a block goes along it where it is long, and a
+    thread where it is short."""
+    inner = list(statements(chain[-1].body, For, While))
+    if len(inner) != 1 or not all(adds_to_scalars(partial, loop) for loop in chain):
+        return []
+    (row,) = inner
+    is_shared = isinstance(row, For) and (partial.verdict(row) == "parallel" or adds_to_scalars(partial, row))
+    if not is_shared or not isinstance(row, For) or (trip_of(row) or LONG) < LONG:
+        return []
+    names = version(partial, chain[0].name, length_of([row]), LONG) if trip_of(row) is None else None
+    return [*_in_blocks(partial, (*chain, row)), *(() if names is None else _in_threads(partial, names[chain[0].name]))]
+
+
+def totals_of_threads(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bound]:
+    """The same with whatever else stands under the condition: a thread does all of an iteration."""
+    if not all(adds_to_scalars(partial, loop) for loop in chain):
+        return []
+    return _in_threads(partial, chain[0].name)
+
+
+def adds_to_scalars(partial: PartialSchedule, loop: For) -> bool:
+    """Whether iterations of a loop meet only in sums and the like of scalars."""
     found = partial.proven(loop)
     return found is not None and found.verdict == "reduction" and all(one.kind == "scalar" for one in found.reductions)
 
@@ -85,7 +107,8 @@ def _in_blocks(partial: PartialSchedule, band: Chain) -> list[Bound]:
     row = SharedRow((lane,), (inner.name,))
     shared = with_places(partial, row, threads).shared
     warp, is_placed = partial.facts.gpu.warp, shared != row.shared
-    down = [Bind(band[-2].name, "thread.y", threads // warp)] if len(band) > 2 and not is_placed else []
+    is_close = len(band) > 2 and band[-2].body == (band[-1],)
+    down = [Bind(band[-2].name, "thread.y", threads // warp)] if is_close and not is_placed else []
     across = [Bind(name, "thread.x", warp if down else threads) for name in shared]
     steps = [Bind(lane, "block.x"), *down, *across, Bind(merge, "thread.x", min(fewer, many))]
     return [(step, why) for step in steps]

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from loopwright.analysis.facts import Facts
 from loopwright.ir.nodes import Body, Const, For, Kernel, While
 from loopwright.ir.queries import arrays_loaded, arrays_stored, contains
 from loopwright.ir.user_text import user_name
-from loopwright.ir.walk import bodies, loops
+from loopwright.ir.walk import bodies
 from loopwright.recipe.grid_tiles import Bound
 from loopwright.steps.extent import trip_of
 from loopwright.steps.grids import is_bound, is_host, launches
@@ -44,12 +44,29 @@ def better_off(kernel: Kernel, grids: Sequence[Grid], alone: Mapping[str, str], 
 
 def each_a_launch(kernel: Kernel, facts: Facts) -> str:
     """Why it is better off there where a grid would be launched for each iteration of a loop that needs no order, but
-    cannot be counted. '' where that is not so."""
-    for name, loop in loops(kernel).items():
-        each = isinstance(loop, For) and not isinstance(loop.step, Const) and launches(loop)
-        if each and facts.loops[name].verdict == "parallel":
-            return f"each iteration of '{user_name(name)}' would be a launch, as its step may be negative"
+    cannot be counted, or has not been taken apart. '' where that is not so."""
+    for loop in _around_launches(kernel.body):
+        verdict = facts.loops[loop.name].verdict
+        if verdict == "parallel" and not isinstance(loop.step, Const):
+            return f"each iteration of '{user_name(loop.name)}' would be a launch, as its step may be negative"
+        if trip_of(loop) is None and _only_adds(facts, loop.name):
+            return f"each iteration of '{user_name(loop.name)}' would be a launch, though they meet in totals only"
     return ""
+
+
+def _around_launches(body: Body) -> Iterator[For]:
+    """The loops of the host that launch grids."""
+    for stmt in body:
+        if launches(stmt) and not is_bound(stmt):
+            if isinstance(stmt, For):
+                yield stmt
+            for part in bodies(stmt):
+                yield from _around_launches(part)
+
+
+def _only_adds(facts: Facts, name: str) -> bool:
+    found = facts.loops[name]
+    return found.verdict == "reduction" and all(one.kind == "scalar" for one in found.reductions)
 
 
 def _in_one_thread(body: Body, depth: int, rare: Collection[str]) -> tuple[int, For | While | None]:

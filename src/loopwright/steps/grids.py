@@ -319,6 +319,11 @@ class _Whole:
             names = {one.target for one in sums} | {one.position for one in sums if one.position}
             self.parts += (count * types[name].size_bytes for name in names)
 
+    def _added_to(self, loops: Sequence[For]) -> set[str]:
+        """The scalars that iterations of these loops add to."""
+        known = [found for loop in loops if (found := self.of.facts.loops.get(loop.name)) is not None]
+        return {one.target for found in known for one in found.reductions if one.kind == "scalar"}
+
     def partial_results(self) -> int:
         """How many elements the array of a sum has: one for each warp, for each thread where these are no warps."""
         threads, gpu = prod(self.size), self.of.facts.gpu
@@ -344,6 +349,8 @@ class _Whole:
         loop, lanes, teams = band[-1], self.size[0], self.of.facts.gpu.teams
         if inside != {"thread.x"} or any(one.run == "thread.x" for one in band):
             raise _Refused(f"other statements stand between the threads of '{loop.name}' and those inside it")
+        if self._added_to(band) & self._added_to([one for one in statements(loop.body, For) if one.run in THREADS]):
+            raise _Refused(f"the threads of '{loop.name}' and those inside it add to the same")
         if self.of.complete and lanes not in teams:
             raise _Refused(f"each iteration of '{loop.name}' would have a team of {lanes} threads: "
                            f"these have to be in one warp, so {', '.join(map(str, teams))} are possible")  # fmt: skip
