@@ -268,7 +268,7 @@ kernel sums(a: float64[2] C, b: float64[1] C, n: int64):
         s = 0.0
         for j in 0 .. 100:
             s = s + a[q, j] * t[99 - j]
-        c[q] = s
+        b[q] = s
 """
 COUNTS = """
 kernel counts(k: int64[2] C, d: float64[1] C, a: float64[1] C, c: float64[1] C, n: int64):
