@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import loopwright as lw
 from codegen.on_gpu import agree
 
 RANDOM = np.random.default_rng(6)
@@ -114,3 +115,32 @@ def test_short_rows_in_order_are_for_the_cpu() -> None:
     p, column = np.array([0, 2, 2, 5, 6]), np.array([1, 3, 0, 2, 3, 2])
     why = "one thread would run 'k', whose iterations need their order"
     agree(relaxed, p, column, np.array([0.0, 9.0, 9.0, 9.0]), why_not=why)
+
+
+def weighted(p, m):
+    s = 0.0
+    for i in range(p.shape[0]):
+        for j in range(m.shape[0]):
+            t = m[j] * 2.0
+            for c in range(p.shape[1]):
+                s += p[i, c] * t
+    return s
+
+
+def added_between(p, m):
+    s = 0.0
+    for i in range(p.shape[0]):
+        for j in range(m.shape[0]):
+            s += m[j]
+            for c in range(p.shape[1]):
+                s += p[i, c] * m[j]
+    return s
+
+
+@pytest.mark.parametrize("function", [weighted, added_between])
+def test_what_stands_between_the_rows_of_a_total_is_not_lost(function: Any) -> None:
+    """Where rows are long, the threads of a block share their elements; the rows too only with nothing between."""
+    p, m = np.random.default_rng(3).random((9, 75)), np.arange(20) % 3
+    kernel = lw.kernel(device="emulated")(function)
+    np.testing.assert_allclose(kernel(p, m), function(p, m), rtol=1e-12)
+    np.testing.assert_allclose(kernel(p[:, :5].copy(), m), function(p[:, :5], m), rtol=1e-12)
