@@ -61,11 +61,11 @@ np.finfo(np.float64).eps; np.iinfo(np.int32).max; np.sum(f); f.sum(); np.sum(i);
 np.mean([1, 2, 4]); np.min((x, 2.0)); np.array((1, 2, 3)); np.prod((2, k)); np.dot(a, b); a @ b; m @ m.T; q @ q[0]
 np.float32(x) * a; np.int64(x); np.bool_(k); np.uint8(k); np.e; np.pi; np.inf; np.newaxis is None; np.count_nonzero(i)
 np.array([a, b]); np.array([a.sum(), b.sum()]); np.array(a); [v for v in np.ndindex(2, 3)]
-sum([w * j[0] for j, w in np.ndenumerate(m)]); m.view(np.int64); m.view(np.uint8)
+sum([w * j[0] for j, w in np.ndenumerate(m)]); m.view(np.int64); m.view(np.uint8); a.tolist()
 """
 
 REFUSED = """
-[v for v in np.nditer(a)]; a.tolist(); np.apply_along_axis(np.sum, 0, m); np.asfortranarray(m)
+[v for v in np.nditer(a)]; np.apply_along_axis(np.sum, 0, m); np.asfortranarray(m)
 np.broadcast_arrays(a[:, None], b)[1].copy(); np.broadcast_shapes((3, 1), (1, 4)); np.frexp(a)
 np.geomspace(1.0, 100.0, 4); np.gradient(m); np.histogram2d(a, b, bins=3)[0]; np.indices((2, 3))
 np.insert(a, [1, 2], 9.0); np.interp(a, s, b[:4], left=0.0, right=-1.0); np.kaiser(5, 2.0)
