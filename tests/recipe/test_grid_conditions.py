@@ -107,7 +107,22 @@ def largest(p, mask, grad):
     return best, s
 
 
-@pytest.mark.parametrize(("function", "word"), [(masked, "bind c thread.x"), (pairs, "bind c thread.x"), (largest, "")])
+def with_more_between(p, mask, grad):
+    s = 0.0
+    for i in range(p.shape[0]):
+        t = mask[i] * 0.5
+        for j in range(mask.shape[0]):
+            if mask[j] != 0:
+                for c in range(p.shape[1]):
+                    s += p[i, c] * t
+        s -= t
+    return s
+
+
+@pytest.mark.parametrize(
+    ("function", "word"),
+    [(masked, "bind c thread.x"), (pairs, "bind c thread.x"), (largest, ""), (with_more_between, "")],
+)
 def test_totals_under_conditions_are_no_launch_for_each_row(function: Callable[..., Any], word: str) -> None:
     kernel = lw.kernel(device="emulated")(function)
     for shape in ((90, 75), (90, 3), (5, 0), (0, 4)):

@@ -50,10 +50,14 @@ def with_conditions(partial: PartialSchedule) -> list[Chain]:
         if not around:
             continue
         start = len(around) - 1
-        may_share = next(one for one in (is_free_now, adds_by_key, adds_to_scalars) if one(partial, around[-1]))
-        while start and len(around[start - 1].body) == 1 and may_share(partial, around[start - 1]):
-            start -= 1
-        chain = around[start:][-3:]
+        if is_free_now(partial, around[-1]) or adds_by_key(partial, around[-1]):
+            may_share = is_free_now if is_free_now(partial, around[-1]) else adds_by_key
+            while start and len(around[start - 1].body) == 1 and may_share(partial, around[start - 1]):
+                start -= 1
+            chain = around[start:][-3:]
+        else:  # parts of the outermost total: whatever stands between, a thread does
+            start = next(place for place, one in enumerate(around) if adds_to_scalars(partial, one))
+            chain = around[start:]
         if not any(is_free_now(partial, other) for other in around[:start]) and chain not in found:
             found.append(chain)
     return found

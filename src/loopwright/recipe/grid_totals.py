@@ -71,7 +71,8 @@ def totals_of_rows(partial: PartialSchedule, chain: Chain, free: list[For]) -> l
     """Totals of loops whose last one holds one other, under a condition: a block goes along it where it is long, and a
     thread where it is short."""
     inner = list(statements(chain[-1].body, For, While))
-    if len(inner) != 1 or not all(adds_to_scalars(partial, loop) for loop in chain):
+    is_close = all(len(loop.body) == 1 for loop in chain[:-1])
+    if len(inner) != 1 or not is_close or not all(adds_to_scalars(partial, loop) for loop in chain):
         return []
     (row,) = inner
     is_shared = isinstance(row, For) and (partial.verdict(row) == "parallel" or adds_to_scalars(partial, row))
@@ -83,9 +84,7 @@ def totals_of_rows(partial: PartialSchedule, chain: Chain, free: list[For]) -> l
 
 def totals_of_threads(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bound]:
     """The same with whatever else stands under the condition: a thread does all of an iteration."""
-    if not all(adds_to_scalars(partial, loop) for loop in chain):
-        return []
-    return _in_threads(partial, chain[0].name)
+    return _in_threads(partial, chain[0].name) if adds_to_scalars(partial, chain[0]) else []
 
 
 def adds_to_scalars(partial: PartialSchedule, loop: For) -> bool:
