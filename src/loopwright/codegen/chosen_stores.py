@@ -93,13 +93,18 @@ def _is_of_data(condition: Expr, given: CodegenInput) -> bool:
             return is_inside(condition, given)
         case Unary(op="not", operand=operand):
             return _is_of_data(operand, given)
-        case Compare(left=left, right=right):
-            sides = (left, right)
-            return any(isinstance(side, Load) for side in sides) and all(
-                isinstance(side, Const) or (isinstance(side, Load) and is_inside(side, given)) for side in sides
-            )
+        case Compare():
+            return compares_elements(condition, given)
         case _:
             return False
+
+
+def compares_elements(condition: Compare, given: CodegenInput) -> bool:
+    """Whether a comparison is of an element with another one, or with a number of the program text."""
+    sides = (condition.left, condition.right)
+    return any(isinstance(side, Load) for side in sides) and all(
+        isinstance(side, Const) or (isinstance(side, Load) and is_inside(side, given)) for side in sides
+    )
 
 
 def _is_simple(value: Expr, given: CodegenInput) -> bool:

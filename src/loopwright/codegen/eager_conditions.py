@@ -8,7 +8,7 @@ none.
 
 from __future__ import annotations
 
-from loopwright.codegen.chosen_stores import is_inside
+from loopwright.codegen.chosen_stores import compares_elements, is_inside
 from loopwright.codegen.decisions import CodegenInput
 from loopwright.ir.nodes import Binary, Cast, Compare, Const, Dim, Expr, Load, Logical, Unary, Var
 from loopwright.ir.walk import subexpressions
@@ -30,11 +30,8 @@ def _is_of_elements(condition: Expr, given: CodegenInput) -> bool:
             return _is_of_elements(left, given) and _is_of_elements(right, given)
         case Unary(op="not", operand=operand):
             return _is_of_elements(operand, given)
-        case Compare(left=left, right=right):
-            sides = (left, right)
-            return any(isinstance(side, Load) for side in sides) and all(
-                isinstance(side, Const) or (isinstance(side, Load) and is_inside(side, given)) for side in sides
-            )
+        case Compare():
+            return compares_elements(condition, given)
         case _:
             return False
 
