@@ -132,3 +132,22 @@ def test_totals_under_conditions_are_no_launch_for_each_row(function: Callable[.
         np.testing.assert_array_equal(mine, right)
     schedule = str(kernel.explain(p, mask, mine).schedule)
     assert "reduce i 262144" in schedule.replace("i.1", "i") and word in schedule
+
+
+def solved(a, mask, x):
+    for i in range(x.shape[0]):
+        s = 0.0
+        for d in range(mask.shape[0]):
+            if mask[d] != 0:
+                for c in range(a.shape[1]):
+                    s += a[i, c] * x[c] * mask[d]
+        x[i] = 0.01 * s
+
+
+def test_rows_that_need_their_order_are_no_launches_either() -> None:
+    kernel = lw.kernel(device="emulated")(solved)
+    a, mask, mine, right = DRAW.random((9, 9)), np.arange(9) % 2, np.ones(9), np.ones(9)
+    kernel(a, mask, mine)
+    solved(a, mask, right)
+    np.testing.assert_allclose(mine, right, rtol=1e-12)
+    assert "would be a launch" in str(kernel.explain(a, mask, mine))

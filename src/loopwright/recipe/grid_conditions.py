@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from loopwright.ir.nodes import For, If, While
-from loopwright.ir.queries import contains
+from loopwright.ir.queries import contains, names_read
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import loops, statements
 from loopwright.recipe.grid_blocks import in_blocks
@@ -58,6 +58,9 @@ def with_conditions(partial: PartialSchedule) -> list[Chain]:
         else:  # parts of the outermost total: whatever stands between, a thread does
             start = next(place for place, one in enumerate(around) if adds_to_scalars(partial, one))
             chain = around[start:]
+            is_row = any(one.name in names_read((chain[0],)) for one in around[:start])  # one of many, not a round
+            if is_row or not partial.rare.isdisjoint(one.name for one in around):
+                continue
         if not any(is_free_now(partial, other) for other in around[:start]) and chain not in found:
             found.append(chain)
     return found
