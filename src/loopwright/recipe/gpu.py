@@ -163,7 +163,7 @@ def _recipe(
     for grid in grids:
         _bind(partial, grid, present)
     alone = dict(partial.refusals)
-    other = better_off(partial.kernel, grids, alone, partial.rare) or each_a_launch(partial.kernel, present)
+    other = better_off(partial.kernel, grids, alone, partial.rare) or each_a_launch(partial.kernel, present, facts)
     return Recipe(tuple(partial.decisions), partial.kernel, present, alone, other), has_parts
 
 

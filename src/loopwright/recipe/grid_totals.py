@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from loopwright.ir.nodes import For, Load, While
-from loopwright.ir.queries import has
+from loopwright.ir.queries import has, names_assigned
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import loops, own_expressions, statements
 from loopwright.recipe.grid_blocks import LINE
@@ -89,6 +89,8 @@ def totals_of_threads(partial: PartialSchedule, chain: Chain, free: list[For]) -
 
 def adds_to_scalars(partial: PartialSchedule, loop: For) -> bool:
     """Whether iterations of a loop meet only in sums and the like of scalars."""
+    if not names_assigned(loop.body):
+        return False  # without a proof, which may take all the time there is
     found = partial.proven(loop)
     return found is not None and found.verdict == "reduction" and all(one.kind == "scalar" for one in found.reductions)
 

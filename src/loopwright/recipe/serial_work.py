@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from loopwright.analysis.facts import Facts
 from loopwright.ir.nodes import Body, Const, For, Kernel, While
-from loopwright.ir.queries import arrays_loaded, arrays_stored, contains
+from loopwright.ir.queries import arrays_loaded, arrays_stored, contains, names_assigned
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import bodies
 from loopwright.recipe.grid_tiles import Bound
@@ -42,14 +42,14 @@ def better_off(kernel: Kernel, grids: Sequence[Grid], alone: Mapping[str, str], 
     return f"one thread would run '{user_name(loop.name)}', whose iterations need their order"
 
 
-def each_a_launch(kernel: Kernel, facts: Facts) -> str:
+def each_a_launch(kernel: Kernel, facts: Facts, written: Facts) -> str:
     """Why it is better off there where a grid would be launched for each iteration of a loop that needs no order, but
-    cannot be counted, or has not been taken apart. '' where that is not so."""
+    cannot be counted, or has not been taken apart. '' where that is not so. written: the facts of the kernel before any
+    step, which are known: to prove more of what it has become may take all the time there is."""
     for loop in _around_launches(kernel.body):
-        verdict = facts.loops[loop.name].verdict
-        if verdict == "parallel" and not isinstance(loop.step, Const):
+        if not isinstance(loop.step, Const) and facts.loops[loop.name].verdict == "parallel":
             return f"each iteration of '{user_name(loop.name)}' would be a launch, as its step may be negative"
-        if trip_of(loop) is None and _only_adds(facts, loop.name):
+        if trip_of(loop) is None and _only_adds(written, loop):
             return f"each iteration of '{user_name(loop.name)}' would be a launch, though they meet in totals only"
     return ""
 
@@ -64,8 +64,9 @@ def _around_launches(body: Body) -> Iterator[For]:
                 yield from _around_launches(part)
 
 
-def _only_adds(facts: Facts, name: str) -> bool:
-    found = facts.loops[name]
+def _only_adds(facts: Facts, loop: For) -> bool:
+    if not names_assigned(loop.body) or (found := facts.loops.get(loop.name)) is None:
+        return False
     return found.verdict == "reduction" and all(one.kind == "scalar" for one in found.reductions)
 
 
