@@ -119,9 +119,29 @@ def with_more_between(p, mask, grad):
     return s
 
 
+def two_conditions(p, mask, grad):
+    s = 0.0
+    for i in range(p.shape[0]):
+        for j in range(mask.shape[0]):
+            if mask[j] == 1:
+                for c in range(p.shape[1]):
+                    s += p[i, c] * j
+        for k in range(mask.shape[0]):
+            if mask[k] == 2:
+                for d in range(p.shape[1]):
+                    s -= p[i, d]
+    return s
+
+
 @pytest.mark.parametrize(
     ("function", "word"),
-    [(masked, "bind c thread.x"), (pairs, "bind c thread.x"), (largest, ""), (with_more_between, "")],
+    [
+        (masked, "bind c thread.x"),
+        (pairs, "bind c thread.x"),
+        (largest, ""),
+        (with_more_between, ""),
+        (two_conditions, ""),
+    ],
 )
 def test_totals_under_conditions_are_no_launch_for_each_row(function: Callable[..., Any], word: str) -> None:
     kernel = lw.kernel(device="emulated")(function)

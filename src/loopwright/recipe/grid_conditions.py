@@ -59,7 +59,8 @@ def with_conditions(partial: PartialSchedule) -> list[Chain]:
             start = next(place for place, one in enumerate(around) if adds_to_scalars(partial, one))
             chain = around[start:]
             is_row = any(one.name in names_read((chain[0],)) for one in around[:start])  # one of many, not a round
-            if is_row or not partial.rare.isdisjoint(one.name for one in around):
+            is_there = any(chain[0] is one[0] for one in found)  # with another of its conditions
+            if is_row or is_there or not partial.rare.isdisjoint(one.name for one in around):
                 continue
         if not any(is_free_now(partial, other) for other in around[:start]) and chain not in found:
             found.append(chain)
