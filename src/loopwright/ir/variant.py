@@ -117,7 +117,8 @@ class Compilation(NamedTuple):
 
     @property
     def on_gpu(self) -> bool:
-        """Whether code is made for a GPU. With every access checked, as after a failed guard, the CPU runs it."""
+        """Whether code is made for a GPU. With every access checked, as small calls are whose guard fails, the CPU runs
+        it."""
         return is_gpu(self.device) and self.semantics.checks != "all"
 
     @property

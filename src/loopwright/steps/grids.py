@@ -14,7 +14,7 @@ from itertools import groupby
 from math import prod
 
 from loopwright.analysis.effort import FOR_NEST, anew
-from loopwright.analysis.facts import Facts
+from loopwright.analysis.facts import Facts, Reduction
 from loopwright.analysis.prefetch import rounds_of
 from loopwright.analysis.running_totals import RunningTotal, running_totals
 from loopwright.analysis.trace import escapes
@@ -312,17 +312,16 @@ class _Whole:
 
     def _put_together(self, band: Sequence[For]) -> None:
         """What the threads of a band add up goes through arrays, unless all of them are in one warp."""
-        known = [found for loop in band if (found := self.of.facts.loops.get(loop.name)) is not None]
-        sums = [reduction for found in known for reduction in found.reductions if reduction.kind == "scalar"]
+        sums = self._sums(band)
         if count := self.partial_results() if sums else 0:
             types = types_assigned(self.of.kernel.body)
             names = {one.target for one in sums} | {one.position for one in sums if one.position}
             self.parts += (count * types[name].size_bytes for name in names)
 
-    def _added_to(self, loops: Sequence[For]) -> set[str]:
-        """The scalars that iterations of these loops add to."""
+    def _sums(self, loops: Sequence[For]) -> list[Reduction]:
+        """The sums, and the like, of scalars in which iterations of these loops meet."""
         known = [found for loop in loops if (found := self.of.facts.loops.get(loop.name)) is not None]
-        return {one.target for found in known for one in found.reductions if one.kind == "scalar"}
+        return [reduction for found in known for reduction in found.reductions if reduction.kind == "scalar"]
 
     def partial_results(self) -> int:
         """How many elements the array of a sum has: one for each warp, for each thread where these are no warps."""
@@ -349,7 +348,8 @@ class _Whole:
         loop, lanes, teams = band[-1], self.size[0], self.of.facts.gpu.teams
         if inside != {"thread.x"} or any(one.run == "thread.x" for one in band):
             raise _Refused(f"other statements stand between the threads of '{loop.name}' and those inside it")
-        if self._added_to(band) & self._added_to([one for one in statements(loop.body, For) if one.run in THREADS]):
+        inner = self._sums([one for one in statements(loop.body, For) if one.run in THREADS])
+        if {one.target for one in self._sums(band)} & {one.target for one in inner}:
             raise _Refused(f"the threads of '{loop.name}' and those inside it add to the same")
         if self.of.complete and lanes not in teams:
             raise _Refused(f"each iteration of '{loop.name}' would have a team of {lanes} threads: "
