@@ -21,7 +21,7 @@ import loopwright as lw
 from .judge import function_of
 from .total_programs import NAME, total_program
 
-SEEDS = (14, 24, 37, 43)
+SEEDS = (14, 24, 43)
 """The first and the last one found that threads lost rows of a total with statements between its loops."""
 NEVER = 10**9
 
