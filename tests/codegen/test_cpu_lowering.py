@@ -89,6 +89,11 @@ kernel fits(b: float64[1] C, h: int64[1] C):
         if b[i] > 2.0:
             h[i] = checked(int64(b[i]), b[i] < 100.0, not_finite)
 """
+LENGTHS = """
+kernel lengths(b: float64[1] C):
+    for i in 0 .. size(b, 0):
+        b[i] = hypot(b[i], 0.0) if b[i] > 1.0 else 0.0
+"""
 CHOSEN = """
 kernel chosen(b: float64[1] C) -> tuple(python int64, float64):
     var k: int64
@@ -173,6 +178,7 @@ class Case:
             FOUND: [np.arange(N).astype("int8")],
             COUNTED: [np.full(N, -128, "int8")],
             SUMS: [small(N), np.zeros(N)],
+            LENGTHS: [small(N)],
             TURNS: [small(N), np.zeros(N)],
             ROWS: [small(N, 21), np.zeros(N)],
             DRAWN: [np.zeros(N, "int64")],
@@ -207,6 +213,7 @@ CASES = {
     "accumulators": Case(TOTAL, "parallelize i", "lw_piece"),
     "tail masking": Case(ROWS, "vectorize j", "lw_masked_float64("),
     "skipped blocks": Case(FOUND, "", "lw_block"),
+    "early functions": Case(LENGTHS, "vectorize i", "LW_EARLY(lw_early"),
     "shared divisions": Case(WRAPPED, "", "const int64_t lw_quotient ="),
     "outlining": Case(LARGE, "", "lw_nest_1("),
     "shared checks": Case(TABLE, "", "h_[lw_at] = lw_value;"),

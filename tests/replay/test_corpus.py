@@ -90,6 +90,7 @@ def test_what_cannot_be_made_says_so(tmp_path: Path) -> None:
     assert names == {f"{way}.{kind}" for way in ("avx2", "plain") for kind in ("schedule", "program", "c")}
     assert {path.name for path in (tmp_path / "all" / "headers").iterdir()} == {
         "choices.h",
+        "early.h",
         "integers.h",
         "lockstep.h",
         "loopwright.h",

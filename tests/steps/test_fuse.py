@@ -1,14 +1,16 @@
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
+from loopwright.ir.interp import interpret
 from loopwright.ir.nodes import Kernel
 from loopwright.ir.text import print_kernel
 from loopwright.ir.walk import loops
 from loopwright.steps.fuse import Fuse
 from steps.kernels import MATMUL, ROWS, WHILE, known
 from steps.pictures import check_picture
-from steps.same import check_same, refusal
+from steps.same import after, check_same, refusal
 
 HEAD = "\nkernel two(n: int64, m: int64, a: float64[1] C, b: float64[1] C, c: int64[1] C):\n"
 CHAIN = (
@@ -29,10 +31,62 @@ AHEAD = (
         b[j] = a[j + 1]
 """
 )
+BETWEEN = (
+    HEAD
+    + """
+    var t.1: float64
+    allocate u: float64[m]
+    for k in 0 .. m:
+        u[k] = 1.0
+    for i in 0 .. n:
+        a[i] = b[i]
+    t.1 = 2.0
+    for k.1 in 0 .. m:
+        u[k.1] = u[k.1] + a[k.1]
+    for j in 0 .. n:
+        b[j] = a[j] + t.1
+    for k.2 in 0 .. m:
+        b[k.2] = b[k.2] + u[k.2]
+"""
+)
+LOCAL = (
+    HEAD
+    + """
+    var t.1: int64
+    allocate u: float64[size(a, 0)]
+    for i in 0 .. size(a, 0):
+        u[i] = b[i]
+    t.1 = checked(0, c[0] < 4, shape)
+    for j in 0 .. size(a, 0):
+        a[j] = u[j] + 1.0
+"""
+)
 
 
 def test_the_picture() -> None:
     check_picture(Fuse)
+
+
+def test_what_stands_between_goes_before_or_behind() -> None:
+    text = print_kernel(check_same(BETWEEN, "fuse i j", scalars=(0, 1, 3)))
+    assert text.index("t.1 = 2.0") < text.index("in 0 .. n:") < text.index("for k.1")
+    assert text.index("b[i] = a[i] + t.1") < text.index("for k.1")
+
+
+def test_a_test_goes_before_a_loop_that_leaves_nothing() -> None:
+    changed = after(LOCAL, "fuse i j")
+    text = print_kernel(changed)
+    assert text.index("checked") < text.index("for i")
+    for kernel in (known(LOCAL)[0], changed):
+        a, b = np.zeros(3), np.arange(3.0)
+        with pytest.raises(ValueError):
+            interpret(kernel, [3, 1, a, b, np.full(1, 4)])
+        assert not a.any()
+        interpret(kernel, [3, 1, a, b, np.zeros(1, np.int64)])
+        assert a.tolist() == [1.0, 2.0, 3.0]
+    assert "may end with an error" in refusal(
+        LOCAL.replace("u[i] = b[i]", "a[i] = b[i]").replace("u[j]", "b[j]"), "fuse i j"
+    )
 
 
 @pytest.mark.parametrize(
@@ -61,8 +115,10 @@ def test_equal_trips(first: str, second: str, shown: str) -> None:
     ("text", "loops_", "word"),
     [
         (AHEAD, "i j", "touch the same elements of 'a'"),
-        (CHAIN, "j i", "does not stand right after"),
-        (CHAIN.replace("    for j", "    c[0] = 1\n    for j"), "i j", "does not stand right after"),
+        (CHAIN, "j i", "does not stand after"),
+        (CHAIN.replace("    for j", "    c[c[1]] = 1\n    for j"), "i j", "may end with an error"),
+        (CHAIN.replace("    for j", "    b[n] = a[n]\n    for j"), "i j", "has its place there"),
+        (BETWEEN.replace("t.1 = 2.0", "t.1 = checked(2.0, c[0] > 0, shape)"), "i j", "may end with an error"),
         (CHAIN.replace("j in 0 .. n", "j in 0 .. m"), "i j", "may differ in their trip counts or steps"),
         (CHAIN.replace("j in 0 .. n", "j in 0 .. n step 2"), "i j", "may differ in their trip counts or steps"),
         (CHAIN.replace("j in 0 .. n", "j in n .. 0 step -1"), "i j", "may differ in their trip counts or steps"),
@@ -70,7 +126,7 @@ def test_equal_trips(first: str, second: str, shown: str) -> None:
         (CHAIN.replace("b[j] = a[j] + 1.0", "if a[j] > 1.0:\n            break j"), "i j", "holds a break"),
         (CHAIN.replace("b[j] = a[j] + 1.0", "if a[j] > 1.0:\n            continue j"), "i j", "holds a continue"),
         (CHAIN.replace("0 .. n:\n        b", "0 .. n parallel:\n        b"), "i j", "comes last"),
-        (ROWS, "i j", "does not stand right after"),
+        (ROWS, "i j", "does not stand after"),
         (ROWS, "i k", "no loop 'k'"),
         (CHAIN, "i j -1", "touch the same elements of"),
         (CHAIN, "i j 65", "at most 64"),

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from loopwright.ir.nodes import Assign, Binary, Body, Call, Cast, Compare, Const, Expr, If, Load, Select, Store, Var
-from loopwright.ir.queries import arrays_stored
+from loopwright.ir.queries import arrays_loaded, arrays_stored
 from loopwright.ir.walk import children
 
 LOAD, CONVERT, SELECT, COMPARE = 5.0, 5.0, 2.0, 2.0
@@ -28,6 +28,14 @@ def recurrence_latency(body: Body, carried: Collection[str]) -> float:
     ready: dict[str, float] = dict.fromkeys((*carried, *arrays), 0.0)
     _run(body, ready, arrays, 0.0)
     return max((ready[name] for name in (*carried, *arrays)), default=0.0)
+
+
+def iteration_latency(body: Body) -> float:
+    """Cycles from the loads of an iteration to the last of its results."""
+    arrays = arrays_stored(body) | arrays_loaded(body)
+    ready: dict[str, float] = dict.fromkeys(arrays, 0.0)
+    _run(body, ready, arrays, 0.0)
+    return max(ready.values(), default=0.0)
 
 
 def _run(body: Body, ready: dict[str, float], arrays: Collection[str], after: float) -> None:

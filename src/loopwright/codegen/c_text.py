@@ -61,7 +61,7 @@ class Environment(Protocol):
     def checked(self, node: Checked) -> str: ...
     def cannot_overflow(self, expr: Expr) -> bool: ...
     def is_apart(self, expr: Expr) -> bool: ...
-    def divided(self, expr: Expr) -> str: ...
+    def computed(self, expr: Expr) -> str: ...
     def is_compared(self, expr: Expr) -> bool: ...
     def asks_both(self, expr: Logical) -> bool: ...
     def is_late(self, expr: Expr) -> bool: ...
@@ -244,7 +244,7 @@ def _unary(expr: Unary, operand: str, env: Environment) -> str:
 
 
 def _binary(expr: Binary, env: Environment) -> str:
-    if expr.op in ("floordiv", "mod") and (known := env.divided(expr)):
+    if expr.op in ("floordiv", "mod") and (known := env.computed(expr)):
         return known
     if expr.op == "and" and (bits := _few_bits(expr, env)):
         return bits
@@ -373,7 +373,9 @@ def _call(expr: Call, arguments: list[str], env: Environment) -> str:
         return f"lw_{expr.function}_{first.name}({joined})"
     library = LIBRARY.get(expr.function, expr.function)
     if expr.function in VECTOR_FUNCTIONS:
-        return f"{_of_lanes(library, first, env)}({joined})"
+        text = f"{_of_lanes(library, first, env)}({joined})"
+        known = env.computed(expr)
+        return f"LW_EARLY({known}, {text})" if known else text
     return f"{library}{'f' if first == FLOAT32 else ''}({joined})"
 
 

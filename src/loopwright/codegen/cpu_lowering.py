@@ -11,6 +11,7 @@ from loopwright.codegen.accumulators import interleave_reductions
 from loopwright.codegen.compaction import compact_streams
 from loopwright.codegen.contraction import keep_products_apart
 from loopwright.codegen.decisions import CodegenInput, LoopLowering
+from loopwright.codegen.early_functions import compute_early
 from loopwright.codegen.if_conversion import select_updates
 from loopwright.codegen.inspection import inspect_strips
 from loopwright.codegen.lanes import fill_lanes
@@ -74,6 +75,9 @@ PASSES = (
     CpuPass("accumulators", interleave_reductions, "of loops in lanes, reductions that nothing else is done with"),
     CpuPass("tail masking", mask_tails, "of loops in lanes, those that add up rows and have no text of their own"),
     CpuPass("skipped blocks", skip_blocks, "of loops without lanes, those that nothing else is done with"),
+    CpuPass(
+        "early functions", compute_early, "of loops in lanes, those whose every lane is sure to be one of a register"
+    ),
     CpuPass("shared divisions", share_divisions, "behind the regions, which are functions of their own"),
     CpuPass("outlining", outline_nests, "behind the regions, which are functions already"),
     CpuPass("shared checks", share_checks, "likewise; and behind what makes checks in another place"),

@@ -13,7 +13,7 @@ from loopwright.analysis.facts import Bounds, Facts, Reduction
 from loopwright.codegen.arrays import ArrayText
 from loopwright.codegen.work import LoopWork
 from loopwright.ir.linear import parted
-from loopwright.ir.nodes import Allocate, Binary, Body, Checked, Const, Dim, Expr, For, Kernel, Load, Store, Var
+from loopwright.ir.nodes import Allocate, Binary, Body, Call, Checked, Const, Dim, Expr, For, Kernel, Load, Store, Var
 from loopwright.ir.program import Way
 from loopwright.ir.queries import contains
 from loopwright.ir.types import Scalar
@@ -256,7 +256,8 @@ class LoopLowering:
     iterations in which nothing happens. looked_up: loops that are kept out of lanes, as they only look things up.
     apart: products (by their identity) that no multiply-add takes in. masked: loops in lanes that end in a masked
     register where they are short. divisions: those that are done once before a statement (by its identity), for it and
-    those after it. late: remainders (by their identity) that the next iteration waits for. separated: stores (by their
+    those after it. early: functions that are computed before a statement (by its identity), whether it needs them or
+    not. late: remainders (by their identity) that the next iteration waits for. separated: stores (by their
     identity) that no wide one takes in. outlined: statements, and sides of branches, with a function of their own.
     checks: the accesses that have checked the index of others already, and those others; itself for one that has.
     lockstep: loops whose iterations go on together in lanes, and in how many vectors."""
@@ -280,6 +281,7 @@ class LoopLowering:
     apart: frozenset[int] = frozenset()
     masked: frozenset[str] = frozenset()
     divisions: Mapping[int, tuple[Binary, ...]] = field(default_factory=dict)
+    early: Mapping[int, tuple[Call, ...]] = field(default_factory=dict)
     lockstep: Mapping[str, int] = field(default_factory=dict)
     late: frozenset[int] = frozenset()
     separated: frozenset[int] = frozenset()

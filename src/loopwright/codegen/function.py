@@ -68,9 +68,9 @@ class Function:
     from outside, in order of first use. scoped: loop variables and the like. buffers: local arrays on the heap, freed
     at the end. rooms: what holds the size of their memory. ending: what else is done on every way out. replaced: array
     elements that live in a variable for a while, by (array, index). renamed: locals so; widened: to which C type reads
-    convert some of these. divided: quotients and
-    remainders that are kept for a while; checked: indices, by the access that has checked them. broken: loops that run
-    in strips, with the label behind them. nested: in how many loops of this function text is being written. owed: by
+    convert some of these. computed: names of quotients, remainders, and values of functions that are there already;
+    checked: indices, by the access that has checked them. broken: loops that run in strips, with the label behind them.
+    nested: in how many loops of this function text is being written. owed: by
     names of loops, operations of those around that they count. counters: what counts the iterations of loops of which
     there is a constant number, from 0 on. own_bytes: of the arrays that each thread of a block keeps in registers.
     asks: whether the text of a device function asks whether to stop. both: it is also compiled as one that does not:
@@ -89,7 +89,7 @@ class Function:
     replaced: dict[tuple[str, tuple[Expr, ...]], str] = field(default_factory=dict)
     renamed: dict[str, str] = field(default_factory=dict)
     widened: dict[str, str] = field(default_factory=dict)
-    divided: dict[Expr, str] = field(default_factory=dict)
+    computed: dict[Expr, str] = field(default_factory=dict)
     checked: dict[Access, str] = field(default_factory=dict)
     counters: dict[str, str] = field(default_factory=dict)
     broken: dict[str, str] = field(default_factory=dict)
@@ -358,9 +358,9 @@ class Writer:
         """Whether a remainder is to be there soon."""
         return id(expr) in self.decided.late
 
-    def divided(self, expr: Expr) -> str:
-        """The name under which a quotient or a remainder is kept here; '' where it has to be computed."""
-        return self.function.divided.get(expr, "")
+    def computed(self, expr: Expr) -> str:
+        """The name under which a value is kept here; '' where it has to be computed."""
+        return self.function.computed.get(expr, "")
 
     def shifts_inside(self, expr: Binary, spare: int = 0) -> bool:
         """Whether a shift is known to be by less than the width, and not by a negative amount: C knows such shifts.

@@ -106,15 +106,15 @@ def passed(loop: For, counter: str, w: Writer) -> Iterator[tuple[str, ...]]:
     """Within, a body that asks how many iterations were before it, by a division, is told: counters of such a loop have
     become functions of its variable (ir/induction.py). Yields the line it begins with. counter: C text, '' for none."""
     step = loop.step.value if isinstance(loop.step, Const) else 0
-    outer, lines = w.function.divided, tuple[str, ...]()
+    outer, lines = w.function.computed, tuple[str, ...]()
     if step and counter and not settled_by(loop.lower) & unsettled_in(loop.body):
         quotient = Binary("floordiv", minus(variable(loop.name), loop.lower), number(int(step)))
         if any(one == quotient for one in expressions(loop.body, Binary)):
             name = w.fresh("lw_passed", "int64_t")
             lines = (f"const int64_t {name} = {counter};",)
-            w.function.divided = outer | {quotient: name}
+            w.function.computed = outer | {quotient: name}
     yield lines
-    w.function.divided = outer
+    w.function.computed = outer
 
 
 def _begun(

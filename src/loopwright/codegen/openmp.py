@@ -24,7 +24,9 @@ from loopwright.ir.walk import bodies
 
 CALL = (("call", "const lw_call *"),)
 HEADER = "".join((resources.files("loopwright.codegen") / name).read_text() for name in ("loopwright.h", "integers.h"))
-MORE_HEADERS = ("choices.h", "room.h", "reserved.h", "row_extremes.h", "lockstep.h")
+NOT_SUNK = ("-fno-tree-sink",)
+"""gcc would compute under the condition again what is computed before it."""
+MORE_HEADERS = ("choices.h", "room.h", "reserved.h", "row_extremes.h", "lockstep.h", "early.h")
 """What follows it in programs that need it."""
 
 
@@ -47,7 +49,9 @@ def generate(kernel: Kernel, facts: Facts, check_all: bool, strict: bool, determ
     guard = "" if check_all or not facts.guard.c_text else "lw_guard"
     entry = entry_function(w, {"threads": "call->threads", "watch": "call->watch"})
     functions = (*w.finished, *([guard_function(facts)] if guard else []), entry)
-    flags = ("-ffp-contract=off",) if strict or kernel.draws else ("-ffp-contract=fast",)
+    flags: tuple[str, ...] = ("-ffp-contract=off",) if strict or kernel.draws else ("-ffp-contract=fast",)
+    if w.decided.early:
+        flags += NOT_SUNK
     return Program(
         print_unit(TranslationUnit(_header(w), functions)),
         "lw_entry",
@@ -80,6 +84,7 @@ def _header(w: Writer) -> str:
     used = {
         "choices.h": w.chooses, "room.h": w.rooms, "reserved.h": bool(w.reserved),
         "row_extremes.h": bool(w.decided.masked), "lockstep.h": w.locksteps,
+        "early.h": bool(w.decided.early),
     }  # fmt: skip
     most = max(w.reserved.values(), default=0)
     reserved = f"#define LW_RESERVED ((size_t){most})\n" if most > RESERVED * 8 else ""

@@ -58,10 +58,12 @@ def write_body(body: Body, w: Writer) -> None:
 
 
 def _write_body(body: Body, w: Writer) -> None:
-    outer, checked = w.function.divided, w.function.checked
+    outer, checked = w.function.computed, w.function.checked
     for stmt in body:
         before = w.function.checked
-        if w.decided.divisions or w.function.divided:
+        if id(stmt) in w.decided.early:
+            _write_early(stmt, w)
+        elif w.decided.divisions or w.function.computed:
             _divide_before(stmt, w)
             write(stmt, w)
             _forget(unsettled_in((stmt,)), w)
@@ -69,7 +71,19 @@ def _write_body(body: Body, w: Writer) -> None:
             write(stmt, w)
         if isinstance(stmt, For):
             w.function.checked = before
-    w.function.divided, w.function.checked = outer, checked
+    w.function.computed, w.function.checked = outer, checked
+
+
+def _write_early(stmt: Stmt, w: Writer) -> None:
+    """A statement behind the functions that it may need."""
+    outer = w.function.computed
+    for call in w.decided.early[id(stmt)]:
+        kind = VALUE_TYPE[call.type.name]
+        name, text = w.fresh("lw_early", kind), w.text(call)
+        w.line(f"const {kind} {name} = LW_EARLY({text}, 0);")
+        w.function.computed = w.function.computed | {call: name}
+    write(stmt, w)
+    w.function.computed = outer
 
 
 def _divide_before(stmt: Stmt, w: Writer) -> None:
@@ -77,21 +91,21 @@ def _divide_before(stmt: Stmt, w: Writer) -> None:
     if not isinstance(stmt, Assign | Allocate):
         _forget(unsettled_in((stmt,)), w)  # its text may stand behind an assignment in it
     for division in w.decided.divisions.get(id(stmt), ()):
-        if w.divided(division):
+        if w.computed(division):
             continue
         kind, text = division.type.name, w.text(division)
-        known = w.divided(Binary("floordiv", division.left, division.right))
+        known = w.computed(Binary("floordiv", division.left, division.right))
         if known:
             text = f"lw_rest_{kind}({w.text(division.left)}, {w.text(division.right)}, {known})"
         name = w.fresh("lw_remainder" if division.op == "mod" else "lw_quotient", VALUE_TYPE[kind])
         w.line(f"const {VALUE_TYPE[kind]} {name} = {text};")
-        w.function.divided = w.function.divided | {division: name}
+        w.function.computed = w.function.computed | {division: name}
 
 
 def _forget(names: set[str], w: Writer) -> None:
     """Quotients and remainders of scalars and sizes that change."""
-    if names and any(settled_by(one) & names for one in w.function.divided):
-        w.function.divided = {one: name for one, name in w.function.divided.items() if not settled_by(one) & names}
+    if names and any(settled_by(one) & names for one in w.function.computed):
+        w.function.computed = {one: name for one, name in w.function.computed.items() if not settled_by(one) & names}
 
 
 def write(stmt: Stmt, w: Writer) -> None:

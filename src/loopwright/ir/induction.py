@@ -30,7 +30,6 @@ from loopwright.ir.nodes import (
     Break,
     Const,
     Continue,
-    Dim,
     Expr,
     For,
     If,
@@ -43,6 +42,7 @@ from loopwright.ir.nodes import (
     While,
 )
 from loopwright.ir.queries import contains, has, names_assigned, names_in, settled_by, types_assigned, unsettled_in
+from loopwright.ir.sizes import is_never_negative
 from loopwright.ir.types import INT64
 from loopwright.ir.walk import own_expressions, rewrite_body, rewrite_expr, statements, subexpressions
 
@@ -133,19 +133,8 @@ def _trips(loop: For) -> Expr:
     assert isinstance(loop.step, Const)
     stride = int(loop.step.value)
     first, end = (loop.lower, loop.upper) if stride > 0 else (loop.upper, loop.lower)
-    whole = end if first == number(0) and _is_never_negative(end) else minus(most(end, first), first)
+    whole = end if first == number(0) and is_never_negative(end) else minus(most(end, first), first)
     return whole if abs(stride) == 1 else Binary("floordiv", plus(whole, abs(stride) - 1), number(abs(stride)))
-
-
-def _is_never_negative(size: Expr) -> bool:
-    match size:
-        case Dim():
-            return True
-        case Const(value=value):
-            return value >= 0
-        case Binary(op="floordiv", left=left, right=Const(value=value)):
-            return value > 0 and _is_never_negative(left)
-    return False
 
 
 def _product(left: Expr, right: Expr) -> Expr:

@@ -58,6 +58,7 @@ from loopwright.recipe.grid_sums import few_rows, shared_sums
 from loopwright.recipe.grid_tiles import Bound, transposed
 from loopwright.recipe.grid_totals import totals
 from loopwright.recipe.interchange import depends
+from loopwright.recipe.loop_fusion import loops_fused
 from loopwright.recipe.loop_normalization import counted
 from loopwright.recipe.loop_search import searched
 from loopwright.recipe.order_of_keys import in_order_of_keys, in_order_that_is_asked_for
@@ -121,6 +122,7 @@ def _recipe(
         with_constant_sizes(partial)
         inspected(partial)
         counted(partial)
+        loops_fused(partial, longest=None)
         searched(partial)
         hoisted(partial)
         with_arrays_of_their_own(partial)

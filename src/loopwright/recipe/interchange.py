@@ -127,8 +127,8 @@ def _interchange(partial: PartialSchedule, chain: Chain) -> str:
     best = min(reversed(movable), key=lambda loop: costs[loop.name])
     if best is not inner and partial.verdict(best) == "sequential" and not _moves_on(accesses, inner, best, costs):
         return inner.name
-    if ties and inner.name in short_loops(chain):
-        return inner.name  # written out by the C compiler, it is no loop any more
+    if inner.name in short_loops(chain) and (ties or partial.verdict(best) == "sequential"):
+        return inner.name  # written out by the C compiler, it is no loop any more, and its elements are in registers
     if best is not inner and costs[best.name] * WORTH <= costs[inner.name]:
         worst = max(accesses, key=lambda walk: _weight(walk.strides.get(inner.name)))
         why = (

@@ -12,6 +12,7 @@ from loopwright.recipe.constant_sizes import with_constant_sizes
 from loopwright.recipe.index_set_splitting import apart_at_points
 from loopwright.recipe.interchange import in_order
 from loopwright.recipe.layouts import in_layouts
+from loopwright.recipe.loop_fusion import loops_fused
 from loopwright.recipe.loop_partitioning import without_conditions
 from loopwright.recipe.loop_reversal import upwards
 from loopwright.recipe.marks import LANES, LEVEL, marks
@@ -98,6 +99,8 @@ def _restructured(partial: PartialSchedule, target: CpuTarget) -> None:
     across_time(partial, target)
     if len(partial.decisions) > told and len(partial.written.body) == 1:
         return
+    # Before loops are told apart by what they hold: neighbours that go along the same elements are one.
+    loops_fused(partial)
     # What is the same in many iterations first: it stands beside products.
     hoisted(partial)
     # Products first that share a nest with other statements: what follows looks for nests that are one product.

@@ -15,11 +15,12 @@ from loopwright.ir.queries import contains, names_assigned, names_read
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import loops, statements
 from loopwright.recipe.distribution import isolate
-from loopwright.recipe.partial_schedule import NotTaken, PartialSchedule
+from loopwright.recipe.partial_schedule import NotTaken, PartialSchedule, whole
 from loopwright.recipe.scalar_expansion import temporaries, tying
 from loopwright.recipe.tunable import Tunable
 from loopwright.steps.expand import Expand
 from loopwright.steps.reorder import Reorder
+from loopwright.steps.specialize import Specialize
 from loopwright.steps.split import Split
 
 ABREAST = Tunable(
@@ -28,6 +29,14 @@ ABREAST = Tunable(
     (4, 8, 16, 32, 64),
     "recurrences that go together: some vector registers, and a cache line for each still fits into the first cache",
 )
+
+ALONG = Tunable(
+    "recurrences along rows, side by side",
+    64,
+    (16, 32, 64, 256),
+    "more that go on while one waits; their elements are still in the first cache at the next step",
+)
+"""Those that hand on nothing but elements that lie side by side."""
 
 MOST_SCALARS = 8
 """Scalars that a recurrence hands on: all of them are to stay in registers, or near them."""
@@ -81,12 +90,15 @@ def _apart(walk: AccessStrides, loop: str) -> float:
 
 def _interleave(partial: PartialSchedule, outer: str, recurrences: list[str]) -> None:
     names = " and ".join(f"'{user_name(name)}'" for name in dict.fromkeys(recurrences))
-    abreast = partial.number(ABREAST)
+    is_along = _is_along(partial, partial.around(outer)[-1])
+    abreast = partial.number(ALONG if is_along else ABREAST)
     why = (
         f"each step of {names} waits for the one before: {abreast} iterations of '{user_name(outer)}' go through them "
         "side by side"
     )
     partial.take(Split(outer, abreast), why)
+    if is_along:
+        whole(partial, Specialize((outer,), "full"), f"{why}; all of {abreast} in most stretches")
     scalars = _handed_on(partial, partial.around(outer)[-1])
     if len(scalars) > MOST_SCALARS:
         raise NotTaken
@@ -96,6 +108,14 @@ def _interleave(partial: PartialSchedule, outer: str, recurrences: list[str]) ->
         stretch = partial.around(name)[-2].name
         band = isolate(partial, name, stretch, why)
         partial.take(Reorder((band[1], band[0])), why, anew=True)
+
+
+def _is_along(partial: PartialSchedule, loop: For) -> bool:
+    """Whether neighbouring iterations of a loop touch neighbouring elements, or the same ones, and hand on no scalar to
+    one another's next steps: lanes need nothing but vectors then."""
+    inside = {id(stmt) for stmt in statements(loop.body)}
+    strides = [walk.strides.get(loop.name) for walk in partial.walks() if id(walk.stmt) in inside]
+    return all(stride in (0, 1) for stride in strides) and not _handed_on(partial, loop)
 
 
 def _handed_on(partial: PartialSchedule, loop: For) -> list[str]:

@@ -8,6 +8,7 @@ from loopwright.steps.balance import Balance
 from loopwright.steps.bind import Bind
 from loopwright.steps.carry import Carry
 from loopwright.steps.complete import Complete
+from loopwright.steps.contract import Contract
 from loopwright.steps.cut import Cut
 from loopwright.steps.demote import Demote
 from loopwright.steps.distribute import Distribute
@@ -57,6 +58,6 @@ from loopwright.steps.vectorize import Vectorize
 STEPS: tuple[type[Step], ...] = (
     Split, Tile, Align, Reorder, Swap, Sink, Hoist, Fuse, Fission, Distribute, Cut, Partition, Normalize, Reverse,
     Shift, Skew, Guard, Complete, Overrun, Separate, Specialize, Promote, Hold, Carry, Demote, Forward, Expand,
-    Privatize, Propagate, Pack, Stage, Reduce, Scan, Find, Rank, Resolve, Inspect, Redirect, Group, Abreast, Renumber,
-    Relayout, Unroll, UnrollAndJam, Reschedule, Vectorize, Lockstep, Parallelize, Balance, Bind,
+    Privatize, Contract, Propagate, Pack, Stage, Reduce, Scan, Find, Rank, Resolve, Inspect, Redirect, Group, Abreast,
+    Renumber, Relayout, Unroll, UnrollAndJam, Reschedule, Vectorize, Lockstep, Parallelize, Balance, Bind,
 )  # fmt: skip

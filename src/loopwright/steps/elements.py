@@ -33,7 +33,7 @@ def meet_in_one_iteration(kernel: Kernel, facts: Facts, loop: For, first: Body, 
     an iteration of the second part then meets its own one of the first part only."""
     if kernel.overlap or fields_overlap(kernel.arrays) or left_early(loop):
         return False
-    if names_assigned(first) & (names_assigned(rest) | names_read(rest)) or names_assigned(rest) & names_read(first):
+    if _share_scalars(first, rest):
         return False
     made = arrays_made(loop.body)
     met = (arrays_stored(first) | made) & _touched(rest) | (arrays_stored(rest) | made) & _touched(first)
@@ -60,6 +60,24 @@ def keeps_elements_in_order(kernel: Kernel, facts: Facts, band: Sequence[For], o
         if len(rest) > 1 and rest != [name for name in order if name in rest]:
             return False
     return True
+
+
+def are_apart(some: Body, others: Body) -> bool:
+    """Whether two pieces of a body have no scalar and no array in common that one of them changes: they may change
+    places, unless arrays of a call overlap."""
+    return not (_share_scalars(some, others) or _disturbs(some, others) or _disturbs(others, some))
+
+
+def _disturbs(some: Body, others: Body) -> bool:
+    """Whether one of them makes an array that the other uses, or writes to elements of one that the other accesses."""
+    accessed = arrays_loaded(others) | arrays_stored(others)
+    return bool(arrays_made(some) & _touched(others) or arrays_stored(some) & accessed)
+
+
+def _share_scalars(some: Body, others: Body) -> bool:
+    """Whether one of them sets a scalar that the other one uses."""
+    set_, others_set = names_assigned(some), names_assigned(others)
+    return bool(set_ & (others_set | names_read(others)) or others_set & names_read(some))
 
 
 def _touched(body: Body) -> set[str]:

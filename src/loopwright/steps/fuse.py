@@ -1,4 +1,5 @@
-"""The step `fuse`: two neighbouring loops become one, with a loop before and after it where only one of them runs."""
+"""The step `fuse`: two loops of one body become one, with a loop before and after it where only one of them runs (loop
+fusion)."""
 
 from __future__ import annotations
 
@@ -7,15 +8,29 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import ClassVar, Self
 
+from loopwright.analysis.equal_sizes import distance_by_tests
 from loopwright.analysis.facts import Facts
 from loopwright.analysis.trips import distance, offsets
+from loopwright.analysis.values import fields_overlap
 from loopwright.ir.linear import least, minus, most, number, plus, variable
-from loopwright.ir.nodes import Assign, Body, Expr, For, Kernel
-from loopwright.ir.queries import names_assigned, names_in
-from loopwright.ir.walk import bodies, statements
-from loopwright.steps.draft import again, finished, fresh, names_of, with_statement
+from loopwright.ir.nodes import Allocate, Assign, Body, Checked, Expr, For, Kernel, Stmt
+from loopwright.ir.queries import accesses, arrays_stored, escapes, names_assigned, names_in
+from loopwright.ir.sizes import is_never_negative
+from loopwright.ir.walk import bodies, expressions, statements
+from loopwright.steps.draft import again, finished, fresh, names_of, substituted, with_statement
+from loopwright.steps.elements import are_apart, meet_in_one_iteration
 from loopwright.steps.grammar import MaybeNumber
-from loopwright.steps.nest import missing, reordering, size_of, step_of, the_loop, too_large, unfit
+from loopwright.steps.nest import (
+    missing,
+    overlapping,
+    reordering,
+    size_of,
+    step_of,
+    the_loop,
+    too_large,
+    unfit,
+    without_value,
+)
 from loopwright.steps.step import Rejection, Step, legal
 
 DELAYS = (None, 1)
@@ -25,6 +40,7 @@ LONGEST = 64  # iterations that one loop may be delayed: beyond it, what the oth
 @dataclass(frozen=True, slots=True)
 class Fuse(Step):
     """Run two loops that follow one another as one: what an iteration leaves in the cache is used while it is there.
+    What stands between them goes before the first one, or stays behind where only the second one does not need it.
     Where they run equally often, the k-th iteration of the second goes with the k-th of the first, otherwise those of
     one number go together; fuse i j 2 lets j = 5 go with i = 7. What has no partner stays in a loop of its own.
     `fuse i j`:
@@ -45,20 +61,39 @@ class Fuse(Step):
     second: str
     delay: MaybeNumber = None
 
+    @property
+    def looks_around(self) -> bool:
+        return True
+
     def illegal(self, kernel: Kernel, facts: Facts, strict: bool) -> Rejection | None:
         rejection = missing(kernel, (self.first, self.second))
         if rejection is not None:
             return rejection
         first, second = the_loop(kernel, self.first), the_loop(kernel, self.second)
-        if not any(one is first and other is second for one, other in _neighbours(kernel)):
-            return Rejection(f"'{self.second}' does not stand right after '{self.first}'")
+        between = _between(kernel, first, second)
+        if between is None:
+            return Rejection(f"'{self.second}' does not stand after '{self.first}' in the same body")
+        if between and (rejection := _held_back(kernel, facts, first, between, second)) is not None:
+            return rejection
         if (rejection := unfit(kernel, (first, second))) is not None:
             return rejection
         draft = self._draft(kernel)
         if isinstance(draft, Rejection):
             return draft
         grown = size_of(draft.body) - size_of(kernel.body)
-        return too_large(kernel, grown) or reordering(kernel, draft, strict, facts)
+        if (rejection := too_large(kernel, grown)) is not None:
+            return rejection
+        if self._meet_in_one_iteration(kernel, facts, first, second):
+            return without_value(draft)
+        return reordering(kernel, draft, strict, facts)
+
+    def _meet_in_one_iteration(self, kernel: Kernel, facts: Facts, first: For, second: For) -> bool:
+        """Whether all that the loops have in common belongs to one iteration of both: isl need not be asked then."""
+        ahead = iterations_ahead(kernel, first, second) if self.delay is None else None
+        if ahead is None:
+            return False
+        rest = substituted(second.body, {second.name: plus(variable(first.name), ahead)})
+        return meet_in_one_iteration(kernel, facts, replace(first, body=(*first.body, *rest)), first.body, rest)
 
     def apply(self, kernel: Kernel) -> Kernel:
         draft = self._draft(kernel)
@@ -67,14 +102,20 @@ class Fuse(Step):
 
     def _draft(self, kernel: Kernel) -> Kernel | Rejection:
         first, second = the_loop(kernel, self.first), the_loop(kernel, self.second)
-        ahead = _ahead(kernel, first, second) if self.delay is None else None
+        ahead = iterations_ahead(kernel, first, second) if self.delay is None else None
         if ahead is not None:
             loops: Body | Rejection = (_both(first, second, plus(variable(first.name), ahead)),)
         else:
             loops = _in_pieces(kernel, first, second, self.delay or 0)
         if isinstance(loops, Rejection):
             return loops
-        return with_statement(with_statement(kernel, second, ()), first, loops)
+        between = _between(kernel, first, second) or ()
+        aside = _aside(first, between, second)
+        assert aside is not None
+        draft = kernel
+        for stmt in (*between, second):
+            draft = with_statement(draft, stmt, ())
+        return with_statement(draft, first, (*aside[0], *loops, *aside[1]))
 
     @classmethod
     def instances(cls, kernel: Kernel, facts: Facts, strict: bool) -> tuple[Self, ...]:
@@ -86,20 +127,67 @@ class Fuse(Step):
 
 
 def _neighbours(kernel: Kernel) -> Iterator[tuple[For, For]]:
-    """Pairs of loops that follow one another in the same body."""
+    """Pairs of loops that follow one another in the same body, whatever else stands between them."""
     every: list[Body] = [kernel.body, *(body for stmt in statements(kernel.body) for body in bodies(stmt))]
     for body in every:
-        for one, other in pairwise(body):
-            if isinstance(one, For) and isinstance(other, For):
-                yield one, other
+        yield from pairwise(stmt for stmt in body if isinstance(stmt, For))
 
 
-def _ahead(kernel: Kernel, first: For, second: For) -> Expr | None:
+def _between(kernel: Kernel, first: For, second: For) -> Body | None:
+    """What stands between two statements of one body; None where the second does not come after the first in one."""
+    every: list[Body] = [kernel.body, *(body for stmt in statements(kernel.body) for body in bodies(stmt))]
+    for body in every:
+        places = [at for at, stmt in enumerate(body) if stmt is first or stmt is second]
+        if len(places) == 2:
+            return body[places[0] + 1 : places[1]] if body[places[0]] is first else None
+    return None
+
+
+def _aside(first: For, between: Body, second: For) -> tuple[Body, Body] | None:
+    """What stands between two loops: what can go before the first one, and what can stay behind the second one; None
+    where something can do neither."""
+    before: list[Stmt] = []
+    after: list[Stmt] = []
+    for stmt in between:
+        if all(are_apart((stmt,), (other,)) for other in (first, *after)):
+            before.append(stmt)
+        elif are_apart((stmt,), (second,)):
+            after.append(stmt)
+        else:
+            return None
+    return tuple(before), tuple(after)
+
+
+def _held_back(kernel: Kernel, facts: Facts, first: For, between: Body, second: For) -> Rejection | None:
+    """Why what stands between two loops cannot move out of their way."""
+    if overlapping(kernel) is not None or fields_overlap(kernel.arrays):
+        return Rejection(f"something stands between '{first.name}' and '{second.name}', and arrays may overlap")
+    aside = _aside(first, between, second)
+    if aside is None or any(escapes(stmt) for stmt in between):
+        return Rejection(f"what stands between '{first.name}' and '{second.name}' has its place there")
+    # nobody sees how far a loop came that does not fail itself, and writes to arrays that are gone with an error
+    is_unseen = not arrays_stored((first,)) & {one.name for one in kernel.arrays} and not _may_fail(first, facts)
+    if any(_may_fail(stmt, facts) for stmt in (aside[1] if is_unseen else between)):
+        return Rejection(f"what stands between '{first.name}' and '{second.name}' may end with an error")
+    return None
+
+
+def _may_fail(stmt: Stmt, facts: Facts) -> bool:
+    """Whether a statement may end with an error."""
+    for part in (*expressions((stmt,), Checked), *accesses((stmt,))):
+        if any(bounds.kind == "checked" for bounds in facts.bounds_of(part)):
+            return True
+    made = statements((stmt,), Allocate)
+    return not all(is_never_negative(size) for one in made for size in one.shape)
+
+
+def iterations_ahead(kernel: Kernel, first: For, second: For) -> Expr | None:
     """How far the second loop's variable is ahead of the first one's in the same iteration of the new loop, where the
     loops run equally often."""
     form = distance(kernel, first, second)
     if form is None:
-        return None
+        constant = distance_by_tests(kernel, first, second)
+        return None if constant is None else number(constant)
     if form.is_constant:
         return number(form.constant)
     return None if _changing(first, second) else minus(second.lower, first.lower)

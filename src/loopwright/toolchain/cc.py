@@ -42,6 +42,8 @@ ONE_COPY = "-fno-ipa-cp-clone"
 """Loops that threads share are functions, which are called in another place where one thread runs all iterations. With
 -O3 gcc makes a copy for that call, which begins at iteration 0; to compile a product of matrices takes it half as long
 again, and the copy is no faster. What has one value in all calls it still knows."""
+ONLY_GCC = frozenset({"-fno-tree-sink"})
+"""Flags for texts that other compilers do not know, nor need."""
 FEW_SEGMENTS = ("-Wl,-z,norelro", "-Wl,-z,noseparate-code")
 """A library is two mappings of its file instead of five: it is half as large, and loaded in half the time. A process
 may have some 65,000 mappings, and who tunes or tests a lot loads thousands of libraries."""
@@ -157,8 +159,9 @@ def build(text: str, flags: Sequence[str], config: Tools) -> Artifact:
             f"{compiler.command[0]} has no OpenMP: kernels run on one thread. To get it: "
             + ("brew install libomp" if sys.platform == "darwin" else "apt install libomp-dev, or use gcc"),
         )
+    known = (flag for flag in flags if flag not in ONLY_GCC or ONE_COPY in compiler.tuning)
     return build_with(
-        for_flags(compiler, config.compiler_flags), text, (*compiler.openmp, *flags, *config.compiler_flags), config
+        for_flags(compiler, config.compiler_flags), text, (*compiler.openmp, *known, *config.compiler_flags), config
     )
 
 

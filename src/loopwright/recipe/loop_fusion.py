@@ -1,0 +1,144 @@
+"""Loops over the same elements, one after the other, as whole-array expressions leave them: `k = sin(y)`, then
+`y = y + h * k`. As one loop (loop fusion) they go through memory once and not each for itself, are one launch on a GPU,
+and a local array between them is a scalar (array contraction; Gao, Olsen, Sarkar and Thekkath 1992)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from loopwright.analysis.recurrence_latency import iteration_latency
+from loopwright.ir.linear import linear, plus, variable
+from loopwright.ir.nodes import Allocate, Body, Checked, Const, Expr, For, Kernel, Load, Store, While
+from loopwright.ir.queries import accesses, arrays_made, contains, escapes, has
+from loopwright.ir.user_text import user_name
+from loopwright.ir.walk import bodies, expressions, loops, statements
+from loopwright.recipe.partial_schedule import Chain, NotTaken, PartialSchedule
+from loopwright.recipe.tunable import Tunable
+from loopwright.steps.contract import Contract
+from loopwright.steps.draft import substituted
+from loopwright.steps.fuse import Fuse, iterations_ahead
+
+FUSED = Tunable(
+    "loops over the same elements",
+    1,
+    (0, 1),
+    "one pass over memory, or fewer arrays at a time",
+    leads=True,
+    words=("apart", "as one"),
+)
+
+MOST_ARRAYS = 16
+"""Arrays that one loop goes along at a time: about as many as a core fetches ahead of its loads."""
+
+LONGEST = 64.0
+"""Cycles from the loads of an iteration to its last result, on a CPU: of longer ones, as two functions in a row make, a
+core cannot look far enough ahead to run several at a time, and they wait. A GPU has other threads for that."""
+
+FAR = 8
+"""How many loops further on a partner is looked for."""
+
+Element = tuple[str, tuple[Expr, ...]]
+"""An array, and an index of it in the variables of one nest."""
+
+
+def loops_fused(partial: PartialSchedule, longest: float | None = LONGEST) -> None:
+    """Make one loop of neighbours that use the same elements, where no iteration waits for another one then. longest:
+    the latency that iterations of one loop may have, in cycles; None: any."""
+    before, tried, fused = partial.kernel, set[tuple[str, str]](), set[str]()
+    with partial.together():
+        while (pair := next((one for one in _pairs(partial, longest) if _names(one) not in tried), None)) is not None:
+            if not partial.number(FUSED):
+                return
+            tried.add(_names(pair))
+            if _are_fused(partial, *pair):
+                fused |= {loop.name for loop in pair[0]}
+        if partial.kernel is before:
+            return
+        for array in sorted(arrays_made(partial.kernel.body)):
+            step = Contract(array)
+            if partial.allows(step):
+                partial.take(
+                    step, f"each iteration writes the element of '{user_name(array)}' that it reads", anew=True
+                )
+        partial.begin_again()
+        present = {name: partial.facts.loops[name].verdict for name in fused & set(loops(partial.kernel))}
+        if not set(present.values()) <= {"parallel", "reduction"}:
+            raise NotTaken
+
+
+def _names(pair: tuple[Chain, Chain]) -> tuple[str, str]:
+    return pair[0][0].name, pair[1][0].name
+
+
+def _are_fused(partial: PartialSchedule, first: Chain, second: Chain) -> bool:
+    """Whether two nests could be made one, loop by loop."""
+    before = partial.kernel
+    with partial.together():
+        for one, other in zip(first, second, strict=True):
+            why = f"'{user_name(one.name)}' and '{user_name(other.name)}' go along the same elements: once is enough"
+            partial.take(Fuse(one.name, other.name), why)
+    return partial.kernel is not before
+
+
+def _pairs(partial: PartialSchedule, longest: float | None) -> Iterator[tuple[Chain, Chain]]:
+    """Nests of one body over the same iterations that have elements in common, the nearest ones first."""
+    every = [partial.kernel.body, *(body for stmt in statements(partial.kernel.body) for body in bodies(stmt))]
+    for body in every:
+        nests = [chain for stmt in body if isinstance(stmt, For) and (chain := _elementwise(partial, stmt))]
+        for away in range(1, FAR + 1):
+            for first, second in zip(nests, nests[away:], strict=False):
+                if _are_worth_it(partial.kernel, first, second, longest):
+                    yield first, second
+
+
+def _elementwise(partial: PartialSchedule, outermost: For) -> Chain:
+    """A perfect nest that computes elements, each for itself; empty where it is something else."""
+    chain = [outermost]
+    while len(chain[-1].body) == 1 and isinstance(chain[-1].body[0], For):
+        chain.append(chain[-1].body[0])
+    inner = chain[-1].body
+    if contains(inner, For, While, Allocate) or any(escapes(stmt) for stmt in inner):
+        return ()
+    for loop in chain:
+        found = partial.proven(loop)
+        if found is None or found.verdict not in ("parallel", "reduction") or found.last or found.alike:
+            return ()
+        if loop.run != "sequential" or any(one.kind != "scalar" for one in found.reductions):
+            return ()
+    is_sure = all(one.kind == "proven" for part in _checked(inner) for one in partial.facts.bounds_of(part))
+    return tuple(chain) if is_sure else ()
+
+
+def _checked(body: Body) -> list[Load | Store | Checked]:
+    return [*accesses(body), *expressions(body, Checked)]
+
+
+def _are_worth_it(kernel: Kernel, first: Chain, second: Chain, longest: float | None) -> bool:
+    """Whether the second nest uses elements that the first one has just had, in the same iteration."""
+    if len(first) != len(second):
+        return False
+    values: dict[str, Expr] = {}
+    for one, other in zip(first, second, strict=True):
+        ahead = iterations_ahead(kernel, one, other)
+        if not isinstance(ahead, Const):
+            return False
+        values[other.name] = plus(variable(one.name), ahead)
+    bodies_ = first[-1].body, substituted(second[-1].body, values)
+    if len({part.array for body in bodies_ for part in accesses(body)}) > MOST_ARRAYS:
+        return False
+    if len({any(has(index, Load) for part in accesses(body) for index in part.index) for body in bodies_}) > 1:
+        return False  # one that gathers, and one that need not
+    if longest is not None and iteration_latency(bodies_[0] + bodies_[1]) > longest:
+        return False
+    if all(map(_only_copies, bodies_)):
+        return False  # the C library copies faster than any loop
+    ours, theirs = map(_elements, bodies_)
+    return bool(ours & theirs)
+
+
+def _only_copies(body: Body) -> bool:
+    return all(isinstance(stmt, Store) and isinstance(stmt.value, Load) for stmt in body)
+
+
+def _elements(body: Body) -> set[Element]:
+    return {(part.array, tuple(linear(index).expr for index in part.index)) for part in accesses(body)}
