@@ -61,6 +61,31 @@ ONE: dict[F, tuple[int, int]] = {
 """Loops that are left outermost, and local arrays."""
 
 
+def softmax(m: Any) -> Any:
+    most = m.max(axis=1)
+    e = np.exp(m - most[:, None])
+    total = e.sum(axis=1)
+    return e / total[:, None]
+
+
+def row_cosines(m: Any, k: Any) -> Any:
+    left = np.sqrt((m * m).sum(axis=1))
+    right = np.sqrt((k * k).sum(axis=1))
+    return (m * k).sum(axis=1) / (left * right)
+
+
+def two_products(m: Any, x: Any, y: Any) -> Any:
+    return m @ x, m @ y
+
+
+ROWS: dict[F, int] = {softmax: 4, row_cosines: 6, two_products: 2}
+"""Steps `fuse` on a CPU."""
+
+
+def column_sums(m: Any) -> Any:
+    return m.mean(axis=0), m.max(axis=0)
+
+
 def blurred(a: Any, b: Any) -> None:
     b[1:-1] = a[:-2] + a[2:]
     a[1:-1] = 0.5 * b[1:-1]
@@ -105,11 +130,14 @@ def given(function: F, size: int) -> tuple[Any, ...]:
         return (random.random((max(size, 2), size + 2)),)
     count = function.__code__.co_argcount
     names = function.__code__.co_varnames[:count]
+    if names[0] == "m" and function is not adam:
+        size = min(size, 70)
+        return tuple(random.random((size + 1, size) if name in ("m", "k") else size) for name in names)
     return tuple(3 if name in ("steps", "t") else random.random(max(size, 1)) for name in names)
 
 
 @pytest.mark.parametrize("device", ["cpu", "emulated"])
-@pytest.mark.parametrize("function", [*ONE, *APART, summed_between], ids=lambda one: one.__name__)
+@pytest.mark.parametrize("function", [*ONE, *ROWS, *APART, column_sums, summed_between], ids=lambda one: one.__name__)
 def test_results_are_pythons(function: F, device: str) -> None:
     kernel = lw.kernel(function)
     for size in (1, 3, 64, 700):
@@ -131,6 +159,16 @@ def test_one_loop(function: F, device: str) -> None:
     made = {"momentum": 2, "adam": 2, "gradient": 3, "moments": 0, "over_lengths": 1}[function.__name__]
     fused = {"momentum": 3, "adam": 4, "gradient": 6, "moments": 3, "over_lengths": 2}[function.__name__]
     assert (schedule.count("contract "), schedule.count("fuse ")) == (made, fused)
+
+
+@pytest.mark.parametrize("function", ROWS, ids=lambda one: one.__name__)
+def test_rows_are_gone_through_while_they_are_near(function: F) -> None:
+    schedule = lw.kernel(function).explain(*given(function, 64)).schedule
+    assert schedule.count("fuse ") == ROWS[function] and "parallelize i" in schedule
+
+
+def test_columns_are_not_rows() -> None:
+    assert "reorder i.2 i.1" in lw.kernel(column_sums).explain(*given(column_sums, 64)).schedule
 
 
 @pytest.mark.parametrize("function", APART, ids=lambda one: one.__name__)

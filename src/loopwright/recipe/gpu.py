@@ -122,7 +122,7 @@ def _recipe(
         with_constant_sizes(partial)
         inspected(partial)
         counted(partial)
-        loops_fused(partial, longest=None)
+        loops_fused(partial, on_gpu=True)
         searched(partial)
         hoisted(partial)
         with_arrays_of_their_own(partial)

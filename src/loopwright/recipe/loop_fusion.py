@@ -4,10 +4,11 @@ and a local array between them is a scalar (array contraction; Gao, Olsen, Sarka
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import TypeVar
 
 from loopwright.analysis.recurrence_latency import iteration_latency
-from loopwright.ir.linear import linear, plus, variable
+from loopwright.ir.linear import linear, minus, plus, variable
 from loopwright.ir.nodes import Allocate, Body, Checked, Const, Expr, For, Kernel, Load, Store, While
 from loopwright.ir.queries import accesses, arrays_made, contains, escapes, has
 from loopwright.ir.user_text import user_name
@@ -37,16 +38,20 @@ core cannot look far enough ahead to run several at a time, and they wait. A GPU
 FAR = 8
 """How many loops further on a partner is looked for."""
 
+T = TypeVar("T")
+
 Element = tuple[str, tuple[Expr, ...]]
 """An array, and an index of it in the variables of one nest."""
 
 
-def loops_fused(partial: PartialSchedule, longest: float | None = LONGEST) -> None:
-    """Make one loop of neighbours that use the same elements, where no iteration waits for another one then. longest:
-    the latency that iterations of one loop may have, in cycles; None: any."""
+def loops_fused(partial: PartialSchedule, on_gpu: bool = False) -> None:
+    """Make one loop of neighbours that use the same elements, where no iteration waits for another one then; on a CPU
+    also of those that use the same rows, whatever they do with them: on a GPU each row would be a block's."""
     before, tried, fused = partial.kernel, set[tuple[str, str]](), set[str]()
     with partial.together():
-        while (pair := next((one for one in _pairs(partial, longest) if _names(one) not in tried), None)) is not None:
+        while (
+            pair := next((one for one in _candidates(partial, on_gpu) if _names(one) not in tried), None)
+        ) is not None:
             if not partial.number(FUSED):
                 return
             tried.add(_names(pair))
@@ -80,15 +85,62 @@ def _are_fused(partial: PartialSchedule, first: Chain, second: Chain) -> bool:
     return partial.kernel is not before
 
 
-def _pairs(partial: PartialSchedule, longest: float | None) -> Iterator[tuple[Chain, Chain]]:
-    """Nests of one body over the same iterations that have elements in common, the nearest ones first."""
+def _candidates(partial: PartialSchedule, on_gpu: bool) -> Iterator[tuple[Chain, Chain]]:
+    """Nests of one body over the same iterations that have elements or rows in common, the nearest ones first."""
     every = [partial.kernel.body, *(body for stmt in statements(partial.kernel.body) for body in bodies(stmt))]
     for body in every:
-        nests = [chain for stmt in body if isinstance(stmt, For) and (chain := _elementwise(partial, stmt))]
-        for away in range(1, FAR + 1):
-            for first, second in zip(nests, nests[away:], strict=False):
-                if _are_worth_it(partial.kernel, first, second, longest):
-                    yield first, second
+        loops_ = [stmt for stmt in body if isinstance(stmt, For)]
+        nests = [chain for loop in loops_ if (chain := _elementwise(partial, loop))]
+        for first, second in _neighbours(nests):
+            if _are_worth_it(partial.kernel, first, second, None if on_gpu else LONGEST):
+                yield first, second
+        rows = [] if on_gpu else [(loop,) for loop in loops_ if _is_of_rows(partial, loop)]
+        for (one,), (other,) in _neighbours(rows):
+            if not (_elementwise(partial, one) and _elementwise(partial, other)) and _share_rows(partial, one, other):
+                yield (one,), (other,)
+
+
+def _neighbours(nests: Sequence[T]) -> Iterator[tuple[T, T]]:
+    for away in range(1, FAR + 1):
+        yield from zip(nests, nests[away:], strict=False)
+
+
+def _is_of_rows(partial: PartialSchedule, loop: For) -> bool:
+    """Whether each iteration goes through rows for itself, in innermost loops."""
+    inner = [stmt for stmt in loop.body if isinstance(stmt, For)]
+    others = [stmt for stmt in loop.body if not isinstance(stmt, For)]
+    if (
+        not inner
+        or contains(tuple(others), For, While, Allocate)
+        or any(contains(one.body, For, While) for one in inner)
+    ):
+        return False
+    found = partial.proven(loop)
+    if found is None or found.verdict != "parallel" or found.last or found.alike or loop.run != "sequential":
+        return False
+    return not any(escapes(stmt) for stmt in loop.body) and _is_sure(partial, loop.body)
+
+
+def _share_rows(partial: PartialSchedule, one: For, other: For) -> bool:
+    """Whether two loops go through the same rows, along them, in the same iteration."""
+    ahead = iterations_ahead(partial.kernel, one, other)
+    if not isinstance(ahead, Const):
+        return False
+    body = substituted(other.body, {other.name: plus(variable(one.name), ahead)})
+    if len({part.array for part in accesses((*one.body, *body))}) > MOST_ARRAYS:
+        return False
+    return bool(_rows(one.name, one.body) & _rows(one.name, body))
+
+
+def _rows(outer: str, body: Body) -> set[Element]:
+    """The rows that innermost loops go along, element by element: arrays, and indices in the outer loop's variable."""
+    found: set[Element] = set()
+    for loop in (stmt for stmt in body if isinstance(stmt, For)):
+        for part in accesses(loop.body):
+            *places, last = (linear(index) for index in part.index)
+            if last.coefficient(loop.name) == 1 and any(place.coefficient(outer) for place in places):
+                found.add((part.array, (*(place.expr for place in places), minus(last.expr, variable(loop.name)))))
+    return found
 
 
 def _elementwise(partial: PartialSchedule, outermost: For) -> Chain:
@@ -103,14 +155,15 @@ def _elementwise(partial: PartialSchedule, outermost: For) -> Chain:
         found = partial.proven(loop)
         if found is None or found.verdict not in ("parallel", "reduction") or found.last or found.alike:
             return ()
-        if loop.run != "sequential" or any(one.kind != "scalar" for one in found.reductions):
+        if loop.run != "sequential" or any(one.kind == "scatter" for one in found.reductions):
             return ()
-    is_sure = all(one.kind == "proven" for part in _checked(inner) for one in partial.facts.bounds_of(part))
-    return tuple(chain) if is_sure else ()
+    return tuple(chain) if _is_sure(partial, inner) else ()
 
 
-def _checked(body: Body) -> list[Load | Store | Checked]:
-    return [*accesses(body), *expressions(body, Checked)]
+def _is_sure(partial: PartialSchedule, body: Body) -> bool:
+    """Whether nothing in a body can fail."""
+    parts = (*accesses(body), *expressions(body, Checked))
+    return all(one.kind == "proven" for part in parts for one in partial.facts.bounds_of(part))
 
 
 def _are_worth_it(kernel: Kernel, first: Chain, second: Chain, longest: float | None) -> bool:
