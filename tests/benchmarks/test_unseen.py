@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from benchmarks.unseen import algorithms, batches, fields, grids, layers, pairs, pictures, series, tables  # noqa: F401
+from benchmarks.unseen import algorithms, batches, expressions, fields, grids, layers, pairs, pictures, series, tables  # noqa: F401
 from benchmarks.unseen.__main__ import different, on_gpu, own, results
 from benchmarks.unseen.program import PROGRAMS
 

@@ -227,7 +227,7 @@ kernel two_grids(a: float64[2] C, b: float64[2] C, c: float64[2] C):
         for j in 0 .. size(a, 1):
             b[i, j] = 2.0 * a[i, j]
         for j.2 in 0 .. size(a, 1):
-            c[i, j.2] = a[i, j.2] - b[i, j.2]
+            c[i, j.2] = a[i, j.2] - b[i, 0]
 """
 
 ROWS_OF_ROWS = """

@@ -271,4 +271,4 @@ def test_rows_of_several_loops_may_add_to_what_they_have_in_common(shape: tuple[
     x = np.arange(float(shape[0] * shape[1])).reshape(shape) % 7
     found = agree(of_a_layer, x, x + 1, np.zeros(shape), np.zeros(shape[1]), strict=False)
     steps = [str(decision.step) for decision in found.analysed.recipe.decisions]
-    assert {"bind i block.x", "bind j thread.x 512", "bind j.2 thread.x 512", "bind j.3 thread.x 512"} <= set(steps)
+    assert {"fuse j.2 j.3", "bind i block.x", "bind j thread.x 512", "bind j.2 thread.x 512"} <= set(steps)

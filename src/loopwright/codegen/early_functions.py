@@ -58,17 +58,13 @@ def compute_early(given: CodegenInput, lowering: LoopLowering) -> LoopLowering:
 
 
 def _is_chosen_later(stmt: Stmt, loop: For) -> bool:
-    """Whether a function's value is kept in a scalar that a later statement may not need."""
-    if not isinstance(stmt, Assign) or not any(
-        one.function in VECTOR_FUNCTIONS for one in subexpressions(stmt.value, Call)
-    ):
+    """Whether a function's value is kept in a scalar that a later choice may not take."""
+    if not isinstance(stmt, Assign):
         return False
-    return any(
-        stmt.name in names_in(part)
-        for other in loop.body
-        for expr, is_lazy in _parts_of(other, False)
-        for part in ((expr,) if is_lazy else ())
-    )
+    if not any(one.function in VECTOR_FUNCTIONS for one in subexpressions(stmt.value, Call)):
+        return False
+    choices = (one for one in expressions(loop.body, Select) if not _is_rare(one.condition))
+    return any(stmt.name in names_in(side) for one in choices for side in (one.then, one.otherwise))
 
 
 def _conditional(stmt: Stmt) -> Iterator[Call]:

@@ -10,7 +10,7 @@ from typing import TypeVar
 from loopwright.analysis.recurrence_latency import iteration_latency
 from loopwright.ir.linear import linear, minus, plus, variable
 from loopwright.ir.nodes import Allocate, Body, Checked, Const, Expr, For, Kernel, Load, Store, While
-from loopwright.ir.queries import accesses, arrays_made, contains, escapes, has
+from loopwright.ir.queries import accesses, arrays_made, contains, escapes, has, names_in
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import bodies, expressions, loops, statements
 from loopwright.recipe.partial_schedule import Chain, NotTaken, PartialSchedule
@@ -118,7 +118,16 @@ def _is_of_rows(partial: PartialSchedule, loop: For) -> bool:
     found = partial.proven(loop)
     if found is None or found.verdict != "parallel" or found.last or found.alike or loop.run != "sequential":
         return False
+    if any(partial.verdict(one) == "reduction" and _have_a_vector_in_common(loop, one) for one in inner):
+        return False
     return not any(escapes(stmt) for stmt in loop.body) and _is_sure(partial, loop.body)
+
+
+def _have_a_vector_in_common(loop: For, inner: For) -> bool:
+    """Whether all rows are summed up along one vector: several of them at a time load it once (`unroll_and_jam`)."""
+    loads = (part for part in expressions(inner.body, Load) if part.index)
+    places = [set().union(*map(names_in, part.index)) for part in loads]
+    return any(inner.name in names and loop.name not in names for names in places)
 
 
 def _share_rows(partial: PartialSchedule, one: For, other: For) -> bool:
@@ -155,7 +164,7 @@ def _elementwise(partial: PartialSchedule, outermost: For) -> Chain:
         found = partial.proven(loop)
         if found is None or found.verdict not in ("parallel", "reduction") or found.last or found.alike:
             return ()
-        if loop.run != "sequential" or any(one.kind == "scatter" for one in found.reductions):
+        if loop.run != "sequential" or any(one.kind != "scalar" for one in found.reductions):
             return ()
     return tuple(chain) if _is_sure(partial, inner) else ()
 
