@@ -19,6 +19,7 @@ HEAD = """
 kernel f(a: float64[1] C, k: int64[1] C, n: int64):
     var s: float64
     var t: float64
+    var u: float64
     var v: int64
     for i in 1 .. n:
 """
@@ -40,6 +41,8 @@ kernel f(a: float64[1] C, k: int64[1] C, n: int64):
         (["if a[i] > 0.0:", "    s = s + 1.0"], "s", ADD),  # it is known early which way
         (["if s > 0.0:", "    s = s + 1.0"], "s", ADD + SELECT),
         (["t = a[i]"], "", 0.0),
+        (["s = s * a[i]", "t = t + s * s"], "st", MULTIPLY),  # the sum waits, and nothing waits for the sum
+        (["u = s + a[i]", "s = t * 2.0", "t = u"], "st", (ADD + MULTIPLY) / 2),  # once in two iterations
     ],
 )
 def test_the_longest_path_to_the_next_iteration(body: list[str], carried: str, cycles: float) -> None:

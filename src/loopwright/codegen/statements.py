@@ -7,8 +7,8 @@ from dataclasses import replace
 from functools import partial
 from typing import assert_never
 
+from loopwright.analysis.bit_loops import counted_bits
 from loopwright.codegen.arrays import STACK_BYTES
-from loopwright.codegen.bit_loops import counted_bits
 from loopwright.codegen.c_text import VALUE_TYPE, compared, literal
 from loopwright.codegen.chosen_scalars import GREATEST, LEAST, chosen_scalars, simplified
 from loopwright.codegen.chosen_stores import chosen_store, store_of_levels
@@ -375,8 +375,10 @@ def _count_bits(loop: While, w: Writer) -> None:
     assert found is not None
     number, count = ((w.function.renamed.get(one.name) or w.use(w.names.of(one.name))) for one in found)
     unsigned = f"uint{found[0].type.bits}_t"
-    w.line(f"{count} = {count} + __builtin_popcountll(({unsigned}){number});")
-    w.line(f"{number} = 0;")
+    only_above = isinstance(loop.condition, Compare) and loop.condition.op == "gt" and found[0].type.kind == "int"
+    bits = f"({number} > 0 ? {number} : 0)" if only_above else number
+    w.line(f"{count} = {count} + __builtin_popcountll(({unsigned}){bits});")
+    w.line(f"{number} = {f'{number} < 0 ? {number} : 0' if only_above else 0};")
 
 
 def _counted(stmt: If, w: Writer) -> None:
