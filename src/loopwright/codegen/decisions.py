@@ -256,8 +256,9 @@ class LoopLowering:
     iterations in which nothing happens. looked_up: loops that are kept out of lanes, as they only look things up.
     apart: products (by their identity) that no multiply-add takes in. masked: loops in lanes that end in a masked
     register where they are short. divisions: those that are done once before a statement (by its identity), for it and
-    those after it. late: remainders (by their identity) that the next iteration waits for. separated: stores (by their
-    identity) that no wide one takes in. outlined: statements, and sides of branches, with a function of their own.
+    those after it. late: remainders and extremes (by their identity) that the next iteration waits for. separated:
+    stores (by their identity) that no wide one takes in. outlined: statements, and sides of branches, with a function
+    of their own.
     checks: the accesses that have checked the index of others already, and those others; itself for one that has.
     lockstep: loops whose iterations go on together in lanes, and in how many vectors."""
 
