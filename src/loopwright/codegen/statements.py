@@ -15,6 +15,7 @@ from loopwright.codegen.chosen_stores import chosen_store, store_of_levels
 from loopwright.codegen.compaction import write_compaction
 from loopwright.codegen.function import Writer
 from loopwright.codegen.if_conversion import SIMPLE_STEP, branch_of, chosen_in, count_of, flag_of, level_of, update_of
+from loopwright.codegen.kept_elements import kept_element
 from loopwright.codegen.outlining import may_outline, write_outlined
 from loopwright.codegen.safepoints import write_while
 from loopwright.ir.code import AlignedArray
@@ -115,6 +116,8 @@ def _write(stmt: Stmt, w: Writer) -> None:
                     w.line(f"{target} = {w.text(stmt.value)};")
         case Store() | If() if id(stmt) in w.decided.selected and (store := _store_of(stmt, w)) is not None:
             _store_chosen(store, w)
+        case If() if id(stmt) in w.decided.selected and (store := kept_element(stmt)) is not None:
+            write_store(store, w)
         case Store():
             (w.write_store or partial(write_store, w=w))(stmt)
         case Allocate():
