@@ -10,6 +10,7 @@ from loopwright.analysis.recurrence_latency import (
     LOAD,
     MULTIPLY,
     SELECT,
+    initiation_interval,
     recurrence_latency,
 )
 from loopwright.ir.nodes import For
@@ -41,10 +42,22 @@ kernel f(a: float64[1] C, k: int64[1] C, n: int64):
         (["if a[i] > 0.0:", "    s = s + 1.0"], "s", ADD),  # it is known early which way
         (["if s > 0.0:", "    s = s + 1.0"], "s", ADD + SELECT),
         (["t = a[i]"], "", 0.0),
-        (["s = s * a[i]", "t = t + s * s"], "st", MULTIPLY),  # the sum waits, and nothing waits for the sum
-        (["u = s + a[i]", "s = t * 2.0", "t = u"], "st", (ADD + MULTIPLY) / 2),  # once in two iterations
     ],
 )
 def test_the_longest_path_to_the_next_iteration(body: list[str], carried: str, cycles: float) -> None:
     (loop,) = parse_kernel(HEAD + "".join(f"        {line}\n" for line in body)).body
     assert isinstance(loop, For) and recurrence_latency(loop.body, carried) == cycles
+    assert initiation_interval(loop.body, carried) == cycles
+
+
+@pytest.mark.parametrize(
+    ("body", "path", "interval"),
+    [
+        (["s = s * a[i]", "t = t + s * s"], MULTIPLY + ADD, MULTIPLY),  # the sum waits, and nothing waits for the sum
+        (["u = s + a[i]", "s = t * 2.0", "t = u"], ADD, (ADD + MULTIPLY) / 2),  # once in two iterations
+    ],
+)
+def test_what_the_next_iteration_waits_for(body: list[str], path: float, interval: float) -> None:
+    (loop,) = parse_kernel(HEAD + "".join(f"        {line}\n" for line in body)).body
+    assert isinstance(loop, For) and recurrence_latency(loop.body, "st") == path
+    assert initiation_interval(loop.body, "st") == interval

@@ -34,18 +34,6 @@ kernel sums(p: float64[2] C):
             s = p[i, j] - 2.0 * s
             p[i, j] = s
 """
-LIKELIHOOD = """
-kernel likelihood(p: float64[2] C, q: float64[1] C):
-    var s: float64
-    var h: float64
-    for i in 0 .. size(p, 0):
-        s = 0.0
-        h = 1.0
-        for j in 0 .. size(p, 1):
-            s = s + log(h)
-            h = p[i, j] + 0.5 * h
-        q[i] = s
-"""
 TRAJECTORY = """
 kernel trajectory(p: float64[2] C, n: int64):
     var a: float64
@@ -130,12 +118,6 @@ def test_what_a_step_sets_for_itself_stays_a_scalar(strict: bool) -> None:
     assert steps(partial).startswith("split i 16; expand a i; expand b i; fission ")
     assert steps(partial).count("expand") == 2 and "reorder s i" in steps(partial)
     check_same(partial.written, partial.kernel, {"p": "nl"}, ((0, 0, 2), (3, 4, 2), (17, 5, 3)))
-
-
-def test_functions_that_lanes_compute_together() -> None:
-    assert "reorder j i.1" in steps(planned(side_by_side, LIKELIHOOD))
-    assert steps(planned(side_by_side, LIKELIHOOD, True)) == ""  # the C library's, one after the other
-    assert steps(planned(side_by_side, LIKELIHOOD.replace("log(h)", "h"))) == ""
 
 
 @pytest.mark.parametrize("text", [FREE, TIED, SUMS, PATHS])

@@ -12,7 +12,6 @@ from loopwright.analysis.recurrence_latency import CHEAP
 from loopwright.ir.nodes import (
     Assign,
     Binary,
-    Body,
     Call,
     Cast,
     Checked,
@@ -28,7 +27,7 @@ from loopwright.ir.nodes import (
 )
 from loopwright.ir.queries import names_in
 from loopwright.ir.types import BOOL
-from loopwright.ir.walk import own_expressions, statements, subexpressions
+from loopwright.ir.walk import statements
 
 PLAIN, WHOLE = 0.5, 0.4  # of floats, of whole numbers
 DIVIDE, ROOT = 6.0, 7.0
@@ -52,13 +51,6 @@ def lane_throughput(parts: LockstepRounds, lanes: int, exact: bool) -> float:
 def slow_operations(parts: LockstepRounds) -> float:
     """Cycles that a round of one iteration alone takes at least, for divisions and functions."""
     return sum(_slow(part) for part in parts.parts() if names_in(part) & parts.own)
-
-
-def slow_functions(body: Body) -> float:
-    """Cycles that an iteration alone takes at least for functions that it computes in any case, and lanes together."""
-    exprs = (expr for stmt in body if isinstance(stmt, Assign | Store) for expr in own_expressions(stmt))
-    slow = (_slow(part) for expr in exprs for part in subexpressions(expr, Call))
-    return sum(cycles for cycles in slow if cycles == LIBRARY)
 
 
 def _slow(expr: Expr) -> float:

@@ -1,6 +1,7 @@
-"""How long the steps of a recurrence wait for one another: the least time between the beginnings of two iterations of a
-loop, of which each needs what the one before hands on (the recurrence-constrained initiation interval; Rau 1994). What
-waits for a recurrence without being part of it, such as a sum of its values, does not keep the next iteration waiting.
+"""How long the steps of a recurrence wait for one another: the cycles of the longest path from what one iteration of a
+loop hands on to what it hands on itself; and the least time between the beginnings of two iterations (the
+recurrence-constrained initiation interval; Rau 1994). The latter is shorter where what waits for a recurrence is no
+part of it, such as a sum of its values: nothing waits for that.
 
 Latencies are those of current x86 cores, within a cycle or two; loads are from the first cache.
 """
@@ -27,6 +28,14 @@ CHEAP = frozenset({"floor", "ceil", "trunc", "rint", "copysign", "maximum", "min
 def recurrence_latency(body: Body, carried: Collection[str]) -> float:
     """Cycles per iteration. carried: the scalars that an iteration hands on. Elements of arrays that it stores to are
     handed on, too, where it loads of the same array."""
+    arrays = arrays_stored(body)
+    ready: dict[str, float] = dict.fromkeys((*carried, *arrays), 0.0)
+    _run(body, ready, arrays, 0.0)
+    return max((ready[name] for name in (*carried, *arrays)), default=0.0)
+
+
+def initiation_interval(body: Body, carried: Collection[str]) -> float:
+    """Cycles between the beginnings of two iterations, if they wait for nothing else. carried: as above."""
     arrays = arrays_stored(body)
     ready: dict[str, float] = dict.fromkeys((*carried, *arrays), 0.0)
     for _ in range(SETTLED):

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from itertools import groupby
 
-from loopwright.analysis.lane_throughput import slow_functions
 from loopwright.analysis.recurrence_latency import recurrence_latency
 from loopwright.analysis.strides import AccessStrides
 from loopwright.ir.nodes import Body, For, If, While
@@ -63,14 +62,12 @@ def _recurrences(partial: PartialSchedule, loop: For) -> list[str]:
 
 
 def _wait_longer(partial: PartialSchedule, loop: For) -> bool:
-    """Whether steps of the recurrences in a loop wait longer for one another, or for functions that lanes compute
-    together, than lanes that go along them cost."""
+    """Whether steps of the recurrences in a loop wait longer for one another than lanes that go along them cost."""
     recurrences = [one for one in loop.body if isinstance(one, For)]
     inside = {id(stmt) for one in recurrences for stmt in statements(one.body)}
     walks = [walk for walk in partial.walks() if id(walk.stmt) in inside]
     once = {(walk.array, walk.node.index, walk.is_write): walk for walk in walks}
-    functions = sum(slow_functions(one.body) for one in recurrences if not partial.strict)
-    waiting = max(functions, sum(recurrence_latency(one.body, tying(partial, one)) for one in recurrences))
+    waiting = sum(recurrence_latency(one.body, tying(partial, one)) for one in recurrences)
     return waiting > WORK + sum(_apart(walk, loop.name) for walk in once.values())
 
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from loopwright.analysis.bit_loops import counted_bits
 from loopwright.analysis.lane_throughput import lane_throughput, slow_operations
 from loopwright.analysis.lockstep_rounds import LockstepRounds, lockstep_rounds
-from loopwright.analysis.recurrence_latency import recurrence_latency
+from loopwright.analysis.recurrence_latency import initiation_interval
 from loopwright.ir.nodes import For, While
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import loops
@@ -90,7 +90,7 @@ def _needs_no_order(partial: PartialSchedule, loop: For) -> bool:
 def _vectors(parts: LockstepRounds, target: CpuTarget, strict: bool) -> int | None:
     """How many vectors are best side by side; None where iterations are about as fast one by one."""
     lanes = target.vector_bytes // parts.wide
-    waiting = recurrence_latency(parts.rounds.body, parts.handed_on)
+    waiting = initiation_interval(parts.rounds.body, parts.handed_on)
     alone = max(waiting, slow_operations(parts))
     work = lane_throughput(parts, lanes, strict)
     values = len(parts.own | parts.lanes) + len(parts.loads) + 1
