@@ -102,14 +102,14 @@ def again(body: Body, taken: set[str]) -> Body:
         if isinstance(stmt, For):
             name = fresh(f"{stmt.name}.1", taken)
             taken.add(name)
-            inner = (Assign(stmt.name, variable(name)), *again(_jumping(stmt.body, stmt.name, name), taken))
+            inner = (Assign(stmt.name, variable(name)), *again(jumps_renamed(stmt.body, stmt.name, name), taken))
             result.append(replace(stmt, name=name, body=inner))
         else:
             result.append(stmt)
     return tuple(result)
 
 
-def _jumping(body: Body, old: str, new: str) -> Body:
+def jumps_renamed(body: Body, old: str, new: str) -> Body:
     """The body of a loop that has another name now: what ends it, or an iteration of it, names the new one."""
 
     def renamed(stmt: Stmt) -> Body:
