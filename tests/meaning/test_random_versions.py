@@ -80,7 +80,17 @@ def test_every_version_agrees_with_cpython() -> None:
 def test_the_programs_are_the_same_in_every_run() -> None:
     assert total_program(7) == total_program(7)
     texts = "".join(total_program(seed)[0] for seed in (*range(60), *range(LATER, LATER + 40)))
-    parts = ("max(", "min(", "if w[j]", "o[i] = ", "z[i, j] = ", "g[i, c] = ", "last = 7", " " * 12 + "at = ", f"def {NAME}(")
+    parts = (
+        "max(",
+        "min(",
+        "if w[j]",
+        "o[i] = ",
+        "z[i, j] = ",
+        "g[i, c] = ",
+        "last = 7",
+        "        at = ",
+        f"def {NAME}(",
+    )
     assert [part for part in parts if part not in texts] == []
 
 
