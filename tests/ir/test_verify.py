@@ -92,7 +92,7 @@ SHARED = load(N, N)
         (Call("hypot", (HALF,), FLOAT64), "a function has its arguments: hypot(0.5)"),
         (Call("hypot", (HALF, Const(0.5, FLOAT32)), FLOAT64), "arguments are of one float type: hypot(0.5, 0.5f32)"),
         (Checked(N, N, "overflow"), "a condition is a bool: checked(n, n, overflow)"),
-        (Binary("add", SHARED, SHARED), "a statement, Load or Checked stands in one place only: a[n, n]"),
+        (Binary("add", SHARED, SHARED), "a Load, Store or Checked stands in one place only: a[n, n]"),
     ],
 )
 def test_ill_formed_expressions(expr: Expr, message: str) -> None:
@@ -210,4 +210,4 @@ def test_rows_and_their_entries_come_together() -> None:
 
 def test_shared_statements_are_found() -> None:
     store = parse_kernel(f"{HEAD}:\n  a[0] = 1.0\n").body[0]
-    assert broken(Kernel("k", PARAMS_OF_HEAD, (If(F, (store,), (store,)),))).startswith("a statement, Load or Checked")
+    assert broken(Kernel("k", PARAMS_OF_HEAD, (If(F, (store,), (store,)),))).startswith("a Load, Store or Checked")

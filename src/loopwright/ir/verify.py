@@ -89,7 +89,7 @@ class _Checker:
         self.kernel = kernel
         self.scalars: dict[str, Scalar] = {}
         self.arrays: dict[str, tuple[Scalar, int]] = {}
-        self.occurrences: set[int] = set()  # of statements, Load and Checked, by identity
+        self.occurrences: set[int] = set()  # of Load, Store and Checked, by identity
         self.where: Stmt | ResultArray = Return()
         self._names()
 
@@ -185,7 +185,6 @@ class _Checker:
         """`loops` and `blocks` are around it, the innermost last."""
         for stmt in body:
             self.where = stmt
-            self.once(stmt)
             for expr in own_expressions(stmt):
                 self.expr(expr)
             self.stmt(stmt, loops, blocks)
@@ -199,6 +198,7 @@ class _Checker:
             case Assign() | Block():
                 return
             case Store():
+                self.once(stmt)
                 self.element(stmt.array, stmt.index, stmt.value.type)
             case Allocate():
                 self.made(stmt)
@@ -232,10 +232,10 @@ class _Checker:
             self.require(sized, "a balanced loop says how many threads and entries a block has")
             held.update(entries)
 
-    def once(self, node: Stmt | Load | Checked) -> None:
-        """Facts are kept by the identity of these, and steps tell them apart by it."""
-        expr = node if isinstance(node, Load | Checked) else None
-        self.require(id(node) not in self.occurrences, "a statement, Load or Checked stands in one place only", expr)
+    def once(self, node: Load | Store | Checked) -> None:
+        """Facts are kept by the identity of these."""
+        expr = None if isinstance(node, Store) else node
+        self.require(id(node) not in self.occurrences, "a Load, Store or Checked stands in one place only", expr)
         self.occurrences.add(id(node))
 
     def element(self, array: str, index: tuple[Expr, ...], type: Scalar, expr: Expr | None = None) -> None:
