@@ -18,7 +18,20 @@ import numpy as np
 
 import loopwright as lw
 from benchmarks.machine import cpu_name, versions
-from benchmarks.unseen import algorithms, batches, expressions, fields, grids, layers, pairs, pictures, series, tables  # noqa: F401
+from benchmarks.unseen import (  # noqa: F401
+    algorithms,
+    batches,
+    codes,
+    expressions,
+    fields,
+    grids,
+    layers,
+    pairs,
+    pictures,
+    series,
+    signals,
+    tables,
+)
 from benchmarks.unseen.program import PROGRAMS, Arguments, Program
 
 ROUNDS, LONGEST_S = 25, 1.2

@@ -10,6 +10,7 @@ from loopwright.analysis.recurrence_latency import (
     LOAD,
     MULTIPLY,
     SELECT,
+    initiation_interval,
     recurrence_latency,
 )
 from loopwright.ir.nodes import For
@@ -19,6 +20,7 @@ HEAD = """
 kernel f(a: float64[1] C, k: int64[1] C, n: int64):
     var s: float64
     var t: float64
+    var u: float64
     var v: int64
     for i in 1 .. n:
 """
@@ -45,3 +47,17 @@ kernel f(a: float64[1] C, k: int64[1] C, n: int64):
 def test_the_longest_path_to_the_next_iteration(body: list[str], carried: str, cycles: float) -> None:
     (loop,) = parse_kernel(HEAD + "".join(f"        {line}\n" for line in body)).body
     assert isinstance(loop, For) and recurrence_latency(loop.body, carried) == cycles
+    assert initiation_interval(loop.body, carried) == cycles
+
+
+@pytest.mark.parametrize(
+    ("body", "path", "interval"),
+    [
+        (["s = s * a[i]", "t = t + s * s"], MULTIPLY + ADD, MULTIPLY),  # the sum waits, and nothing waits for the sum
+        (["u = s + a[i]", "s = t * 2.0", "t = u"], ADD, (ADD + MULTIPLY) / 2),  # once in two iterations
+    ],
+)
+def test_what_the_next_iteration_waits_for(body: list[str], path: float, interval: float) -> None:
+    (loop,) = parse_kernel(HEAD + "".join(f"        {line}\n" for line in body)).body
+    assert isinstance(loop, For) and recurrence_latency(loop.body, "st") == path
+    assert initiation_interval(loop.body, "st") == interval

@@ -64,6 +64,14 @@ kernel halves(b: float64[1] C):
             s = s * 0.5
         b[i] = s
 """
+BEGUN_AGAIN = """
+kernel again(b: float64[1] C):
+    var s: float64
+    s = 0.0
+    for i in 0 .. size(b, 0):
+        s = max(0.0, s + b[i] - 0.5)
+        b[i] = s
+"""
 SWAPS = """
 kernel swaps(b: float64[1] C):
     var t: float64
@@ -170,6 +178,7 @@ class Case:
             TABLE: [RANDOM.integers(0, 99, N), np.zeros(99, "int64")],
             TOTAL: [small(N)],
             SWAPS: [small(N)],
+            BEGUN_AGAIN: [small(N)],
             HALVES: [small(N)],
             ADD: [small(N, 7), np.zeros((N, 7))],
             LAYERS: [small(3, N, 7), np.zeros((3, N, 7))],
@@ -203,6 +212,7 @@ CASES = {
     "if-conversion": Case(SUMS, "", "= s_ - lw_selected_float64("),
     "contraction": Case(TURNS, "", "lw_apart_float64("),
     "late remainders": Case(DRAWN, "", "lw_late_mod_int64((16807L"),
+    "late extremes": Case(BEGUN_AGAIN, "", "lw_late_max_float64("),
     "store forwarding": Case(SWAPS, "", "LW_SEPARATE(b_[j_]);"),
     "compaction": Case(CHOSEN, "", "lw_often"),
     "strips": Case(ADD, "parallelize i; vectorize j", "LW_STRIP("),

@@ -36,6 +36,7 @@ def condition_of(condition: str, *lines: str) -> str:
         ("a[i] > i and a[i] == 1", False),
         ("a[i] == 1 and a[i] // k > 3", False),
         ("a[i] == 1 and m[i]", False),
+        ("m[i] and a[i] == 1", True),
         ("a[i] == 1 and int64(x[i]) == 3", False),
         ("k == 1 and a[i] == 2", False),
     ],

@@ -14,6 +14,7 @@ from loopwright.ir.interp import interpret
 from loopwright.ir.nodes import Kernel
 from loopwright.ir.text import parse_kernel, print_kernel
 from loopwright.ir.verify import verify
+from loopwright.ir.walk import statements
 from loopwright.ir.wrap_around import computed_again
 
 HEAD = """kernel f(a: float64[1] C, b: float64[1] C, n: int64, m: int64) -> tuple(python float64, python float64):
@@ -73,7 +74,8 @@ def test_every_value_is_the_same(name: str, head: str) -> None:
     before = parsed(KEPT[name], f"for i in {head}:")
     after = computed_again(before)
     verify(after)
-    assert after is not before
+    every = [id(stmt) for stmt in statements(after.body)]
+    assert after is not before and len(set(every)) == len(every)
     assert parse_kernel(print_kernel(after)) == after
     for n, m in ((0, 0), (0, 2), (1, 0), (2, 1), (7, 3), (-3, 1), (2**63 - 1, 2**63 - 1), (-(2**63), 5)):
         found = []

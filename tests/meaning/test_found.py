@@ -391,3 +391,19 @@ def test_indices_without_an_end_are_those_of_the_whole_array(tmp_path: Path) -> 
         call = (*cells, Numbers("step", step))
         right = run(function_of(PRELUDE + textwrap.dedent(text)), call)
         check_way(kernel, [call], [right], Way(1, True, "auto", device="emulated"), tmp_path)
+
+
+def test_a_constant_that_each_row_leaves_behind_beside_a_total(tmp_path: Path) -> None:
+    """Rows are summed up in stretches: in the loop over stretches it is a flag, in each of them the last value."""
+    text = """
+        def kernel(u):
+            last, total = 1, 50.0
+            for q in range(u.shape[1]):
+                t = 0.0
+                for i in range(u.shape[0]):
+                    t = t + u[i, q]
+                last = 7
+                total = total - t
+            return last, total
+    """
+    agree(tmp_path, text, Cells("u", "float64", (3, 40), read_only=True))

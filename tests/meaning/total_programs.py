@@ -9,6 +9,9 @@ from dataclasses import dataclass, field
 NAME = "totals"
 LENGTHS = {"i": "p.shape[0]", "j": "q.shape[0]", "c": "p.shape[1]"}
 NESTS = ("ijc", "ijc", "ic", "jc", "ij")
+COLUMNS = (*NESTS, "ci", "ci", "ci", "cji")
+"""Of later seeds: also loops over columns, whose rows lie side by side."""
+LATER = 100
 SIZES = ((9, 20, 75), (3, 70, 66), (33, 34, 35), (1, 9, 130))
 """Of the loops, in their order: some are longer than a warp, or than rows that threads share."""
 
@@ -16,17 +19,18 @@ SIZES = ((9, 20, 75), (3, 70, 66), (33, 34, 35), (1, 9, 130))
 def total_program(seed: int) -> tuple[str, tuple[int, int, int]]:
     """The text of a function, and the sizes of i, j and c. It reads p[i, c], q[j, c], u[i], v[c] and w[j], and writes
     o[i], z[i, j] and g[i, c]."""
-    made = _Writer(random.Random(seed))
-    made.nest(made.draw.choice(NESTS), "", 1, ("s", "b"))
-    head = f"def {NAME}(p, q, u, v, w, o, z, g):\n    s = 0.0\n    b = 0.0\n"
-    return head + "".join(f"{line}\n" for line in made.lines) + "    return s, b\n", made.draw.choice(SIZES)
+    made = _Writer(random.Random(seed), leaves=seed >= LATER)
+    made.nest(made.draw.choice(COLUMNS if made.leaves else NESTS), "", 1, ("s", "b"))
+    head = f"def {NAME}(p, q, u, v, w, o, z, g):\n    s = 0.0\n    b = 0.0\n    last = 1\n    at = -1\n"
+    return head + "".join(f"{line}\n" for line in made.lines) + "    return s, b, last, at\n", made.draw.choice(SIZES)
 
 
 @dataclass
 class _Writer:
-    """ways: how each scalar is updated, always in the same way."""
+    """ways: how each scalar is updated, always in the same way; leaves: some loops leave a constant, or a place."""
 
     draw: random.Random
+    leaves: bool
     lines: list[str] = field(default_factory=list)
     ways: dict[str, str] = field(default_factory=dict)
 
@@ -72,3 +76,9 @@ class _Writer:
             self.line(depth, f"{'o[i]' if inside == 'i' else 'z[i, j]'} = {own}")
         if draw.random() < 0.2:
             self.line(depth, self.update(draw.choice(live), self.term(inside)))
+        if self.leaves and draw.random() < 0.4:
+            self.line(depth, f"last = {draw.choice(('7', '7', name))}")
+        if self.leaves and own and draw.random() < 0.3:
+            self.line(depth, f"if {own} > b:")
+            self.line(depth + 1, f"b = {own}")
+            self.line(depth + 1, f"at = {name}")

@@ -136,7 +136,7 @@ def test_the_innermost_loop_need_not_be_the_vector() -> None:
     check_same(partial.written, partial.kernel, MATMUL_SHAPES, SIZES)
 
 
-TILED = "tile k 384 j 8 i 6; reorder i j"
+TILED = "tile k 384 j 12 i 4; reorder i j"
 TRIANGLES = {
     "below": (
         ("k i j", "n n i+1", ADDS),

@@ -46,6 +46,24 @@ SHORT = """    for i in 0 .. size(a, 0):
             x = x * x / (x + 1.0)
         a[i] = x
 """
+RAYS = """    for i in 0 .. size(c, 0):
+        x = 1.0
+        y = 0.0
+        for k in 0 .. size(c, 1):
+            y = y + x * c[i, k] * c[i, k]
+            x = x * (1.0 - c[i, k])
+            if x < 0.01:
+                break k
+        a[i] = y
+"""
+BITS = """    for i in 0 .. size(b, 0):
+        n = b[i]
+        m = 0
+        while n != 0 named w:
+            n = n & (n - 1)
+            m = m + 1
+        b[i] = m
+"""
 
 
 def schedule(text: str, vector_bytes: int = 32) -> str:
@@ -59,6 +77,8 @@ def schedule(text: str, vector_bytes: int = 32) -> str:
         (ESCAPE, "lockstep j 4; parallelize i"),  # threads share the loop around it
         (EUCLID, "parallelize i"),  # divisions of whole numbers are done lane by lane
         (SHORT, "parallelize i"),
+        (RAYS, "parallelize i"),  # the sum waits, and nothing waits for it
+        (BITS, "parallelize i"),  # an instruction
     ],
 )
 def test_where_rounds_wait_longer_than_lanes_take(text: str, steps: str) -> None:

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from loopwright.ir.linear import number
-from loopwright.ir.nodes import Assign, For, Kernel
+from loopwright.ir.linear import number, plus, variable
+from loopwright.ir.nodes import Assign, For, Kernel, Load
 from loopwright.ir.text import parse_kernel, print_kernel
 from loopwright.ir.verify import verify
 from loopwright.ir.walk import expressions
@@ -32,6 +32,20 @@ def test_fresh_names() -> None:
     assert names_of(kernel) == {"a", "n", "i", "t", "j"}
     assert fresh("k", names_of(kernel)) == "k"
     assert fresh("i", {"i", "i.1"}) == "i.2"
+
+
+def test_elements_that_a_variable_stands_for_are_read_in_one_place_each() -> None:
+    kernel = parse_kernel("""
+kernel f(a: float64[1] C, b: float64[1] C, p: int64[1] C):
+    for i in 0 .. 9:
+        a[i] = b[i]
+""")
+    loop = _loop(kernel)
+    (load,) = expressions(parse_kernel("kernel g(p: int64[1] C) -> python int64:\n    return p[0]\n").body, Load)
+    body = (Assign("i", plus(load, variable("k"))), *loop.body)
+    done = finished(with_statement(kernel, loop, (replace(loop, name="k", body=body),)), kernel)
+    verify(done)
+    assert "a[p[0] + k] = b[p[0] + k]" in print_kernel(done)
 
 
 def test_a_draft_that_is_the_kernel_is_the_kernel() -> None:

@@ -57,6 +57,13 @@ def test_a_step_that_changes_inside_stays() -> None:
     assert "may change" in refusal(text.replace("\n\n", "\n"), "normalize i")
 
 
+@pytest.mark.parametrize("jump", ["break", "continue"])
+def test_what_leaves_an_iteration_leaves_that_of_the_new_loop(jump: str) -> None:
+    body = f"if a[i] > 2.0:\n            {jump} i\n        a[i] = a[i] + 1.0"
+    changed = print_kernel(check_same(_over("m .. n", body), "normalize i", scalars=(0, 1, 2, 7), room=16))
+    assert f"{jump} i.n" in changed
+
+
 def test_instances() -> None:
     text = _over("0 .. n step size(b, 0) + 1")
     assert Normalize.instances(*known(text), strict=True) == (Normalize("i"),)

@@ -11,6 +11,7 @@ from loopwright.ir.printing import print_expr, print_stmt
 from loopwright.ir.text import parse_kernel
 from loopwright.ir.verify import verify
 from loopwright.ir.walk import expressions, loops
+from loopwright.steps.catalogue import STEPS
 from loopwright.steps.draft import finished, with_statement
 from loopwright.steps.region import Region, kept_around, may_fail, region_of
 from loopwright.steps.step import Rejection
@@ -224,3 +225,16 @@ def test_an_error_in_the_middle_would_be_seen() -> None:
         assert (found is not None) == fails
         if found is not None:
             assert found.reason == "an error may end 'j' in the middle, before 'a' is up to date"
+
+
+def test_no_step_fails_where_only_a_call_tells_how_far_a_loop_goes_each_time() -> None:
+    text = """
+kernel strided(a: float64[1] C, b: float64[1] C, n: int64, m: int64):
+    for k in 0 .. n:
+        for i in 1 .. n step checked(m, m != 0, zero_step):
+            b[k] = b[k] + a[i]
+"""
+    kernel = parse_kernel(text)
+    facts = analyse(kernel)
+    found = {step.name: list(step.instances(kernel, facts, True)) for step in STEPS}
+    assert found["pack"] == found["stage"] == [] and found["parallelize"]

@@ -1,6 +1,7 @@
 """How long the steps of a recurrence wait for one another: the cycles of the longest path from what one iteration of a
-loop hands on to what it hands on itself, which is the least time between the beginnings of two iterations (the
-recurrence-constrained initiation interval; Rau 1994).
+loop hands on to what it hands on itself; and the least time between the beginnings of two iterations (the
+recurrence-constrained initiation interval; Rau 1994). The latter is shorter where what waits for a recurrence is no
+part of it, such as a sum of its values: nothing waits for that.
 
 Latencies are those of current x86 cores, within a cycle or two; loads are from the first cache.
 """
@@ -18,6 +19,9 @@ ADD, MULTIPLY, DIVIDE = 4.0, 4.0, 14.0
 INTEGER_MULTIPLY, INTEGER_DIVIDE = 3.0, 20.0
 ROOT, FUNCTION, ROUNDING = 18.0, 40.0, 8.0
 POWERS_OF_TWO = frozenset(1 << k for k in range(63))
+SETTLED = 4
+"""Iterations after which every further one takes as long as the longest recurrence, and of which recurrences through
+one, two or four of them take a whole number of times."""
 CHEAP = frozenset({"floor", "ceil", "trunc", "rint", "copysign", "maximum", "minimum", "fmax", "fmin", "isnan"})
 
 
@@ -36,6 +40,18 @@ def iteration_latency(body: Body) -> float:
     ready: dict[str, float] = dict.fromkeys(arrays, 0.0)
     _run(body, ready, arrays, 0.0)
     return max(ready.values(), default=0.0)
+
+
+def initiation_interval(body: Body, carried: Collection[str]) -> float:
+    """Cycles between the beginnings of two iterations, if they wait for nothing else. carried: as above."""
+    arrays = arrays_stored(body)
+    ready: dict[str, float] = dict.fromkeys((*carried, *arrays), 0.0)
+    for _ in range(SETTLED):
+        _run(body, ready, arrays, 0.0)
+    settled = dict(ready)
+    for _ in range(SETTLED):
+        _run(body, ready, arrays, 0.0)
+    return max(((ready[name] - settled[name]) / SETTLED for name in (*carried, *arrays)), default=0.0)
 
 
 def _run(body: Body, ready: dict[str, float], arrays: Collection[str], after: float) -> None:

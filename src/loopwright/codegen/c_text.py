@@ -271,6 +271,8 @@ def _binary(expr: Binary, env: Environment) -> str:
         case "shl" | "shr":
             return f"lw_{expr.op}_{scalar.name}({left}, {right})"
         case "min" | "max":
+            if env.is_late(expr):
+                return f"lw_late_{expr.op}_{scalar.name}({left}, {right})"
             return f"LW_{expr.op.upper()}({name}, {left}, {right})"
         case "pow":
             return _power(expr, left, right, env)

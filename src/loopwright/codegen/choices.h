@@ -8,6 +8,34 @@ LW_PURE int64_t lw_chosen(bool holds, int64_t then, int64_t otherwise) {
 #endif
 }
 
+/* The least and the greatest of two floats as LW_MIN and LW_MAX have them, in one instruction: gcc follows a constant among
+   them to the comparisons that come after, and leaves jumps. */
+#if defined(__x86_64__)
+#ifdef __AVX__
+#define LW_LATE_EXTREME(op, type, suffix, letter)                                                              \
+  LW_PURE type lw_late_##op##_##suffix(type a, type b) {                                                       \
+    type extreme;                                                                                              \
+    __asm__("v" #op "s" letter " %1, %2, %0" : "=x"(extreme) : "xm"(a), "x"(b));                                \
+    return extreme;                                                                                            \
+  }
+#else
+#define LW_LATE_EXTREME(op, type, suffix, letter)                                                              \
+  LW_PURE type lw_late_##op##_##suffix(type a, type b) {                                                       \
+    __asm__(#op "s" letter " %1, %0" : "+x"(b) : "xm"(a));                                                      \
+    return b;                                                                                                  \
+  }
+#endif
+LW_LATE_EXTREME(min, double, float64, "d")
+LW_LATE_EXTREME(max, double, float64, "d")
+LW_LATE_EXTREME(min, float, float32, "s")
+LW_LATE_EXTREME(max, float, float32, "s")
+#else
+#define lw_late_min_float64(a, b) LW_MIN(double, a, b)
+#define lw_late_max_float64(a, b) LW_MAX(double, a, b)
+#define lw_late_min_float32(a, b) LW_MIN(float, a, b)
+#define lw_late_max_float32(a, b) LW_MAX(float, a, b)
+#endif
+
 /* The same by a comparison, which says so to the conditional move itself: two cycles less for who waits for the choice.
    None holds of a NaN. `no_bits`, `any_bits`: whether two numbers have no bits in common, or some. */
 #if defined(__x86_64__)

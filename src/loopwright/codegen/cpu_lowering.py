@@ -15,6 +15,7 @@ from loopwright.codegen.early_functions import compute_early
 from loopwright.codegen.if_conversion import select_updates
 from loopwright.codegen.inspection import inspect_strips
 from loopwright.codegen.lanes import fill_lanes
+from loopwright.codegen.late_extremes import hurry_extremes
 from loopwright.codegen.late_remainders import hurry_remainders
 from loopwright.codegen.lockstep_loops import go_in_lockstep
 from loopwright.codegen.loop_versions import version_loops
@@ -65,6 +66,7 @@ PASSES = (
     CpuPass("if-conversion", select_updates, "behind the lanes, in which the C compiler does the same"),
     CpuPass("contraction", keep_products_apart, "behind the lanes, in which no iteration waits for the one before"),
     CpuPass("late remainders", hurry_remainders, "behind the lanes, likewise"),
+    CpuPass("late extremes", hurry_extremes, "behind the lanes, likewise"),
     CpuPass("store forwarding", separate_stores, "behind the lanes, likewise"),
     CpuPass("compaction", compact_streams, "behind the lanes and the versions, to which it adds tests"),
     CpuPass("strips", cut_strips, "around whatever the passes before have made of a loop"),

@@ -257,8 +257,9 @@ class LoopLowering:
     apart: products (by their identity) that no multiply-add takes in. masked: loops in lanes that end in a masked
     register where they are short. divisions: those that are done once before a statement (by its identity), for it and
     those after it. early: functions that are computed before a statement (by its identity), whether it needs them or
-    not. late: remainders (by their identity) that the next iteration waits for. separated: stores (by their
-    identity) that no wide one takes in. outlined: statements, and sides of branches, with a function of their own.
+    not. late: remainders and extremes (by their identity) that the next iteration waits for. separated: stores (by
+    their identity) that no wide one takes in. outlined: statements, and sides of branches, with a function of their
+    own.
     checks: the accesses that have checked the index of others already, and those others; itself for one that has.
     lockstep: loops whose iterations go on together in lanes, and in how many vectors."""
 

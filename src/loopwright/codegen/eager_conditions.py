@@ -19,7 +19,7 @@ _SIMPLE = ("add", "sub", "mul", "and", "or", "xor", "min", "max")
 
 def asks_both(expr: Logical, given: CodegenInput) -> bool:
     """Whether both sides can be evaluated, for next to nothing."""
-    if len(list(subexpressions(expr.right))) > MOST_PARTS or not _is_simple(expr.right, given):
+    if len(list(subexpressions(expr.right))) > MOST_PARTS or not is_simple(expr.right, given):
         return False
     return not any(True for _ in subexpressions(expr.right, Load)) or _is_of_elements(expr.left, given)
 
@@ -32,32 +32,35 @@ def _is_of_elements(condition: Expr, given: CodegenInput) -> bool:
             return _is_of_elements(operand, given)
         case Compare():
             return compares_elements(condition, given)
+        case Load():
+            return is_inside(condition, given)
         case _:
             return False
 
 
-def _is_simple(condition: Expr, given: CodegenInput) -> bool:
+def is_simple(condition: Expr, given: CodegenInput) -> bool:
     """Whether it is a comparison, or several, that cannot fail and read only elements that are always there."""
     match condition:
         case Logical(left=left, right=right) | Compare(left=Compare() as left, right=Compare() as right):
-            return _is_simple(left, given) and _is_simple(right, given)
+            return is_simple(left, given) and is_simple(right, given)
         case Unary(op="not", operand=operand):
-            return _is_simple(operand, given)
+            return is_simple(operand, given)
         case Compare(left=left, right=right):
-            return _is_number(left, given) and _is_number(right, given)
+            return is_number(left, given) and is_number(right, given)
         case _:
             return False
 
 
-def _is_number(value: Expr, given: CodegenInput) -> bool:
+def is_number(value: Expr, given: CodegenInput) -> bool:
+    """Whether a number is computed in a few cycles, and nothing can fail."""
     match value:
         case Const() | Var() | Dim():
             return True
         case Load():
             return is_inside(value, given)
         case Cast(operand=operand) | Unary(op="neg" | "abs", operand=operand):
-            return value.type.is_float >= operand.type.is_float and _is_number(operand, given)
+            return value.type.is_float >= operand.type.is_float and is_number(operand, given)
         case Binary(op=op, left=left, right=right):
-            return op in _SIMPLE and _is_number(left, given) and _is_number(right, given)
+            return op in _SIMPLE and is_number(left, given) and is_number(right, given)
         case _:
             return False

@@ -12,7 +12,8 @@ same as one expression.
 The same of two constants of which a comparison of floats chooses one: a pixel becomes black or white. Where what the
 next iteration waits for goes only through the comparison, a jump that is guessed right ends the wait; there it stays.
 
-The same of two stores at one place: chosen_stores.py. Of several scalars at once: chosen_scalars.py.
+The same of two stores at one place: chosen_stores.py. Of elements that a condition changes, in lanes:
+kept_elements.py. Of several scalars at once: chosen_scalars.py.
 
 And of flags, `if c: found = True`: the C compiler follows each of the two values of a flag through all that comes
 after, and of a loop that it writes out nothing is left but jumps.
@@ -26,6 +27,7 @@ from loopwright.analysis.recurrence_latency import COMPARE, SELECT, recurrence_l
 from loopwright.codegen.chosen_scalars import chosen_scalars
 from loopwright.codegen.chosen_stores import is_better_chosen
 from loopwright.codegen.decisions import CodegenInput, LoopLowering
+from loopwright.codegen.kept_elements import keeps_elements
 from loopwright.codegen.recurrent_scalars import returning
 from loopwright.codegen.safepoints import operations_in
 from loopwright.ir.chosen_values import always_read
@@ -67,6 +69,7 @@ def select_updates(given: CodegenInput, lowering: LoopLowering) -> LoopLowering:
         body, own = given.loops[name].body, given.facts.loops[name].private
         flags = ((stmt, flag_of(stmt)) for stmt in statements(body, If))
         found |= {id(stmt) for stmt, flag in flags if flag is not None and flag[0] in own}
+        found |= keeps_elements(given.loops[name], given)
     for loop in statements(given.kernel.body, For, While):
         if loop.name not in lowering.lanes and not contains(loop.body, For, While):
             found |= {id(stmt) for stmt in statements(loop.body, If) if flag_of(stmt) is not None}

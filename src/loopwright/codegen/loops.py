@@ -181,5 +181,6 @@ def lanes_of(found: VectorLanes | None, partials: tuple[PartialResult, ...], w: 
     if found is None:
         return None
     sums = ((simd_operator(one.reduction, one.scalar) or "", one.variable) for one in partials)
-    private, last = (tuple(map(w.names.of, names)) for names in (found.private, found.last))
-    return Lanes(tuple(sums), private, last, found.vector_functions)
+    # One that is set to a constant has partial results in a loop around this one: then that is what lanes leave behind.
+    last = tuple(w.function.renamed.get(name) or w.names.of(name) for name in found.last)
+    return Lanes(tuple(sums), tuple(map(w.names.of, found.private)), last, found.vector_functions)

@@ -82,7 +82,7 @@ def _ways(body: Body, w: Writer, is_inside: bool = False) -> Iterator[tuple[str,
 def _header(w: Writer) -> str:
     """What the text begins with."""
     used = {
-        "choices.h": w.chooses, "room.h": w.rooms, "reserved.h": bool(w.reserved),
+        "choices.h": w.chooses or bool(w.decided.late), "room.h": w.rooms, "reserved.h": bool(w.reserved),
         "row_extremes.h": bool(w.decided.masked), "lockstep.h": w.locksteps,
         "early.h": bool(w.decided.early),
     }  # fmt: skip

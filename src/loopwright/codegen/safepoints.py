@@ -20,9 +20,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
+from loopwright.analysis.bit_loops import most_iterations as most_by_bits
 from loopwright.analysis.recurrence_latency import recurrence_latency
 from loopwright.codegen.bisections import is_bisection
-from loopwright.codegen.bit_loops import most_iterations as most_by_bits
 from loopwright.codegen.decisions import CodegenInput, LoopLowering
 from loopwright.codegen.function import Function, Writer
 from loopwright.codegen.most_work import MOST, Amount

@@ -7,14 +7,15 @@ from dataclasses import replace
 from functools import partial
 from typing import assert_never
 
+from loopwright.analysis.bit_loops import counted_bits
 from loopwright.codegen.arrays import STACK_BYTES
-from loopwright.codegen.bit_loops import counted_bits
 from loopwright.codegen.c_text import VALUE_TYPE, compared, literal
 from loopwright.codegen.chosen_scalars import GREATEST, LEAST, chosen_scalars, simplified
 from loopwright.codegen.chosen_stores import chosen_store, store_of_levels
 from loopwright.codegen.compaction import write_compaction
 from loopwright.codegen.function import Writer
 from loopwright.codegen.if_conversion import SIMPLE_STEP, branch_of, chosen_in, count_of, flag_of, level_of, update_of
+from loopwright.codegen.kept_elements import kept_element
 from loopwright.codegen.outlining import may_outline, write_outlined
 from loopwright.codegen.safepoints import write_while
 from loopwright.ir.code import AlignedArray
@@ -129,6 +130,8 @@ def _write(stmt: Stmt, w: Writer) -> None:
                     w.line(f"{target} = {w.text(stmt.value)};")
         case Store() | If() if id(stmt) in w.decided.selected and (store := _store_of(stmt, w)) is not None:
             _store_chosen(store, w)
+        case If() if id(stmt) in w.decided.selected and (store := kept_element(stmt)) is not None:
+            write_store(store, w)
         case Store():
             (w.write_store or partial(write_store, w=w))(stmt)
         case Allocate():
@@ -389,8 +392,10 @@ def _count_bits(loop: While, w: Writer) -> None:
     assert found is not None
     number, count = ((w.function.renamed.get(one.name) or w.use(w.names.of(one.name))) for one in found)
     unsigned = f"uint{found[0].type.bits}_t"
-    w.line(f"{count} = {count} + __builtin_popcountll(({unsigned}){number});")
-    w.line(f"{number} = 0;")
+    only_above = isinstance(loop.condition, Compare) and loop.condition.op == "gt" and found[0].type.kind == "int"
+    bits = f"({number} > 0 ? {number} : 0)" if only_above else number
+    w.line(f"{count} = {count} + __builtin_popcountll(({unsigned}){bits});")
+    w.line(f"{number} = {f'{number} < 0 ? {number} : 0' if only_above else 0};")
 
 
 def _counted(stmt: If, w: Writer) -> None:

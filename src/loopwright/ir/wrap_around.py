@@ -236,4 +236,5 @@ def _anew_expr(expr: Expr) -> Expr:
 
 
 def _anew(stmt: Stmt) -> Body:
-    return (replace(stmt, key=object()) if isinstance(stmt, Store) else stmt,)
+    """So does each statement."""
+    return (replace(stmt, key=object()) if isinstance(stmt, Store) else replace(stmt),)

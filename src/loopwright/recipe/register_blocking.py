@@ -456,6 +456,9 @@ def _shape(
     compiler keeps so few elements in registers by itself."""
     lanes = max(1, target.vector_bytes // roles.element_bytes)
     most_rows, most_vectors = (6, 4) if target.registers >= 32 else (6, 2)
+    if target.registers < 32 and _depend_on_one_another(partial, roles.rows, roles.vector):
+        # Each strip of a triangle's columns reads the rows anew, mostly from the last cache: wider strips do so less.
+        most_rows, most_vectors = 4, 3
     row, column = known[roles.rows], known[roles.vector]
     most_rows = most_rows if row is None else min(most_rows, row)
     most_vectors = most_vectors if column is None else min(most_vectors, -(-column // lanes))

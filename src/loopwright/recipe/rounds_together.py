@@ -6,10 +6,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from loopwright.analysis.bit_loops import counted_bits
 from loopwright.analysis.lane_throughput import lane_throughput, slow_operations
 from loopwright.analysis.lockstep_rounds import LockstepRounds, lockstep_rounds
-from loopwright.analysis.recurrence_latency import recurrence_latency
-from loopwright.ir.nodes import For
+from loopwright.analysis.recurrence_latency import initiation_interval
+from loopwright.ir.nodes import For, While
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import loops
 from loopwright.recipe.partial_schedule import PartialSchedule
@@ -70,9 +71,12 @@ def rounds_together(partial: PartialSchedule, target: CpuTarget) -> None:
 
 
 def _is_short(parts: LockstepRounds) -> bool:
-    """Whether the C compiler writes the rounds out, and then needs no loop to fill registers with other iterations."""
+    """Whether the C compiler writes the rounds out, and then needs no loop to fill registers with other iterations; or
+    they are an instruction."""
     rounds = parts.rounds
-    return isinstance(rounds, For) and 0 < (trip_of(rounds) or extent_of(rounds) or 0) <= WRITTEN_OUT
+    if isinstance(rounds, While):
+        return counted_bits(rounds) is not None
+    return 0 < (trip_of(rounds) or extent_of(rounds) or 0) <= WRITTEN_OUT
 
 
 def _several(vectors: int) -> str:
@@ -86,7 +90,7 @@ def _needs_no_order(partial: PartialSchedule, loop: For) -> bool:
 def _vectors(parts: LockstepRounds, target: CpuTarget, strict: bool) -> int | None:
     """How many vectors are best side by side; None where iterations are about as fast one by one."""
     lanes = target.vector_bytes // parts.wide
-    waiting = recurrence_latency(parts.rounds.body, parts.handed_on)
+    waiting = initiation_interval(parts.rounds.body, parts.handed_on)
     alone = max(waiting, slow_operations(parts))
     work = lane_throughput(parts, lanes, strict)
     values = len(parts.own | parts.lanes) + len(parts.loads) + 1

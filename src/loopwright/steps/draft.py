@@ -35,6 +35,7 @@ from loopwright.ir.nodes import (
     While,
 )
 from loopwright.ir.queries import fresh as fresh
+from loopwright.ir.queries import has
 from loopwright.ir.queries import names_of as names_of
 from loopwright.ir.types import INT64
 from loopwright.ir.walk import (
@@ -102,14 +103,14 @@ def again(body: Body, taken: set[str]) -> Body:
         if isinstance(stmt, For):
             name = fresh(f"{stmt.name}.1", taken)
             taken.add(name)
-            inner = (Assign(stmt.name, variable(name)), *again(_jumping(stmt.body, stmt.name, name), taken))
+            inner = (Assign(stmt.name, variable(name)), *again(jumps_renamed(stmt.body, stmt.name, name), taken))
             result.append(replace(stmt, name=name, body=inner))
         else:
             result.append(stmt)
     return tuple(result)
 
 
-def _jumping(body: Body, old: str, new: str) -> Body:
+def jumps_renamed(body: Body, old: str, new: str) -> Body:
     """The body of a loop that has another name now: what ends it, or an iteration of it, names the new one."""
 
     def renamed(stmt: Stmt) -> Body:
@@ -170,7 +171,7 @@ class _Finish:
     def expr(self, expr: Expr, scope: _Scope) -> Expr:
         match expr:
             case Var():
-                return scope.values.get(expr.name, expr)
+                return self._anew(scope.values.get(expr.name, expr))
             case Const():
                 return expr
             case Dim() if expr.array in scope.names:
@@ -183,6 +184,12 @@ class _Finish:
         if isinstance(new, Load | Checked):
             return self._once(new)
         return new
+
+    def _anew(self, value: Expr) -> Expr:
+        """What a variable stands for, which may be read in several places."""
+        if not has(value, Load, Checked):
+            return value
+        return rewrite_expr(value, lambda part: self._once(part) if isinstance(part, Load | Checked) else part)
 
     def _folded(self, expr: Binary) -> Expr:
         if expr.type == INT64 and expr.op == "add":

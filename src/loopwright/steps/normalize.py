@@ -15,7 +15,7 @@ from loopwright.ir.nodes import Assign, Binary, Checked, Const, Expr, For, Kerne
 from loopwright.ir.queries import has, settled_by, unsettled_in
 from loopwright.ir.types import INT64
 from loopwright.ir.walk import loops
-from loopwright.steps.draft import finished, fresh, names_of, with_statement
+from loopwright.steps.draft import finished, fresh, jumps_renamed, names_of, with_statement
 from loopwright.steps.nest import the_loop
 from loopwright.steps.step import Rejection, Step
 
@@ -73,7 +73,7 @@ class Normalize(Step):
             tested = replace(loop.step, value=step) if isinstance(loop.step, Checked) else step
             length = Binary("floordiv", plus(length, minus(step, 1)), tested)
         start = moved if loop.lower == number(0) else plus(loop.lower, moved)
-        body = (Assign(loop.name, start), *loop.body)
+        body = (Assign(loop.name, start), *jumps_renamed(loop.body, loop.name, name))
         new = replace(loop, name=name, lower=number(0), upper=variable(count), step=number(1), body=body)
         before: tuple[Stmt, ...] = (Assign(count, length),)
         if _counts_up(loop) and not has(length, Checked):

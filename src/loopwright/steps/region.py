@@ -266,21 +266,28 @@ def _stretches_of(loop: For, inside: Mapping[str, For]) -> For | None:
     or moved by what stays the same, `i` in `i.o + j .. i.o + j + 8`."""
     if isinstance(loop.lower, Var):
         outer = inside.get(loop.lower.name)
-        if outer is None:
+        if outer is None or not _step(outer):
             return None
         rest = [end for end in ends_of(loop) if end not in ends_of(outer)]
-        if step_of(loop) != 1 or len(rest) != 1 or apart(rest[0], loop.lower) != step_of(outer):
+        if _step(loop) != 1 or len(rest) != 1 or apart(rest[0], loop.lower) != step_of(outer):
             return None
         others = [apart(end, outer.lower) for end in ends_of(outer) if end not in ends_of(loop)]
         # The last stretch may reach beyond the end.
         return None if any(distance is None or distance % step_of(outer) for distance in others) else outer
     for name in sorted(names_in(loop.lower) & set(inside)):
         outer = inside[name]
+        if not _step(outer):
+            continue
         length = apart(outer.upper, outer.lower)
-        whole = step_of(loop) == 1 and length is not None and length > 0 and length % step_of(outer) == 0
+        whole = _step(loop) == 1 and length is not None and length > 0 and length % step_of(outer) == 0
         if whole and apart(loop.upper, loop.lower) == step_of(outer) and _sum_with(loop.lower, name, number(0)):
             return outer
     return None
+
+
+def _step(loop: For) -> int:
+    """The step of a loop, 0 where only a call tells it."""
+    return step_of(loop) if isinstance(loop.step, Const) else 0
 
 
 def _sum_with(expr: Expr, name: str, value: Expr) -> Expr | None:
@@ -297,7 +304,7 @@ def _steady(loop: For, inside: Mapping[str, For], changing: set[str]) -> For:
     """The loop with its end as far out as it comes to lie, where that grows with a loop inside: of `j` in `0 .. i + 1`
     in the last iteration of i. The same loop where that is not to be told."""
     ends: list[Expr] = []
-    if names_in(loop.lower) & changing or step_of(loop) < 0:
+    if names_in(loop.lower) & changing or _step(loop) < 1:
         return loop
     for end in ends_of(loop):
         base, more = parted(end)
@@ -307,7 +314,7 @@ def _steady(loop: For, inside: Mapping[str, For], changing: set[str]) -> For:
         if not isinstance(base, Var) or base.name not in inside:
             return loop
         outer = _widened(inside[base.name], inside, set())
-        if step_of(outer) != 1 or any(names_in(own) & changing for own in own_expressions(outer)):
+        if _step(outer) != 1 or any(names_in(own) & changing for own in own_expressions(outer)):
             return loop
         ends += [plus(last, more - 1) for last in ends_of(outer)]
     upper = ends[0]
@@ -349,7 +356,7 @@ def _seen(loop: For, use: Use, covered: frozenset[str]) -> Use | None:
     if len(set(involved)) < len(involved) or not inside.keys() >= set(involved):
         return None
     if not all(isinstance(parted(limit.end)[0], Var) for limit in moving) or any(
-        step_of(one) < 1 for one in inside.values()
+        _step(one) < 1 for one in inside.values()
     ):
         return None
     seen: list[Limit] = []
@@ -383,7 +390,7 @@ def _lasts(limit: Limit, use: Use, moving: Sequence[Limit], inside: Mapping[str,
     outer = _widened(inside[base.name], inside, set())
     known = [one.end for one in use.limits if one not in moving and one.below == base]
     ends = [plus(end, more - 1) for end in dict.fromkeys((*ends_of(outer), *known))]
-    if step_of(outer) != 1 or any(names_in(own) & inside.keys() for own in (outer.lower, *ends)):
+    if _step(outer) != 1 or any(names_in(own) & inside.keys() for own in (outer.lower, *ends)):
         return None
     return tuple(ends)
 
@@ -399,7 +406,7 @@ def _kept(
         if limit.names & covered:
             continue
         first = lowest(limit.below, loops)
-        if first is None or names_in(first) & covered or any(step_of(one) < 0 for one in inner):
+        if first is None or names_in(first) & covered or any(_step(one) < 1 for one in inner):
             return None
         stretch = outer.get(first.name) if isinstance(first, Var) else None
         if stretch is None or limit.end not in ends_of(stretch):

@@ -12,7 +12,7 @@ import loopwright as lw
 from codegen.execution import compiled
 from codegen.scheduled import after, host_text
 from loopwright.analysis.analyse import analyse
-from loopwright.codegen.bit_loops import counted_bits, most_iterations
+from loopwright.analysis.bit_loops import counted_bits, most_iterations
 from loopwright.ir.interp import interpret
 from loopwright.ir.nodes import While
 from loopwright.ir.simplify import simplify
@@ -104,6 +104,59 @@ def test_which_only_count(condition: str, step: str, is_counted: bool, kind: str
     interpret(found, [a.copy(), expected])
     compiled(found, tmp_path, analyse(found), check_all=False, strict=False, threads=1).run((a.copy(), mine))
     np.testing.assert_array_equal(mine, expected)
+
+
+HALVED = {
+    ("x > 0", "t = t + (x & 1)", "x = x >> 1"): True,
+    ("x > 0", "t = t + x % 2", "x = x // 2"): True,
+    ("x > 0", "if (x & 1) != 0:\n                t = t + 1", "x = x >> 1"): True,
+    ("x > 0", "if (x & 1) == 1:\n                t = t + 1", "x = x >> 1"): True,
+    ("x > 0", "x = x >> 1", "t = t + (x & 1)"): False,  # not the lowest one
+    ("x > 0", "t = t + (x & 1)", "x = x >> 2"): False,
+    ("x > 0", "t = t + (x & 3)", "x = x >> 1"): False,
+    ("x > 1", "t = t + (x & 1)", "x = x >> 1"): False,
+    ("x > 0", "if (x & 1) == 0:\n                t = t + 1", "x = x >> 1"): False,
+    ("x > 0", "if (x & 1) != 0:\n                t = t + 2", "x = x >> 1"): False,
+    ("x > 0 and t < 3", "t = t + (x & 1)", "x = x >> 1"): False,
+}
+
+
+@pytest.mark.parametrize(("condition", "first", "second"), HALVED)
+def test_which_halve_and_only_count(condition: str, first: str, second: str, tmp_path: Path) -> None:
+    text = (
+        kernel(condition, first)
+        .replace("            t = t + 1\n", "", 1)
+        .replace("        out", f"            {second}\n        out")
+    )
+    text = text.replace("        out[i] = t", "        out[i] = t + x * 1000")
+    found = simplify(parse_kernel(text))
+    [loop] = statements(found.body, While)
+    assert (counted_bits(loop) is not None) == HALVED[condition, first, second]
+    a = np.array([0, 1, 2, 3, 7, 99, 2**62, 2**63 - 1, -1, -2, -(2**63)])
+    mine, expected = np.zeros((2, len(a)), "int64")
+    interpret(found, [a.copy(), expected])
+    compiled(found, tmp_path, analyse(found), check_all=False, strict=False, threads=1).run((a.copy(), mine))
+    np.testing.assert_array_equal(mine, expected)
+
+
+def halved_bits(a: Any, out: Any) -> None:
+    for i in range(len(a)):
+        x = a[i]
+        n = 0
+        while x > 0:
+            n += x & 1
+            x >>= 1
+        out[i] = n
+
+
+def test_bits_that_an_instruction_counts_are_counted_one_iteration_at_a_time() -> None:
+    a = np.random.default_rng(4).integers(-(2**63), 2**63 - 1, 3000)
+    mine, expected = np.zeros_like(a), np.zeros_like(a)
+    found = lw.kernel(halved_bits)
+    found(a, mine)
+    halved_bits(a, expected)
+    np.testing.assert_array_equal(mine, expected)
+    assert "lockstep" not in str(found.explain(a, mine).schedule)
 
 
 def set_bits(a: Any) -> int:
