@@ -26,7 +26,7 @@ run:
 
 test:
 	@.ci/setup dev cc
-	@$(PY) -m compileall -q src  # also where PYTHONDONTWRITEBYTECODE is set: tests start hundreds of processes
+	@$(PY) -m compileall -q -j $(WORKERS) src benchmarks examples  # also where PYTHONDONTWRITEBYTECODE is set: tests start hundreds of processes
 	@$(PY) -m pytest -n $(WORKERS) --dist worksteal $(PYTEST)
 
 lint:
@@ -52,6 +52,7 @@ fuzz:
 	@.ci/setup dev cc
 	@cd tests && ../$(PY) -m meaning.fuzz --programs $(FUZZ) --workers $(WORKERS) --memory
 	@LOOPWRIGHT_FUZZ=$$(($(FUZZ) / 10)) $(PY) -m pytest -n $(WORKERS) --dist worksteal tests/meaning -k "more or random" $(PYTEST)
+	@LOOPWRIGHT_FUZZ=1 $(PY) -m pytest -n $(WORKERS) --dist worksteal tests/polybench/test_verdicts.py $(PYTEST)
 
 mutate:
 	@.ci/setup dev cc
