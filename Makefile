@@ -26,7 +26,8 @@ run:
 
 test:
 	@.ci/setup dev cc
-	@$(PY) -m compileall -q -j $(WORKERS) src benchmarks examples  # also where PYTHONDONTWRITEBYTECODE is set: tests start hundreds of processes
+	@# also where PYTHONDONTWRITEBYTECODE is set: tests start hundreds of processes
+	@$(PY) -m compileall -q -j $(WORKERS) src benchmarks examples
 	@$(PY) -m pytest -n $(WORKERS) --dist worksteal $(PYTEST)
 
 lint:

@@ -136,6 +136,8 @@ class Precompiled:
         for target in linked:
             text = target.with_suffix(beginning.rest)
             text.write_text(beginning.linked)
-            made.append((*flags, "-c", text.name, "-o", target.name))
+            made.append(
+                (*(word for word in flags if not word.startswith("-O")), "-O2", "-c", text.name, "-o", target.name)
+            )
         done = all(self._run(one, self.folder, timeout_s)[0] == 0 for one in made)
         return Header(header, tuple(linked)) if done else None
