@@ -26,7 +26,8 @@ run:
 
 test:
 	@.ci/setup dev cc
-	@$(PY) -m compileall -q src  # also where PYTHONDONTWRITEBYTECODE is set: tests start hundreds of processes
+	@# also where PYTHONDONTWRITEBYTECODE is set: tests start hundreds of processes
+	@$(PY) -m compileall -q -j $(WORKERS) src benchmarks examples
 	@$(PY) -m pytest -n $(WORKERS) --dist worksteal $(PYTEST)
 
 lint:
@@ -52,6 +53,7 @@ fuzz:
 	@.ci/setup dev cc
 	@cd tests && ../$(PY) -m meaning.fuzz --programs $(FUZZ) --workers $(WORKERS) --memory
 	@LOOPWRIGHT_FUZZ=$$(($(FUZZ) / 10)) $(PY) -m pytest -n $(WORKERS) --dist worksteal tests/meaning -k "more or random" $(PYTEST)
+	@LOOPWRIGHT_FUZZ=1 $(PY) -m pytest -n $(WORKERS) --dist worksteal tests/polybench/test_verdicts.py $(PYTEST)
 
 mutate:
 	@.ci/setup dev cc

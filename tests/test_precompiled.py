@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import os
 import platform
 import shutil
 from pathlib import Path
@@ -35,12 +36,14 @@ RUN = cc.run_compiler.run._run  # type: ignore[attr-defined]  # see conftest.py
 
 
 @pytest.mark.parametrize(
-    ("command", "begins", "entry"),
-    [(C, HEADER, "int answer(void) { return lw_floordiv_int32(-7, 2); }"),
-     (CXX, beginning(), 'extern "C" int answer() { return lw_floordiv_int32(-7, 2); }')],
+    ("command", "begins", "entry", "objects"),
+    [(C, HEADER, "int answer(void) { return lw_floordiv_int32(-7, 2); }", 0),
+     (CXX, beginning(), 'extern "C" int answer() { return lw_floordiv_int32(-7, 2) + lw_emulated::threads; }', 1)],
     ids=["C", "C++"],
 )  # fmt: skip
-def test_from_the_sixth_text_on_a_header_is_used_and_the_results_are_the_same(tmp_path, command, begins, entry):
+def test_from_the_sixth_text_on_a_header_is_used_and_the_results_are_the_same(
+    tmp_path, command, begins, entry, objects
+):
     run, source = Watched(), command[command.index("kernel.so") + 1]
     for number in range(8):
         folder = tmp_path / str(number)
@@ -49,8 +52,9 @@ def test_from_the_sixth_text_on_a_header_is_used_and_the_results_are_the_same(tm
         assert run(command, folder, 60) == (0, "")
         assert ctypes.CDLL(str(folder / "kernel.so")).answer() == -4
         assert sorted(path.name for path in folder.iterdir()) == sorted([source, "kernel.so"])
-    assert [source in one for one in run.commands] == [True] * 5 + [False] * 4
+    assert [source in one for one in run.commands] == [True] * 5 + [False] * (4 + objects)
     assert sum(one[-1].endswith(".gch") for one in run.commands) == 1
+    assert sum("-c" in one for one in run.commands) == objects == sum(map("0.o".__eq__, os.listdir(run.folder)))
     assert list(run.folder.glob("*.gch"))
 
 

@@ -79,7 +79,7 @@ def test_orders_by_digits(name: str, size: int) -> None:
         info = np.iinfo(dtype)
         drawn = [
             draw.integers(info.min, info.max, size, dtype, endpoint=True), draw.integers(0, 3, size, dtype),
-            np.full(size, info.max), np.arange(size, 0, -1).astype(dtype), np.full(size, 7, dtype),
+            np.full(size, info.max, dtype), np.arange(size, 0, -1).astype(dtype), np.full(size, 7, dtype),
         ]  # fmt: skip
     for values in drawn:
         for a in (values, np.repeat(values, 2)[::-2]) if name == "float64" else (values,):

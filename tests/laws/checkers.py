@@ -285,14 +285,16 @@ def only_tables_spell(root: Path) -> list[str]:
         f"{file.path}:{node.lineno}: '{found[0]}' is for the tables of languages to say"
         for file in source_files(root)
         if file.path.startswith("codegen/") and not file.path.startswith("codegen/print")
+        for told in [_docstrings(file.tree)]
         for node in ast.walk(file.tree)
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and not _is_docstring(node, file.tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in told
         if (found := SPELLED.search(node.value)) is not None
     ]
 
 
-def _is_docstring(text: ast.Constant, tree: ast.Module) -> bool:
-    return any(isinstance(node, ast.Expr) and node.value is text for node in ast.walk(tree))
+def _docstrings(tree: ast.Module) -> set[int]:
+    """The identities of what statements of their own say, and nothing more."""
+    return {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
 
 
 def no_text_is_run(root: Path) -> list[str]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import copy
+import os
 from collections.abc import Callable
+from itertools import combinations
 from types import ModuleType
 from typing import Any
 
@@ -18,11 +20,16 @@ from polybench.loops import loop_lines
 
 OPTIONS: dict[str, dict[str, Any]] = {
     "default": {},
-    "strict": {"strict": True},
-    "checks": {"checks": "all"},
-    "threads": {"threads": 2},
     "strict-threads": {"strict": True, "threads": 2},
+    "strict-checks": {"strict": True, "checks": "all"},
+    "checks-threads": {"checks": "all", "threads": 2},
 }
+"""All pairs of three options, each given or not. `make fuzz` asks for all eight."""
+SINGLE: dict[str, Any] = {"strict": True, "checks": "all", "threads": 2}
+if os.environ.get("LOOPWRIGHT_FUZZ"):
+    OPTIONS |= {
+        "-".join(some): {one: SINGLE[one] for one in some} for n in (1, 2, 3) for some in combinations(SINGLE, n)
+    }
 
 every_module = pytest.mark.parametrize("module", MODULES, ids=lambda module: module.NAME)
 

@@ -8,6 +8,7 @@ import os
 import shlex
 import shutil
 import sys
+from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
 
@@ -29,6 +30,7 @@ HEADERS = tuple(
     Path(__file__).parent / name
     for name in ("emulated.h", "emulated_memory.h", "../codegen/loopwright.cuh", "emulated_launch.h")
 )
+MACHINERY = Path(__file__).parent / "emulated_machinery.h"
 ENTRY = "lw_emulated_run"
 VERSION_TIMEOUT_S = 30.0
 TAIL_LINES = 40
@@ -135,4 +137,9 @@ def _complete(text: DeviceText) -> str:
 @functools.cache
 def beginning() -> str:
     """What every text begins with."""
-    return "\n".join(f'#line 1 "{path.name}"\n{path.read_text()}' for path in HEADERS)
+    return headers((*HEADERS, MACHINERY))
+
+
+def headers(paths: Iterable[Path]) -> str:
+    """These files, one after the other."""
+    return "\n".join(f'#line 1 "{path.name}"\n{path.read_text()}' for path in paths)

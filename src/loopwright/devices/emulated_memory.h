@@ -1,6 +1,8 @@
 /* The emulated device, second part, behind emulated.h: global and shared memory, where every access is checked, and
    what device text does with them. A fault names the array, the element and the threads. */
-namespace {
+extern "C" void *realloc(void *, decltype(sizeof 0));
+
+namespace LW_NAMESPACE {
 namespace lw_emulated {
 
 /* ---- global memory ---------------------------------------------------------------------------------------------- */
@@ -77,7 +79,7 @@ struct stamps {
 };
 
 /* The other thread, where one did this access and nothing since then orders it before the current thread's; or -1. */
-int rival(const stamp &seen) {
+inline int rival(const stamp &seen) {
   if (LW_LIKELY(seen.when < block_time)) return -1;
   const bool passed = seen.when < warp_time[now_warp]; /* its lanes have met since */
   if (seen.thread != now && !(passed && seen.thread / warp_size == now_warp)) return seen.thread;
@@ -86,7 +88,7 @@ int rival(const stamp &seen) {
 }
 
 /* Two threads are remembered; where more come, two of different warps: all that a meeting of lanes cannot order. */
-void note(stamp &seen) {
+inline void note(stamp &seen) {
   const int warp_a = seen.thread / warp_size, warp_b = seen.second / warp_size;
   const bool mine = warp_a == now_warp && warp_b == now_warp;
   const bool passed = mine && (seen.when < warp_time[now_warp] || (seen.thread == now && seen.second == now));
@@ -99,11 +101,7 @@ void note(stamp &seen) {
 
 enum access { reads = 1, writes = 2, updates = 3 };
 
-[[noreturn]] __noinline__ void fail_race(const char *array, int64_t index, access mine, access its, int other) {
-  fault what = of_kind(race);
-  what.array = array, what.index = index, what.how = mine * 4 + its;
-  fail(what, other);
-}
+[[noreturn]] __noinline__ void fail_race(const char *array, int64_t index, access mine, access its, int other);
 
 /* A copy into shared memory that its thread has not waited for. Copies of earlier blocks do not count any more. */
 struct copy {
@@ -118,23 +116,11 @@ struct copy {
   bool arrived;
 };
 
-extern "C" void *realloc(void *, decltype(sizeof 0));
-copy *copies;
-int64_t copies_made, copies_room, waited_until[most_threads];
-uint64_t first_copy = 1; /* the serial number of copies[0] */
+extern copy *copies;
+extern int64_t copies_made, copies_room;
+extern uint64_t first_copy; /* the serial number of copies[0] */
 
-[[noreturn]] __noinline__ void fail_early(const char *array, int64_t index, access mine, uint64_t serial) {
-  fault what = of_kind(on_its_way);
-  what.array = array, what.index = index, what.how = mine;
-  fail(what, copies[serial - first_copy].thread);
-}
-
-/* Copies of the block before have no meaning. */
-void forget_copies() {
-  first_copy += (uint64_t)copies_made;
-  copies_made = 0;
-  for (int t = 0; t < most_threads; t++) waited_until[t] = 0;
-}
+[[noreturn]] __noinline__ void fail_early(const char *array, int64_t index, access mine, uint64_t serial);
 
 /* The current thread touches an element: a fault where another one does too, unordered, and not both read or both
    update it atomically. */
@@ -289,19 +275,7 @@ void send(const shared<T> &to, int64_t place, const pointer<S> &from, int64_t in
 }
 
 /* What the current thread has sent is there, for itself. */
-void receive() {
-  for (int64_t k = waited_until[now]; k < copies_made; k++) {
-    copy &one = copies[k];
-    if (one.thread != now || one.arrived) continue;
-    one.arrived = true;
-    __builtin_memcpy(one.to, one.from, (decltype(sizeof 0))one.bytes);
-    for (int64_t j = 0; j < one.count; j++) {
-      one.seen[j].on_its_way = 0;
-      touch<writes>(one.seen[j], one.array, one.index + j);
-    }
-  }
-  waited_until[now] = copies_made;
-}
+void receive();
 
 /* ---- atomics ---------------------------------------------------------------------------------------------------- */
 
@@ -389,14 +363,15 @@ template <int N, class A, class B>
 void lw_arrive_or_zero(const A &to, int64_t place, const B &from, int64_t index, bool inside) {
   lw_emulated::send<N>(to, place, from, index, inside);
 }
-[[maybe_unused]] void lw_arrived() { lw_emulated::receive(); }
+[[maybe_unused]] static void lw_arrived() { lw_emulated::receive(); }
 template <int N, class A, class T>
 void lw_write(const A &array, int64_t index, const lw_vector<T, N> &vector) {
   lw_emulated::write_vector<N>(array, index, vector);
 }
 
-[[noreturn, maybe_unused]] void lw_stop() { lw_emulated::stop(); }
-[[maybe_unused]] void __threadfence() {}
-[[maybe_unused]] const lw_emulated::triple &threadIdx = lw_emulated::thread_index, &blockIdx = lw_emulated::block_index,
-                                           &blockDim = lw_emulated::block_size, &gridDim = lw_emulated::grid_size;
-} // namespace
+[[noreturn, maybe_unused]] static void lw_stop() { lw_emulated::stop(); }
+[[maybe_unused]] static void __threadfence() {}
+[[maybe_unused]] static const lw_emulated::triple &threadIdx = lw_emulated::thread_index,
+                                                  &blockIdx = lw_emulated::block_index,
+                                                  &blockDim = lw_emulated::block_size, &gridDim = lw_emulated::grid_size;
+} // namespace LW_NAMESPACE

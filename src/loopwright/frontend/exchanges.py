@@ -36,12 +36,14 @@ class NameExchange:
 
 def exchange_in(node: ast.For | ast.While) -> NameExchange | None:
     """The one permutation of names that each iteration of a loop comes to, unless it is the last one."""
-    if node.orelse or any(isinstance(part, ast.Return | ast.Yield) for part in ast.walk(node)):
+    if node.orelse:
         return None
     for place, statement in enumerate(node.body):
         found = permutation(statement)
         if found is None or len(found[0]) > _MOST_NAMES:
             continue
+        if any(isinstance(part, ast.Return | ast.Yield) for part in ast.walk(node)):
+            return None
         names = [one for one in ast.walk(statement) if isinstance(one, ast.Name)]
         targets = [one for one in names if isinstance(one.ctx, ast.Store)]
         values = [one for one in names if isinstance(one.ctx, ast.Load)]

@@ -13,6 +13,8 @@ import inspect
 import linecache
 import operator
 import warnings
+from collections import deque
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from types import CodeType, FunctionType
@@ -131,11 +133,22 @@ def _definitions(lines: tuple[str, ...]) -> dict[tuple[int, str], ast.FunctionDe
     """The functions of a file by their first line, that of a decorator included, and their name."""
     tree = _parse_file(lines)
     found: dict[tuple[int, str], ast.FunctionDef] = {}
-    for node in ast.walk(tree) if tree is not None else ():
+    for node in _statements(tree) if tree is not None else ():
         if isinstance(node, ast.FunctionDef):
             start = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
             found.setdefault((start, node.name), node)
     return found
+
+
+def _statements(tree: ast.Module) -> Iterator[ast.AST]:
+    """All statements of a file, and what holds some, outer ones before inner ones. No expression holds any."""
+    waiting = deque[ast.AST]([tree])
+    while waiting:
+        node = waiting.popleft()
+        yield node
+        for name in ("body", "handlers", "cases", "orelse", "finalbody"):
+            inner = getattr(node, name, None)
+            waiting.extend(inner if isinstance(inner, list) else ())
 
 
 _FUTURE = functools.reduce(operator.or_, (getattr(__future__, n).compiler_flag for n in __future__.all_feature_names))

@@ -206,6 +206,11 @@ def names_of(kernel: Kernel) -> set[str]:
     return names.union(*(_inside(stmt).owned for stmt in kernel.body))
 
 
+def has_own(stmt: Stmt, names: Iterable[str]) -> bool:
+    """Whether one of these names is that of a statement, or of something in it: of a loop, block, array or scalar."""
+    return not _inside(stmt).owned.isdisjoint(names)
+
+
 def fresh(wanted: str, taken: Iterable[str]) -> str:
     """The wanted name, or with the first number that makes it new: `i.o`, `i.o.1`, `i.o.2`."""
     taken = set(taken)

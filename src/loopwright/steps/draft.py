@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
+from loopwright.ir.by_identity import by_identity
 from loopwright.ir.linear import minus, plus, variable
 from loopwright.ir.nodes import (
     Allocate,
@@ -46,6 +47,7 @@ from loopwright.ir.walk import (
     rewrite_body,
     rewrite_expr,
     statements,
+    subexpressions,
     unless_same,
     with_bodies,
     with_children,
@@ -149,6 +151,61 @@ class _Scope:
         return replace(self, values={k: v for k, v in self.values.items() if k != name})
 
 
+@dataclass(frozen=True, slots=True)
+class _Mentioned:
+    """What stands in a statement and inside it: all names, those assigned, and those of loops, blocks and arrays that
+    are made. nodes: the identities of what a kernel has only once. unique: whether no name is made twice, and nothing
+    stands there twice."""
+
+    names: frozenset[str]
+    assigned: frozenset[str]
+    owned: frozenset[str]
+    nodes: frozenset[int]
+    unique: bool
+
+
+@by_identity
+def _mentioned(stmt: Stmt) -> _Mentioned:
+    parts = [part for own in own_expressions(stmt) for part in subexpressions(own)]
+    inner = [_mentioned(one) for body in bodies(stmt) for one in body]
+    accesses = [id(part) for part in parts if isinstance(part, Load | Checked)]
+    nodes = frozenset((id(stmt), *accesses)).union(*(one.nodes for one in inner))
+    made = _made_by(stmt)
+    owned = frozenset(made).union(*(one.owned for one in inner))
+    names = [part.name if isinstance(part, Var) else part.array for part in parts if isinstance(part, Var | Load | Dim)]
+    assigned = (stmt.name,) if isinstance(stmt, Assign) else ()
+    stored = (stmt.array,) if isinstance(stmt, Store) else ()
+    return _Mentioned(
+        frozenset((*names, *made, *assigned, *stored, *_target(stmt))).union(*(one.names for one in inner)),
+        frozenset(assigned).union(*(one.assigned for one in inner)),
+        owned,
+        nodes,
+        all(one.unique for one in inner)
+        and len(nodes) == 1 + len(accesses) + sum(len(one.nodes) for one in inner)
+        and len(owned) == len(made) + sum(len(one.owned) for one in inner),
+    )
+
+
+def _made_by(stmt: Stmt) -> tuple[str, ...]:
+    match stmt:
+        case For() | While() | Block():
+            return (stmt.name,)
+        case Allocate():
+            return (stmt.array,)
+        case _:
+            return ()
+
+
+def _target(stmt: Stmt) -> tuple[str, ...]:
+    match stmt:
+        case Break() | Continue():
+            return (stmt.loop,)
+        case Leave():
+            return (stmt.block,)
+        case _:
+            return ()
+
+
 @dataclass
 class _Finish:
     loops: frozenset[str]
@@ -215,7 +272,26 @@ class _Finish:
         self.defined.add(new)
         return scope.name(name, new)
 
+    def _stays(self, stmt: Stmt, scope: _Scope) -> bool:
+        """Whether nothing is to be done about a statement, nor inside it: no name there means something else, and no
+        node has been seen. Steps change little of a kernel, which may have thousands of statements."""
+        about = _mentioned(stmt)
+        return (
+            about.names.isdisjoint(scope.values)
+            and about.names.isdisjoint(scope.names)
+            and about.owned.isdisjoint(self.defined)
+            and about.assigned.isdisjoint(self.loops)
+            and about.unique
+            and about.nodes.isdisjoint(self.seen)
+        )
+
     def _stmt(self, stmt: Stmt, scope: _Scope) -> Stmt:
+        if self._stays(stmt, scope):
+            about = _mentioned(stmt)
+            self.defined |= about.owned
+            self.seen |= about.nodes
+            self.kept.append(stmt)
+            return stmt
         new = with_own_expressions(stmt, tuple(self.expr(e, scope) for e in own_expressions(stmt)))
         inner = scope
         match new:

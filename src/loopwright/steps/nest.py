@@ -39,6 +39,7 @@ from loopwright.ir.queries import (
     arrays_stored,
     fresh,
     has,
+    has_own,
     names_assigned,
     names_in,
     names_of,
@@ -48,7 +49,15 @@ from loopwright.ir.queries import (
 from loopwright.ir.queries import size_of as size_of
 from loopwright.ir.types import INT64, Scalar
 from loopwright.ir.user_text import user_name
-from loopwright.ir.walk import loops, own_expressions, rewrite_body, statements, subexpressions
+from loopwright.ir.walk import (
+    bodies,
+    loops,
+    own_expressions,
+    statements,
+    subexpressions,
+    unless_same,
+    with_bodies,
+)
 from loopwright.steps.step import Rejection
 
 LIMIT = 20_000
@@ -173,12 +182,16 @@ def running(kernel: Kernel, runs: Mapping[str, Run], threads: Mapping[str, int] 
     """The kernel whose loops of these names run so, shared out among so many threads (as many as before, where that is
     not said)."""
 
-    def mark(stmt: Stmt) -> Body:
-        if not isinstance(stmt, For) or stmt.name not in runs:
-            return (stmt,)
-        return (replace(stmt, run=runs[stmt.name], threads=(threads or {}).get(stmt.name, stmt.threads)),)
+    def marked(body: Body) -> Body:
+        return unless_same(body, [mark(stmt) if has_own(stmt, runs) else stmt for stmt in body])
 
-    return replace(kernel, body=rewrite_body(kernel.body, stmt=mark))
+    def mark(stmt: Stmt) -> Stmt:
+        new = with_bodies(stmt, tuple(marked(inner) for inner in bodies(stmt)))
+        if not isinstance(new, For) or new.name not in runs:
+            return new
+        return replace(new, run=runs[new.name], threads=(threads or {}).get(new.name, new.threads))
+
+    return replace(kernel, body=marked(kernel.body))
 
 
 def overlapping(kernel: Kernel) -> Rejection | None:
