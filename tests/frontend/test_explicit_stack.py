@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import loopwright as lw
-from frontend.judge import alike, outcome, same
+from frontend.judge import alike, kernel_of, outcome, same
+from loopwright.ir.walk import statements
 
 
 def fibonacci(n):
@@ -200,3 +201,11 @@ def test_parallel_and_on_a_gpu():
     with lw.options(device="emulated"):
         kernel(out)
     assert (out == expected).all()
+
+
+@pytest.mark.parametrize(
+    ("function", "arguments"), [(quicksort, (np.arange(5.0), 0, 4)), (fibonacci, (5,)), (ackermann, (2, 2))]
+)
+def test_every_statement_stands_in_one_place(function, arguments) -> None:
+    every = [id(stmt) for stmt in statements(kernel_of(function, *arguments).body)]
+    assert len(every) == len(set(every))

@@ -18,7 +18,7 @@ they are refused where they would be read after a call.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from loopwright.errors import KernelError
 from loopwright.frontend.context import Context, Frame
@@ -71,7 +71,18 @@ def with_stack(cx: Context, frame: Frame, body: Sequence[Stmt], names: frozenset
     own |= {cx.flagged[name]: BOOL for name in own if name in cx.flagged}
     results = frozenset(cx.names_of((*frame.path, "return")))
     machine = _Machine(cx, cx.new_name(frame.prefix + "calls"), marks, own, results, _set_inside(tuple(body)), at)
-    return machine.loop(body, frame.block)
+    return _each_once(machine.loop(body, frame.block), set())
+
+
+def _each_once(body: Sequence[Stmt], met: set[int]) -> list[Stmt]:
+    """The same with copies of statements that stand in several places: facts are kept by the identity of each."""
+    found: list[Stmt] = []
+    for stmt in body:
+        inside = bodies(stmt)
+        new = with_bodies(stmt, tuple(tuple(_each_once(one, met)) for one in inside)) if inside else stmt
+        found.append(replace(new) if id(new) in met else new)
+        met.add(id(found[-1]))
+    return found
 
 
 @dataclass
