@@ -7,21 +7,16 @@ from collections.abc import Mapping
 
 from loopwright.ir.linear import apart
 from loopwright.ir.nodes import Assign, Body, Checked, Compare, Const, Dim, Expr, For, Kernel, Stmt
-from loopwright.ir.queries import names_assigned, names_in
-from loopwright.ir.walk import bodies, rewrite_expr, statements
+from loopwright.ir.walk import bodies, rewrite_expr
 
 
 def distance_by_tests(kernel: Kernel, first: For, second: For) -> int | None:
     """How far the second loop's variable is ahead of the first one's in the same iteration, where both run equally
-    often: because bounds are made of sizes that tests before the second one have found equal."""
-    bounds = [first.lower, first.upper, second.lower, second.upper]
-    changing = names_assigned(kernel.body) | {loop.name for loop in statements(kernel.body, For)}
-    if (
-        not isinstance(first.step, Const)
-        or first.step != second.step
-        or any(names_in(one) & changing for one in bounds)
-    ):
+    often, as their bounds, which are to mean the same all the time, are made of sizes that tests before the second one
+    have found equal."""
+    if not isinstance(first.step, Const) or first.step != second.step:
         return None
+    bounds = (first.lower, first.upper, second.lower, second.upper)
     same = _equal_sizes(kernel, second)
     first_lower, first_upper, second_lower, second_upper = (_canonical(one, same) for one in bounds)
     lower, upper = apart(second_lower, first_lower), apart(second_upper, first_upper)

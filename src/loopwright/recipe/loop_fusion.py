@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from loopwright.analysis.recurrence_latency import iteration_latency
 from loopwright.ir.linear import linear, minus, plus, variable
-from loopwright.ir.nodes import Allocate, Body, Checked, Const, Expr, For, Kernel, Load, Store, While
+from loopwright.ir.nodes import Allocate, Body, Checked, Expr, For, Kernel, Load, Store, While
 from loopwright.ir.queries import accesses, arrays_made, contains, escapes, has, names_in
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import bodies, expressions, loops, statements
@@ -17,7 +17,7 @@ from loopwright.recipe.partial_schedule import Chain, NotTaken, PartialSchedule
 from loopwright.recipe.tunable import Tunable
 from loopwright.steps.contract import Contract
 from loopwright.steps.draft import substituted
-from loopwright.steps.fuse import Fuse, iterations_ahead
+from loopwright.steps.fuse import Fuse, constant_ahead, what_is_between
 
 FUSED = Tunable(
     "loops over the same elements",
@@ -47,32 +47,27 @@ Element = tuple[str, tuple[Expr, ...]]
 def loops_fused(partial: PartialSchedule, on_gpu: bool = False) -> None:
     """Make one loop of neighbours that use the same elements, where no iteration waits for another one then; on a CPU
     also of those that use the same rows, whatever they do with them: on a GPU each row would be a block's."""
-    before, tried, fused = partial.kernel, set[tuple[str, str]](), set[str]()
+    before, fused, nests = partial.kernel, set[str](), _Nests(partial, on_gpu)
     with partial.together():
-        while (
-            pair := next((one for one in _candidates(partial, on_gpu) if _names(one) not in tried), None)
-        ) is not None:
+        while (pair := nests.next_pair()) is not None:
             if not partial.number(FUSED):
                 return
-            tried.add(_names(pair))
             if _are_fused(partial, *pair):
                 fused |= {loop.name for loop in pair[0]}
         if partial.kernel is before:
             return
         for array in sorted(arrays_made(partial.kernel.body)):
-            step = Contract(array)
-            if partial.allows(step):
-                partial.take(
-                    step, f"each iteration writes the element of '{user_name(array)}' that it reads", anew=True
-                )
+            _contracted(partial, array)
         partial.begin_again()
         present = {name: partial.facts.loops[name].verdict for name in fused & set(loops(partial.kernel))}
         if not set(present.values()) <= {"parallel", "reduction"}:
             raise NotTaken
 
 
-def _names(pair: tuple[Chain, Chain]) -> tuple[str, str]:
-    return pair[0][0].name, pair[1][0].name
+def _contracted(partial: PartialSchedule, array: str) -> None:
+    """A scalar instead of an array, where it can be one."""
+    with partial.together():
+        partial.take(Contract(array), f"each iteration writes the element of '{user_name(array)}' that it reads")
 
 
 def _are_fused(partial: PartialSchedule, first: Chain, second: Chain) -> bool:
@@ -85,19 +80,60 @@ def _are_fused(partial: PartialSchedule, first: Chain, second: Chain) -> bool:
     return partial.kernel is not before
 
 
-def _candidates(partial: PartialSchedule, on_gpu: bool) -> Iterator[tuple[Chain, Chain]]:
-    """Nests of one body over the same iterations that have elements or rows in common, the nearest ones first."""
-    every = [partial.kernel.body, *(body for stmt in statements(partial.kernel.body) for body in bodies(stmt))]
-    for body in every:
-        loops_ = [stmt for stmt in body if isinstance(stmt, For)]
-        nests = [chain for loop in loops_ if (chain := _elementwise(partial, loop))]
+class _Nests:
+    """The nests of a kernel that may become one, while others do. What is known of loops that stay as they are is
+    kept, by their identity: a kernel may have hundreds."""
+
+    def __init__(self, partial: PartialSchedule, on_gpu: bool) -> None:
+        self.partial, self.on_gpu = partial, on_gpu
+        self.tried: set[tuple[str, str]] = set()
+        self.maps: dict[int, tuple[For, Chain]] = {}
+        self.rows: dict[int, tuple[For, bool]] = {}
+        self.worth: dict[tuple[int, int], bool] = {}
+
+    def next_pair(self) -> tuple[Chain, Chain] | None:
+        """Nests of one body that are worth it and were not tried yet, the nearest ones first."""
+        body = self.partial.kernel.body
+        for one in (body, *(inner for stmt in statements(body) for inner in bodies(stmt))):
+            for first, second in self._pairs([stmt for stmt in one if isinstance(stmt, For)]):
+                names = first[0].name, second[0].name
+                if names not in self.tried:
+                    self.tried.add(names)
+                    return first, second
+        return None
+
+    def _pairs(self, loops_: Sequence[For]) -> Iterator[tuple[Chain, Chain]]:
+        nests = [chain for loop in loops_ if (chain := self._map(loop))]
         for first, second in _neighbours(nests):
-            if _are_worth_it(partial.kernel, first, second, None if on_gpu else LONGEST):
+            if self._is_worth_it(first, second):
                 yield first, second
-        rows = [] if on_gpu else [(loop,) for loop in loops_ if _is_of_rows(partial, loop)]
-        for (one,), (other,) in _neighbours(rows):
-            if not (_elementwise(partial, one) and _elementwise(partial, other)) and _share_rows(partial, one, other):
+        rows = [] if self.on_gpu else [loop for loop in loops_ if self._is_of_rows(loop)]
+        for one, other in _neighbours(rows):
+            if not (self._map(one) and self._map(other)) and self._share_rows(one, other):
                 yield (one,), (other,)
+
+    def _map(self, loop: For) -> Chain:
+        if id(loop) not in self.maps:
+            self.maps[id(loop)] = loop, _elementwise(self.partial, loop)
+        return self.maps[id(loop)][1]
+
+    def _is_of_rows(self, loop: For) -> bool:
+        if id(loop) not in self.rows:
+            self.rows[id(loop)] = loop, _is_of_rows(self.partial, loop)
+        return self.rows[id(loop)][1]
+
+    def _is_worth_it(self, first: Chain, second: Chain) -> bool:
+        key = id(first[0]), id(second[0])
+        if key not in self.worth:
+            longest = None if self.on_gpu else LONGEST
+            self.worth[key] = _are_worth_it(self.partial.kernel, first, second, longest)
+        return self.worth[key]
+
+    def _share_rows(self, one: For, other: For) -> bool:
+        key = id(one), id(other)
+        if key not in self.worth:
+            self.worth[key] = _share_rows(self.partial, one, other)
+        return self.worth[key]
 
 
 def _neighbours(nests: Sequence[T]) -> Iterator[tuple[T, T]]:
@@ -132,8 +168,8 @@ def _have_a_vector_in_common(loop: For, inner: For) -> bool:
 
 def _share_rows(partial: PartialSchedule, one: For, other: For) -> bool:
     """Whether two loops go through the same rows, along them, in the same iteration."""
-    ahead = iterations_ahead(partial.kernel, one, other)
-    if not isinstance(ahead, Const):
+    ahead = constant_ahead(partial.kernel, one, other)
+    if ahead is None:
         return False
     body = substituted(other.body, {other.name: plus(variable(one.name), ahead)})
     if len({part.array for part in accesses((*one.body, *body))}) > MOST_ARRAYS:
@@ -180,9 +216,10 @@ def _are_worth_it(kernel: Kernel, first: Chain, second: Chain, longest: float | 
     if len(first) != len(second):
         return False
     values: dict[str, Expr] = {}
+    across = (first[0], *(what_is_between(kernel, first[0], second[0]) or ()), second[0])
     for one, other in zip(first, second, strict=True):
-        ahead = iterations_ahead(kernel, one, other)
-        if not isinstance(ahead, Const):
+        ahead = constant_ahead(kernel, one, other, across)
+        if ahead is None:
             return False
         values[other.name] = plus(variable(one.name), ahead)
     bodies_ = first[-1].body, substituted(second[-1].body, values)

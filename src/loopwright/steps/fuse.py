@@ -13,10 +13,19 @@ from loopwright.analysis.facts import Facts
 from loopwright.analysis.trips import distance, offsets
 from loopwright.analysis.values import fields_overlap
 from loopwright.ir.linear import least, minus, most, number, plus, variable
-from loopwright.ir.nodes import Allocate, Assign, Body, Checked, Expr, For, Kernel, Stmt
-from loopwright.ir.queries import accesses, arrays_stored, escapes, names_assigned, names_in
+from loopwright.ir.nodes import Allocate, Assign, Body, Checked, Expr, For, Kernel, Load, Stmt
+from loopwright.ir.queries import (
+    accesses,
+    arrays_stored,
+    escapes,
+    has,
+    names_assigned,
+    names_in,
+    settled_by,
+    unsettled_in,
+)
 from loopwright.ir.sizes import is_never_negative
-from loopwright.ir.walk import bodies, expressions, statements
+from loopwright.ir.walk import bodies, expressions, own_expressions, statements
 from loopwright.steps.draft import again, finished, fresh, names_of, substituted, with_statement
 from loopwright.steps.elements import are_apart, meet_in_one_iteration
 from loopwright.steps.grammar import MaybeNumber
@@ -70,12 +79,12 @@ class Fuse(Step):
         if rejection is not None:
             return rejection
         first, second = the_loop(kernel, self.first), the_loop(kernel, self.second)
-        between = _between(kernel, first, second)
+        between = what_is_between(kernel, first, second)
         if between is None:
             return Rejection(f"'{self.second}' does not stand after '{self.first}' in the same body")
         if between and (rejection := _held_back(kernel, facts, first, between, second)) is not None:
             return rejection
-        if (rejection := unfit(kernel, (first, second))) is not None:
+        if (rejection := self._unfit(kernel, first, second)) is not None:
             return rejection
         draft = self._draft(kernel)
         if isinstance(draft, Rejection):
@@ -87,9 +96,16 @@ class Fuse(Step):
             return without_value(draft)
         return reordering(kernel, draft, strict, facts)
 
+    def _unfit(self, kernel: Kernel, first: For, second: For) -> Rejection | None:
+        """Why the loops cannot be taken apart; of bounds that are known to stay as they are nobody else is asked."""
+        is_plain = not any(escapes(stmt) for loop in (first, second) for stmt in loop.body)
+        if is_plain and first.run == second.run == "sequential" and constant_ahead(kernel, first, second) is not None:
+            return None
+        return unfit(kernel, (first, second))
+
     def _meet_in_one_iteration(self, kernel: Kernel, facts: Facts, first: For, second: For) -> bool:
         """Whether all that the loops have in common belongs to one iteration of both: isl need not be asked then."""
-        ahead = iterations_ahead(kernel, first, second) if self.delay is None else None
+        ahead = _ahead(kernel, first, second) if self.delay is None else None
         if ahead is None:
             return False
         rest = substituted(second.body, {second.name: plus(variable(first.name), ahead)})
@@ -102,14 +118,14 @@ class Fuse(Step):
 
     def _draft(self, kernel: Kernel) -> Kernel | Rejection:
         first, second = the_loop(kernel, self.first), the_loop(kernel, self.second)
-        ahead = iterations_ahead(kernel, first, second) if self.delay is None else None
+        ahead = _ahead(kernel, first, second) if self.delay is None else None
         if ahead is not None:
             loops: Body | Rejection = (_both(first, second, plus(variable(first.name), ahead)),)
         else:
             loops = _in_pieces(kernel, first, second, self.delay or 0)
         if isinstance(loops, Rejection):
             return loops
-        between = _between(kernel, first, second) or ()
+        between = what_is_between(kernel, first, second) or ()
         aside = _aside(first, between, second)
         assert aside is not None
         draft = kernel
@@ -133,7 +149,7 @@ def _neighbours(kernel: Kernel) -> Iterator[tuple[For, For]]:
         yield from pairwise(stmt for stmt in body if isinstance(stmt, For))
 
 
-def _between(kernel: Kernel, first: For, second: For) -> Body | None:
+def what_is_between(kernel: Kernel, first: For, second: For) -> Body | None:
     """What stands between two statements of one body; None where the second does not come after the first in one."""
     every: list[Body] = [kernel.body, *(body for stmt in statements(kernel.body) for body in bodies(stmt))]
     for body in every:
@@ -181,13 +197,31 @@ def _may_fail(stmt: Stmt, facts: Facts) -> bool:
     return not all(is_never_negative(size) for one in made for size in one.shape)
 
 
-def iterations_ahead(kernel: Kernel, first: For, second: For) -> Expr | None:
-    """How far the second loop's variable is ahead of the first one's in the same iteration of the new loop, where the
-    loops run equally often."""
+def constant_ahead(kernel: Kernel, first: For, second: For, across: Body | None = None) -> int | None:
+    """How far the second loop's variable is ahead of the first one's in the same iteration, where both run equally
+    often, as the texts of their bounds and tests of sizes tell; None where these do not tell it. across: what runs from
+    the first loop on until the second one ends, where they do not stand in one body."""
+    if across is None:
+        between = what_is_between(kernel, first, second)
+        if between is None:
+            return None
+        across = (first, *between, second)
+    bounds = (*own_expressions(first), *own_expressions(second))
+    if any(has(one, Load, Checked) for one in bounds):
+        return None
+    changing = unsettled_in(across)
+    if any(settled_by(one) & changing for one in bounds):
+        return None
+    return 0 if own_expressions(first) == own_expressions(second) else distance_by_tests(kernel, first, second)
+
+
+def _ahead(kernel: Kernel, first: For, second: For) -> Expr | None:
+    """The same, where the bounds are the same in any call; also where it is no constant."""
+    if (constant := constant_ahead(kernel, first, second)) is not None:
+        return number(constant)
     form = distance(kernel, first, second)
     if form is None:
-        constant = distance_by_tests(kernel, first, second)
-        return None if constant is None else number(constant)
+        return None
     if form.is_constant:
         return number(form.constant)
     return None if _changing(first, second) else minus(second.lower, first.lower)
