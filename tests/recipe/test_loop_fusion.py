@@ -189,6 +189,26 @@ def test_a_core_does_not_wait_for_one_function_after_another() -> None:
         assert kernel.explain(np.ones(9), 0.1).schedule.count("fuse ") == 3
 
 
+def masked(c: Any, z: Any, n: Any, steps: int) -> None:
+    for k in range(steps):
+        inside = np.abs(z) < 2.0
+        n[inside] = k
+        z[inside] = z[inside] * z[inside] + c[inside]
+
+
+def test_time_steps_of_each_element_go_on_while_it_is_near_unless_a_mask_stores_it() -> None:
+    schedule = lw.kernel(momentum).explain(*given(momentum, 64)).schedule
+    assert "reorder i.2 _" in schedule and "specialize i.2 full" in schedule
+    kernel, random = lw.kernel(masked), np.random.default_rng(3)
+    mine = random.random(300) * 2, np.zeros(300), np.zeros(300, np.int64), 20
+    right = mine[0], *(one.copy() for one in mine[1:3]), 20
+    kernel(*mine)
+    masked(*right)
+    np.testing.assert_array_equal(mine[2], right[2])
+    np.testing.assert_allclose(mine[1], right[1])
+    assert "fuse i i.3" in kernel.explain(*mine).schedule and "reorder" not in kernel.explain(*mine).schedule
+
+
 def test_arrays_that_overlap_stay_as_python_has_them() -> None:
     for function in (adam, moments):
         kernel = lw.kernel(function)

@@ -125,9 +125,12 @@ def _interchange(partial: PartialSchedule, chain: Chain) -> str:
     stays = [loop for loop in chain if _is_tied(partial, loop) or _counts_stretches(accesses, chain, loop)]
     movable = [loop for loop in chain if loop is inner or loop not in stays]
     best = min(reversed(movable), key=lambda loop: costs[loop.name])
-    if best is not inner and partial.verdict(best) == "sequential" and not _moves_on(accesses, inner, best, costs):
+    needs_order = partial.verdict(best) not in ("parallel", "reduction")
+    if best is not inner and needs_order and not _moves_on(accesses, inner, best, costs):
         return inner.name
-    if inner.name in short_loops(chain) and (ties or partial.verdict(best) == "sequential"):
+    if best is not inner and needs_order and _stores_under_conditions(inner):
+        return inner.name  # the next step would load what a store under a mask is still busy with
+    if inner.name in short_loops(chain) and (ties or needs_order):
         return inner.name  # written out by the C compiler, it is no loop any more, and its elements are in registers
     if best is not inner and costs[best.name] * WORTH <= costs[inner.name]:
         worst = max(accesses, key=lambda walk: _weight(walk.strides.get(inner.name)))
@@ -166,6 +169,10 @@ def _moves_on(accesses: list[AccessStrides], inner: For, best: For, costs: Mappi
     not counted: that is in the caches. Side by side, short chains of steps overlap; a long one waits for each step."""
     once = [walk for walk in accesses if walk.strides.get(best.name) != 0]
     return costs[best.name] * WORTH <= _cost(once, inner)
+
+
+def _stores_under_conditions(loop: For) -> bool:
+    return any(contains((branch,), Store) for branch in statements(loop.body, If))
 
 
 def _for_few(partial: PartialSchedule, chain: Chain) -> None:

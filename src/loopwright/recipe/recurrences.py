@@ -62,7 +62,7 @@ def side_by_side(partial: PartialSchedule) -> None:
 def _recurrences(partial: PartialSchedule, loop: For) -> list[str]:
     """The loops that are all in one's body that loops again, if each is innermost and needs its order."""
     inside = list(statements(loop.body, For))
-    if any(stmt not in loop.body or partial.verdict(stmt) != "sequential" for stmt in inside):
+    if any(stmt not in loop.body or partial.verdict(stmt) in ("parallel", "reduction") for stmt in inside):
         return []
     conditions = [one for stmt in inside for one in statements(stmt.body, If)]
     if contains(loop.body, While) or any(contains((*one.then, *one.otherwise), If) for one in conditions):
