@@ -120,7 +120,7 @@ def test_random_schedules(shard: int, cache: Path) -> None:
     report(tally)
     counts = tally.counts
     assert counts["changed"] > 0.45 * NESTS
-    assert counts["compiled"] > 0.4 * NESTS / COMPILED
+    assert counts["compiled"] > 0.35 * NESTS / COMPILED  # one in COMPILED is drawn
     assert counts["call compared"] > 1.9 * NESTS
     rightly, not_seen = counts["forbidden, rightly"], counts["forbidden, no difference seen"]
     assert rightly > RIGHTLY * (rightly + not_seen), tally.careful
