@@ -4,20 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from benchmarks.unseen import (  # noqa: F401
-    algorithms,
-    batches,
-    codes,
-    expressions,
-    fields,
-    grids,
-    layers,
-    pairs,
-    pictures,
-    series,
-    signals,
-    tables,
-)
 from benchmarks.unseen.__main__ import different, on_gpu, own, results
 from benchmarks.unseen.program import PROGRAMS
 
