@@ -44,7 +44,12 @@ def in_sums(x, y, out):
     out[0] = total
 
 
-EARLY: list[F] = [chosen, chosen_later, where, branches, in_sums]
+def powers(x, y, out):
+    for i in range(x.shape[0]):
+        out[i] = x[i] ** 1.7 if y[i] > 0.5 else y[i] ** 3
+
+
+EARLY: list[F] = [powers, chosen, chosen_later, where, branches, in_sums]
 
 
 def only_inside(x, y, out):

@@ -328,6 +328,18 @@ def _factors(exponent: object) -> list[int]:
     return factors if left == 1 else []
 
 
+def is_vector_function(expr: Expr) -> bool:
+    """Whether it is a function of floats, or a power, for which there is one of whole registers where the last bit does
+    not count."""
+    match expr:
+        case Call(function=function):
+            return function in VECTOR_FUNCTIONS
+        case Binary(op="pow", left=base, right=exponent) if expr.type.is_float:
+            is_product = isinstance(exponent, Const) and bool(_factors(exponent.value))
+            return not is_product and not (isinstance(base, Const) and base.value == -1)
+    return False
+
+
 def _power(expr: Binary, left: str, right: str, env: Environment) -> str:
     scalar, name = expr.type, VALUE_TYPE[expr.type.name]
     exponent = expr.right.value if isinstance(expr.right, Const) else None
@@ -337,7 +349,9 @@ def _power(expr: Binary, left: str, right: str, env: Environment) -> str:
     if base == -1 and scalar == FLOAT64 and isinstance(count, Cast) and count.operand.type.kind == "int":
         return f"(({name})lw_alternating({text_of(count.operand, env)}))"
     if scalar.is_float:
-        return f"{_of_lanes('pow', scalar, env)}({left}, {right})"
+        text = f"{_of_lanes('pow', scalar, env)}({left}, {right})"
+        known = env.computed(expr)
+        return f"LW_EARLY({known}, {text})" if known else text
     if base == -1 and scalar.kind == "int":  # the exponent is not negative
         return f"(({name})(1 - 2 * ({right} & 1)))"
     if base == 2:

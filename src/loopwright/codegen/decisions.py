@@ -13,7 +13,7 @@ from loopwright.analysis.facts import Bounds, Facts, Reduction
 from loopwright.codegen.arrays import ArrayText
 from loopwright.codegen.work import LoopWork
 from loopwright.ir.linear import parted
-from loopwright.ir.nodes import Allocate, Binary, Body, Call, Checked, Const, Dim, Expr, For, Kernel, Load, Store, Var
+from loopwright.ir.nodes import Allocate, Binary, Body, Checked, Const, Dim, Expr, For, Kernel, Load, Store, Var
 from loopwright.ir.program import Way
 from loopwright.ir.queries import contains
 from loopwright.ir.types import Scalar
@@ -282,7 +282,7 @@ class LoopLowering:
     apart: frozenset[int] = frozenset()
     masked: frozenset[str] = frozenset()
     divisions: Mapping[int, tuple[Binary, ...]] = field(default_factory=dict)
-    early: Mapping[int, tuple[Call, ...]] = field(default_factory=dict)
+    early: Mapping[int, tuple[Expr, ...]] = field(default_factory=dict)
     lockstep: Mapping[str, int] = field(default_factory=dict)
     late: frozenset[int] = frozenset()
     separated: frozenset[int] = frozenset()

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from loopwright.codegen.c_text import VECTOR_FUNCTIONS
+from loopwright.codegen.c_text import VECTOR_FUNCTIONS, is_vector_function
 from loopwright.codegen.chosen_stores import is_inside
 from loopwright.codegen.decisions import CodegenInput, LoopLowering
 from loopwright.codegen.vector_code import is_row
@@ -40,13 +40,13 @@ from loopwright.ir.walk import bodies, children, expressions, own_expressions, s
 
 IN_LANES = VECTOR_FUNCTIONS | {"sqrt", "floor", "ceil", "trunc", "rint", "maximum", "minimum", "fmax", "fmin", "isnan"}
 """Functions that keep no loop out of its lanes."""
-ARITHMETIC = frozenset({"add", "sub", "mul", "truediv", "min", "max"})
+ARITHMETIC = frozenset({"add", "sub", "mul", "truediv", "min", "max", "pow"})
 CONDITIONS = frozenset({"and", "or", "xor"})
 
 
 def compute_early(given: CodegenInput, lowering: LoopLowering) -> LoopLowering:
     """Those of every loop in lanes whose functions need not be the C library's to the last bit."""
-    found: dict[int, tuple[Call, ...]] = {}
+    found: dict[int, tuple[Expr, ...]] = {}
     for loop in statements(given.kernel.body, For):
         lanes = lowering.lanes.get(loop.name)
         if lanes is not None and lanes.vector_functions and _kind(loop, given) is not None:
@@ -61,16 +61,16 @@ def _is_chosen_later(stmt: Stmt, loop: For) -> bool:
     """Whether a function's value is kept in a scalar that a later choice may not take."""
     if not isinstance(stmt, Assign):
         return False
-    if not any(one.function in VECTOR_FUNCTIONS for one in subexpressions(stmt.value, Call)):
+    if not any(map(is_vector_function, subexpressions(stmt.value))):
         return False
     choices = (one for one in expressions(loop.body, Select) if not _is_rare(one.condition))
     return any(stmt.name in names_in(side) for one in choices for side in (one.then, one.otherwise))
 
 
-def _conditional(stmt: Stmt) -> Iterator[Call]:
+def _conditional(stmt: Stmt) -> Iterator[Expr]:
     """The functions that a statement may not need, those first that others are given the values of."""
     for expr, is_lazy in _parts_of(stmt, False):
-        if is_lazy and isinstance(expr, Call) and expr.function in VECTOR_FUNCTIONS:
+        if is_lazy and is_vector_function(expr):
             yield expr
 
 
@@ -95,7 +95,7 @@ def _is_rare(condition: Expr) -> bool:
     return isinstance(condition, Compare) and condition.op in ("eq", "ne")
 
 
-def _may_be_early(call: Call, stmt: Stmt, given: CodegenInput) -> bool:
+def _may_be_early(call: Expr, stmt: Stmt, given: CodegenInput) -> bool:
     """Whether a function can be computed before a statement: what it is given is there, and is the same then."""
     if has(call, Checked) or not all(is_inside(load, given) for load in subexpressions(call, Load)):
         return False
