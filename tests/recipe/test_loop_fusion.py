@@ -209,6 +209,28 @@ def test_time_steps_of_each_element_go_on_while_it_is_near_unless_a_mask_stores_
     assert "fuse i i.3" in kernel.explain(*mine).schedule and "reorder" not in kernel.explain(*mine).schedule
 
 
+def promised(a: Any, b: Any, p: Any) -> None:
+    for i in lw.prange(a.shape[0]):
+        a[p[i]] = 2.0 * b[p[i]]
+    for i in lw.prange(a.shape[0]):
+        b[p[i]] = a[p[i]] + 1.0
+    for i in lw.prange(a.shape[0]):
+        a[i] = a[i] * 0.5
+    for i in lw.prange(a.shape[0]):
+        b[i] = b[i] - a[i]
+
+
+def test_loops_of_which_the_user_has_promised_what_is_not_proven_stay_apart() -> None:
+    kernel, order = lw.kernel(promised), np.random.default_rng(5).permutation(500)
+    mine, right = np.random.default_rng(6).random((2, 2, 500))
+    right[:] = mine
+    kernel(*mine, order)
+    promised(*right, order)
+    np.testing.assert_allclose(mine, right)
+    schedule = kernel.explain(*mine, order).schedule
+    assert "fuse i.3 i.4" in schedule and "fuse i i.2" not in schedule
+
+
 def test_arrays_that_overlap_stay_as_python_has_them() -> None:
     for function in (adam, moments):
         kernel = lw.kernel(function)

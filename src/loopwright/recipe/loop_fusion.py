@@ -202,6 +202,8 @@ def _elementwise(partial: PartialSchedule, outermost: For) -> Chain:
             return ()
         if loop.run != "sequential" or any(one.kind != "scalar" for one in found.reductions):
             return ()
+    if outermost.asserted and any(has(index, Load) for store in statements(inner, Store) for index in store.index):
+        return ()  # what the user has promised of these iterations, nobody has of others
     return tuple(chain) if _is_sure(partial, inner) else ()
 
 
