@@ -47,7 +47,7 @@ Element = tuple[str, tuple[Expr, ...]]
 def loops_fused(partial: PartialSchedule, on_gpu: bool = False) -> None:
     """Make one loop of neighbours that use the same elements, where no iteration waits for another one then; on a CPU
     also of those that use the same rows, whatever they do with them: on a GPU each row would be a block's."""
-    before, fused, nests = partial.kernel, set[str](), _Nests(partial, on_gpu)
+    before, fused, nests = partial.kernel, set[str](), _Partners(partial, on_gpu)
     with partial.together():
         while (pair := nests.next_pair()) is not None:
             if not partial.number(FUSED):
@@ -80,7 +80,7 @@ def _are_fused(partial: PartialSchedule, first: Chain, second: Chain) -> bool:
     return partial.kernel is not before
 
 
-class _Nests:
+class _Partners:
     """The nests of a kernel that may become one, while others do. What is known of loops that stay as they are is
     kept, by their identity: a kernel may have hundreds."""
 
