@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ctypes.util
+import platform
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,6 +12,8 @@ import numpy as np
 import pytest
 
 import loopwright as lw
+from loopwright.codegen.openmp import NOT_SUNK
+from loopwright.toolchain.cc import ONLY_GCC
 
 F = Callable[..., Any]
 
@@ -108,6 +112,22 @@ def test_results_are_pythons(function: F, kind: str) -> None:
 def test_all_lanes_compute_them(function: F) -> None:
     text = outcomes(function, "float64", 8)[2]
     assert ("LW_EARLY(lw_early" in text) == (function is not chosen_later)
+
+
+@pytest.mark.parametrize("function", EARLY, ids=lambda one: one.__name__)
+def test_the_compiler_has_lanes_for_them(function: F) -> None:
+    """Which calls functions of whole registers: their names begin so (the vector ABI of x86)."""
+    if platform.machine() != "x86_64" or ctypes.util.find_library("mvec") is None:
+        pytest.skip("no functions of whole registers here")
+    x, y, out = np.ones((3, 9))
+    generated = lw.kernel(function)
+    generated(x, y, out)
+    library = Path(generated.explain(x, y, out).generated.source_path).with_suffix(".so")
+    assert b"_ZGV" in library.read_bytes()
+
+
+def test_what_only_gcc_knows_other_compilers_are_not_told() -> None:
+    assert set(NOT_SUNK) <= ONLY_GCC
 
 
 @pytest.mark.parametrize("function", LATE, ids=lambda one: one.__name__)

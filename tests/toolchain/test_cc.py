@@ -269,6 +269,17 @@ def test_a_compiler_that_does_not_know_a_parameter_goes_without(tmp_path, config
     assert found is not None and found.tuning[0] == "-march=native" and cc.LOOPS not in found.tuning
 
 
+def test_a_compiler_that_is_not_gcc_is_not_told_what_only_gcc_knows(tmp_path, config):
+    real = shutil.which("cc")
+    words = "*no-ipa-cp-clone*|*no-tree-sink*"
+    text = f'for word; do case "$word" in {words}) echo "error: what"; exit 1;; esac; done\nexec {real} "$@"\n'
+    other = replace(config, compiler=script(tmp_path / "other", text))
+    found = cc.find_compiler(other)
+    assert found is not None and cc.ONE_COPY not in found.tuning
+    path = cc.build("int run(void) { return 7; }\n", ("-fno-tree-sink",), other).path
+    assert ctypes.CDLL(str(path)).run() == 7
+
+
 def test_a_library_is_few_mappings(config):
     found = cc.find_compiler(config)
     assert found is not None

@@ -62,23 +62,21 @@ def _write_body(body: Body, w: Writer) -> None:
     outer, checked = w.function.computed, w.function.checked
     for stmt in body:
         before = w.function.checked
-        if id(stmt) in w.decided.early:
-            _write_early(stmt, w)
-        elif w.decided.divisions or w.function.computed:
+        if w.decided.divisions or w.function.computed:
             _divide_before(stmt, w)
-            write(stmt, w)
+            _write_behind_early(stmt, w)
             _forget(unsettled_in((stmt,)), w)
         else:
-            write(stmt, w)
+            _write_behind_early(stmt, w)
         if isinstance(stmt, For):
             w.function.checked = before
     w.function.computed, w.function.checked = outer, checked
 
 
-def _write_early(stmt: Stmt, w: Writer) -> None:
-    """A statement behind the functions that it may need."""
+def _write_behind_early(stmt: Stmt, w: Writer) -> None:
+    """A statement, behind the functions that are computed before it."""
     outer = w.function.computed
-    for call in w.decided.early[id(stmt)]:
+    for call in w.decided.early.get(id(stmt), ()):
         kind = VALUE_TYPE[call.type.name]
         name, text = w.fresh("lw_early", kind), w.text(call)
         w.line(f"const {kind} {name} = LW_EARLY({text}, 0);")

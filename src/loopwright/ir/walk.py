@@ -238,6 +238,12 @@ def _all_expressions(stmt: Stmt) -> tuple[Expr, ...]:
     return tuple([one for each in inside for expr in own_expressions(each) for one in (expr, *_below(expr))])
 
 
+def all_bodies(kernel: Kernel) -> Iterator[Body]:
+    """The body of a kernel, and those inside it, outer ones before inner ones."""
+    yield kernel.body
+    yield from (inner for stmt in statements(kernel.body) for inner in bodies(stmt))
+
+
 def unless_same(body: Body, new: Sequence[Stmt]) -> Body:
     """The new statements, as the body itself where they are its own."""
     return body if _same(body, new) else tuple(new)

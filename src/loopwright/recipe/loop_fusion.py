@@ -12,7 +12,7 @@ from loopwright.ir.linear import linear, minus, plus, variable
 from loopwright.ir.nodes import Allocate, Body, Checked, Expr, For, Kernel, Load, Store, While
 from loopwright.ir.queries import accesses, arrays_made, contains, escapes, has, names_in
 from loopwright.ir.user_text import user_name
-from loopwright.ir.walk import bodies, expressions, loops, statements
+from loopwright.ir.walk import all_bodies, expressions, loops, statements
 from loopwright.recipe.partial_schedule import Chain, NotTaken, PartialSchedule
 from loopwright.recipe.tunable import Tunable
 from loopwright.steps.contract import Contract
@@ -93,9 +93,8 @@ class _Partners:
 
     def next_pair(self) -> tuple[Chain, Chain] | None:
         """Nests of one body that are worth it and were not tried yet, the nearest ones first."""
-        body = self.partial.kernel.body
-        for one in (body, *(inner for stmt in statements(body) for inner in bodies(stmt))):
-            for first, second in self._pairs([stmt for stmt in one if isinstance(stmt, For)]):
+        for body in all_bodies(self.partial.kernel):
+            for first, second in self._pairs([stmt for stmt in body if isinstance(stmt, For)]):
                 names = first[0].name, second[0].name
                 if names not in self.tried:
                     self.tried.add(names)
@@ -145,11 +144,8 @@ def _is_of_rows(partial: PartialSchedule, loop: For) -> bool:
     """Whether each iteration goes through rows for itself, in innermost loops."""
     inner = [stmt for stmt in loop.body if isinstance(stmt, For)]
     others = [stmt for stmt in loop.body if not isinstance(stmt, For)]
-    if (
-        not inner
-        or contains(tuple(others), For, While, Allocate)
-        or any(contains(one.body, For, While) for one in inner)
-    ):
+    is_innermost = not any(contains(one.body, For, While) for one in inner)
+    if not inner or not is_innermost or contains(tuple(others), For, While, Allocate):
         return False
     found = partial.proven(loop)
     if found is None or found.verdict != "parallel" or found.last or found.alike or loop.run != "sequential":

@@ -25,7 +25,7 @@ from loopwright.ir.queries import (
     unsettled_in,
 )
 from loopwright.ir.sizes import is_never_negative
-from loopwright.ir.walk import bodies, expressions, own_expressions, statements
+from loopwright.ir.walk import all_bodies, expressions, own_expressions, statements
 from loopwright.steps.draft import again, finished, fresh, names_of, substituted, with_statement
 from loopwright.steps.elements import are_apart, meet_in_one_iteration
 from loopwright.steps.grammar import MaybeNumber
@@ -144,15 +144,13 @@ class Fuse(Step):
 
 def _neighbours(kernel: Kernel) -> Iterator[tuple[For, For]]:
     """Pairs of loops that follow one another in the same body, whatever else stands between them."""
-    every: list[Body] = [kernel.body, *(body for stmt in statements(kernel.body) for body in bodies(stmt))]
-    for body in every:
+    for body in all_bodies(kernel):
         yield from pairwise(stmt for stmt in body if isinstance(stmt, For))
 
 
 def what_is_between(kernel: Kernel, first: For, second: For) -> Body | None:
     """What stands between two statements of one body; None where the second does not come after the first in one."""
-    every: list[Body] = [kernel.body, *(body for stmt in statements(kernel.body) for body in bodies(stmt))]
-    for body in every:
+    for body in all_bodies(kernel):
         places = [at for at, stmt in enumerate(body) if stmt is first or stmt is second]
         if len(places) == 2:
             return body[places[0] + 1 : places[1]] if body[places[0]] is first else None
