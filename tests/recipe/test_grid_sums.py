@@ -23,10 +23,15 @@ IN_ROWS = (
 IN_COLUMNS = (
     "bind j.o block.x; bind j thread.x; bind i thread.y 32; bind j.2.o block.x; bind j.2 thread.x; "
     "bind i.1.l.o block.y; bind j.1.o block.x; bind i.1.l thread.y; bind j.1 thread.x; "
-    "bind j.1.1 block.x; bind i.1.m thread.x 512"
+    "bind j.1.1.1 block.x; bind i.1.m thread.x 64; "
+    "bind i.1.1.l.o block.y; bind j.1.1.o block.x; bind i.1.1.l thread.y; bind j.1.1 thread.x; "
+    "bind j.1.1.1.1 block.x; bind i.1.1.m thread.x 512"
 )
+COLUMNS = "specialize a.1 >= 2048 in j; specialize a.1 >= 256 in j.1"
+SOME, FEW = "reorder i.1.l j.1; tile i.1.l 8 j.1 32", "reorder i.1.1.l j.1.1; tile i.1.1.l 8 j.1.1 32"
 LONG = "specialize a.0 >= 128 in j; split j 16; split j.2 256"
-"""Versions for many sums, by their length or a few columns to a block, and for few: partial sums, and sums of these."""
+"""Versions for many sums, by their length or a few columns to a block, and for some and few: partial sums, and sums of
+these."""
 
 
 def whole(*shape: int) -> Any:
@@ -120,13 +125,15 @@ def counts(a, x, y):
         (triangle, "split i 8; bind i.o block.x; bind i thread.y; bind j thread.x 32"),
         (
             by_columns,
-            "specialize a.1 >= 256 in j; reduce i.1 8192; expand s.1.x j.1; fission j.1 2; "
-            f"{LONG}; reorder i.1.l j.1; tile i.1.l 8 j.1 32; {IN_COLUMNS}",
+            f"{COLUMNS}; reduce i.1 128; expand s.1.x j.1; fission j.1 2; "
+            "reduce i.1.1 8192; expand s.1.1.x j.1.1; fission j.1.1 2; "
+            f"{LONG}; {SOME}; {FEW}; {IN_COLUMNS}",
         ),
         (
             columns_outside,
-            "reorder j i; specialize a.1 >= 256 in j; reduce i.1 8192; expand x.e.x j.1; fission j.1 2; promote x i; "
-            f"{LONG}; reorder i.1.l j.1; tile i.1.l 8 j.1 32; promote x i.1.m; {IN_COLUMNS}",
+            f"reorder j i; {COLUMNS}; reduce i.1 128; expand x.e.x j.1; fission j.1 2; "
+            "reduce i.1.1 8192; expand x.e.x j.1.1; fission j.1.1 2; promote x i; "
+            f"{LONG}; {SOME}; promote x i.1.m; {FEW}; promote x i.1.1.m; {IN_COLUMNS}",
         ),
         (solution, "bind j thread.x 1024"),
         (counts, "split i 8; bind i.o block.x; bind i thread.y; bind j thread.x 64"),

@@ -48,6 +48,12 @@ SOME = {
         b[0] = b[0] + a[k]
         b[1] = b[1] - a[k]
 """,
+    "any two written": """
+    for i in 0 .. n:
+        for k in 0 .. n:
+            b[0] = b[0] + a[k]
+            b[i] = b[i] - a[k]
+""",
     "moving": """
     for k in 0 .. n:
         for j in k .. k + 4:
@@ -139,7 +145,7 @@ def test_the_picture() -> None:
     [
         ("branch", "b", "without using any"),
         ("two", "b", "several elements of 'b' at a time, which may be the same"),
-        ("two written", "b", "several elements"),
+        ("any two written", "b", "which may be the same"),
         ("moving", "b", "change inside 'k'"),
         ("long", "b", "no constant number of iterations"),
         ("large", "b", "takes 4104 bytes; the limit is 4096"),
@@ -196,13 +202,44 @@ def test_elements_that_others_of_the_array_never_meet(tmp_path: Path) -> None:
     assert rejection is not None and "which may be the same" in rejection.reason
 
 
-@pytest.mark.parametrize("name", ["branch and not", "inner", "written only", "read only", "diagonal", "local"])
+@pytest.mark.parametrize(
+    "name", ["branch and not", "inner", "written only", "read only", "diagonal", "local", "two written"]
+)
 def test_the_copies_change_nothing(name: str, tmp_path: Path) -> None:
     array = "t" if name == "local" else "b"
     changed = check_same(text_of(name), f"promote {array} k", calls_of(), tmp_path)
     text = print_kernel(changed)
     assert ("b.r[j.r]" not in text) if name == "written only" else f"{array}.r" in text
     assert ("= b.r[" not in text) if name == "read only" else True
+
+
+def test_each_of_several_elements_is_kept_in_a_scalar_of_its_own(tmp_path: Path) -> None:
+    changed = check_same(text_of("two written"), "promote b k; promote b k", calls_of(), tmp_path)
+    inside = print_kernel(changed).split("for k")[1]
+    assert "b.r = b.r + a[k]" in inside and "b.r.1 = b.r.1 - a[k]" in inside
+
+
+IN_SOME_ITERATIONS = """
+kernel counted(a: float64[2] C, b: float64[1] C):
+    allocate c: float64[size(a, 0)] = 0.0
+    for i in 0 .. size(a, 0):
+        for k in 0 .. size(a, 1):
+            if a[i, k] > 1.0:
+                c[i] = c[i] + 1.0
+    for i.1 in 0 .. size(a, 0):
+        b[i.1] = c[i.1]
+"""
+
+
+def test_an_element_of_what_the_call_makes_may_be_stored_unchanged(tmp_path: Path) -> None:
+    calls: list[list[object]] = [[numbers(n, m), numbers(n)] for n, m in product((0, 1, 5), (0, 1, 4))]
+    changed = check_same(IN_SOME_ITERATIONS, "promote c k", calls, tmp_path)
+    assert "c.r = c.r + 1.0" in print_kernel(changed)
+    longer = IN_SOME_ITERATIONS.replace("c: float64[size(a, 0)]", "c: float64[size(a, 0) + 1]")
+    given = IN_SOME_ITERATIONS.replace("c[i]", "b[i]")
+    for text, array in ((longer, "c"), (given, "b")):
+        rejection = Promote(array, "k").illegal(*known(text), strict=True)
+        assert rejection is not None and "may run without using any element" in rejection.reason
 
 
 def test_what_runs_zero_times_touches_nothing() -> None:

@@ -45,7 +45,7 @@ def analyse_restructured(kernel: Kernel, facts: Facts) -> Facts:
     are found when they are asked for."""
     with LOCK:
         notes = trace(kernel)
-        proof = prove(kernel, notes, known=facts.known)
+        proof = prove(kernel, notes, known=facts.known, given=facts.guard.passing)
         scene = _LoopQuestions(kernel, notes, Elements(proof), live_after(kernel))
         guard = both(facts.guard, guard_of(proof))
         keep(kernel, notes)

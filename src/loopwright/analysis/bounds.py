@@ -31,14 +31,20 @@ PROVEN, UNKNOWN = (Bounds("proven"),), (Bounds("checked"),)
 TOO_HARD = "too hard to prove within the budget of the analysis"
 
 
-def prove(kernel: Kernel, notes: Trace, only: Collection[int] | None = None, known: Known | None = None) -> Proof:
+def prove(
+    kernel: Kernel,
+    notes: Trace,
+    only: Collection[int] | None = None,
+    known: Known | None = None,
+    given: isl.Set | None = None,
+) -> Proof:
     """Bounds of every access and every check of a kernel, or of `only` the accesses with these nodes' ids: then not of
     checks, and the proof is no guard for the kernel. What is `known` is not proven again: its conditions are in the
-    guard of the kernel that it is known from."""
+    guard of the kernel that it is known from, which lets calls pass that are `given`."""
     # Of a kernel made by steps there are few questions, and those about tiles are about quotients, too.
     effort = Effort(patient=known is not None)
     known = known or {}
-    proof = Proof(notes, parameter_texts(kernel), effort=effort)
+    proof = Proof(notes, parameter_texts(kernel), given, effort=effort)
     split(proof)  # first: what it adds to the guard concerns more than one access
     if only is not None:
         for access in notes.accesses:

@@ -7,10 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from loopwright.ir.gpu_target import CUDA, GpuTarget
 from loopwright.ir.nodes import Checked, For, Load, Location, Store, While
+
+if TYPE_CHECKING:
+    from loopwright.analysis import isl
 
 Verdict = Literal["parallel", "reduction", "sequential", "undecided"]
 ReductionOp = Literal["add", "mul", "min", "max", "minimum", "maximum", "fmin", "fmax", "and", "or", "xor"]
@@ -131,13 +134,15 @@ class SizeGuard:
     the first of the pair; the second says where its value comes from: ('size', argument position, axis) or ('scalar',
     argument position, 0). Those that only `bounds.violation` needs are among them too. `text`: for people. `on_data`:
     some of them only because elements may have any value of their type: 256 places for an index of 8 bits. `fixed`:
-    the sizes of which it lets only one pass, as (argument position, axis, size)."""
+    the sizes of which it lets only one pass, as (argument position, axis, size). `passing`: the calls that it lets
+    pass, or more, as a set of isl."""
 
     conditions: tuple[Condition, ...]
     text: str
     parameters: tuple[tuple[str, tuple[Literal["size", "scalar"], int, int]], ...]
     on_data: bool = False
     fixed: tuple[tuple[int, int, int], ...] = ()
+    passing: isl.Set | None = field(default=None, compare=False, repr=False)
 
     @property
     def c_text(self) -> str:

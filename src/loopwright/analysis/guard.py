@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import reduce
 from typing import Literal
 
 from loopwright.analysis import isl
@@ -37,9 +38,10 @@ def guard_of(proof: Proof) -> SizeGuard:
     proven = [part for part in (as_c(condition), *proof.products) if part.c_text]
     whole = " && ".join(f"({part.c_text})" if len(proven) > 1 else part.c_text for part in proven)
     parts = [Condition(whole, tuple(one for part in proven for one in part.compared))] if whole else []
-    fixed = _fixed(proof)
-    if not fixed:  # which has to be so wherever the kernel is told that size
-        parts = [_or_idle(proof, part) for part in parts]
+    fixed, passing = _fixed(proof), proof.allowed
+    if parts and not fixed:  # which has to be so wherever the kernel is told that size
+        parts[0], idle = _or_idle(proof, parts[0])
+        passing = passing if idle is None else passing.union(idle)
     for symbol, level in demands:
         limit, here = 2 ** LEVELS[level], ((symbol.name,),)
         parts.append(Condition(f"{symbol.name} <= {limit}", here))
@@ -60,7 +62,7 @@ def guard_of(proof: Proof) -> SizeGuard:
     words += [f"{proof.names[symbol.name]} >= 1" for symbol in positive]
     if first := as_text(condition, proof.names):
         words.insert(0, f"({first})" if words and condition.n_basic_set() > 1 else first)
-    return SizeGuard(tuple(parts), " and ".join(words), tuple(chosen), proof.on_data, fixed)
+    return SizeGuard(tuple(parts), " and ".join(words), tuple(chosen), proof.on_data, fixed, passing)
 
 
 def _fixed(proof: Proof) -> tuple[tuple[int, int, int], ...]:
@@ -83,16 +85,24 @@ def both(first: SizeGuard, second: SizeGuard) -> SizeGuard:
     conditions = dict.fromkeys((*second.conditions, *first.conditions))
     fixed = dict.fromkeys((*second.fixed, *first.fixed))
     on_data = first.on_data or second.on_data
-    return SizeGuard(tuple(conditions), " and ".join(texts), tuple(parameters), on_data, tuple(fixed))
+    passing = [one.passing for one in (first, second) if one.passing is not None]
+    return SizeGuard(
+        tuple(conditions),
+        " and ".join(texts),
+        tuple(parameters),
+        on_data,
+        tuple(fixed),
+        reduce(isl.Set.intersect, passing) if passing else None,
+    )
 
 
-def _or_idle(proof: Proof, condition: Condition) -> Condition:
+def _or_idle(proof: Proof, condition: Condition) -> tuple[Condition, isl.Set | None]:
     """The condition in brackets, or that none of the loops which rely on it runs at all, where that is simple to
-    say."""
+    say; and for which calls none does."""
     alone = replace(condition, c_text=f"({condition.c_text})")
     loops = [proof.notes.loops.get(name) if name else None for name in proof.relied]
     if len(loops) > MOST_PIECES or None in loops:
-        return alone
+        return alone, None
     try:
         with proof.effort.bounded():
             idle = context_of(proof.notes)
@@ -101,8 +111,8 @@ def _or_idle(proof: Proof, condition: Condition) -> Condition:
                 idle = minus(idle, guardable(loop.domain)).coalesce()
             idle = simpler(idle, context_of(proof.notes)).coalesce()
             if idle.is_empty() or idle.n_basic_set() > MOST_PIECES:
-                return alone
+                return alone, None
             other = as_c(idle)
-            return Condition(f"({alone.c_text} || ({other.c_text}))", condition.compared + other.compared)
+            return Condition(f"({alone.c_text} || ({other.c_text}))", condition.compared + other.compared), idle
     except TooHard:
-        return alone
+        return alone, None

@@ -43,10 +43,11 @@ class Proof:
     further conditions, in C and in words, that isl cannot hold. `relied`: the outermost loops (None: no loop) of the
     places that rely on them. `digits`: by the number of an access and the axis. `wanted`: the parameters that decide
     whether a certain access is out of bounds. `on_data`: some condition rests on what values data may
-    have."""
+    have. `given`: the calls that the guard of the kernel lets pass which this one was made of by steps."""
 
     notes: Trace
     names: Mapping[str, str]
+    given: isl.Set | None = None
     allowed: isl.Set = field(default_factory=lambda: isl.Set("{ : }"))
     products: dict[Condition, str] = field(default_factory=dict)
     bounds: dict[int, tuple[Bounds, ...]] = field(default_factory=dict)
@@ -136,7 +137,7 @@ def adopt(
             conditions = _conditions(proof, where, outside, known)
             if not conditions or proof.allowed.intersect(_all(conditions)).coalesce().n_basic_set() <= MOST_PIECES:
                 break
-    if not conditions:
+    if not conditions or _is_given(proof, where, conditions):
         return ""
     if proof.notes.state.guard == "none" or (on_data and proof.notes.state.guard == "sizes"):
         return None
@@ -166,6 +167,14 @@ def adopt(
         return None
     proof.on_data |= on_data
     return _adopted(proof, stack, *scarce)
+
+
+def _is_given(proof: Proof, where: tuple[Formula, ...], conditions: Sequence[isl.Set]) -> bool:
+    """Whether calls that reach a place are known to meet conditions."""
+    if proof.given is None:
+        return False
+    here = proof.given.intersect(guardable(where))
+    return all(here.is_subset(condition) for condition in conditions)
 
 
 def _any(conditions: Sequence[isl.Set]) -> isl.Set:

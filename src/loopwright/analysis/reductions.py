@@ -33,6 +33,7 @@ from loopwright.ir.nodes import (
     Var,
     While,
 )
+from loopwright.ir.queries import names_assigned
 from loopwright.ir.types import Scalar
 from loopwright.ir.walk import bodies, own_expressions, rewrite_expr, statements, subexpressions
 
@@ -270,3 +271,14 @@ def _compared(condition: Compare, value: Expr, target: UpdateTarget) -> Reductio
     if condition.right == value and target.is_it(condition.left):
         return "min" if greater else "max"
     return None
+
+
+def is_told_by_data(loop: For, reduction: Reduction) -> bool:
+    """Whether the element that an iteration adds to is found by what it reads or computes."""
+    computed = names_assigned(loop.body)
+    return all(
+        any(isinstance(part, Load) or (isinstance(part, Var) and part.name in computed) for part in parts)
+        for stmt in statements(loop.body, Store)
+        if stmt.array == reduction.target
+        for parts in ([part for index in stmt.index for part in subexpressions(index)],)
+    )

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
+from itertools import pairwise
 from typing import Literal
 
 from loopwright.analysis.effort import FOR_GPU, FOR_NEST, TOTAL, anew, is_left
@@ -29,9 +30,10 @@ from loopwright.ir.nodes import For, Kernel, Load, While
 from loopwright.ir.queries import contains
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import loops, statements
+from loopwright.recipe.bounding_boxes import unbound
 from loopwright.recipe.coalescing import accesses_inside, along_x
 from loopwright.recipe.code_hoisting import hoisted
-from loopwright.recipe.code_sinking import expanded, is_narrow, sunk, unless_narrow
+from loopwright.recipe.code_sinking import CHEAP, expanded, is_narrow, price_of, sunk, unless_narrow
 from loopwright.recipe.constant_sizes import with_constant_sizes
 from loopwright.recipe.distribution import isolate
 from loopwright.recipe.grid_balanced import row_by_row
@@ -48,8 +50,8 @@ from loopwright.recipe.grid_keys import (
     scattered,
 )
 from loopwright.recipe.grid_panels import in_panels
-from loopwright.recipe.grid_parts import few_columns, few_sums
-from loopwright.recipe.grid_products import contracted, perfect_run, unbound, why_along
+from loopwright.recipe.grid_parts import LEAST, few_columns, few_sums
+from loopwright.recipe.grid_products import contracted, perfect_run, why_along
 from loopwright.recipe.grid_rows import planes_of_loops, rows_of_loops
 from loopwright.recipe.grid_running import in_chunks_of_blocks, running_rows
 from loopwright.recipe.grid_scans import carried, in_chunks, in_chunks_of_threads
@@ -68,6 +70,8 @@ from loopwright.recipe.recipe import Recipe
 from loopwright.recipe.rows_apart import rows_apart
 from loopwright.recipe.run_time_inspection import inspected
 from loopwright.recipe.serial_work import Grid, better_off, each_a_launch
+from loopwright.recipe.short_rows import short_rows
+from loopwright.recipe.sums_apart import sums_apart
 from loopwright.recipe.tunable import Choices, Tunable, UnfitError
 from loopwright.recipe.wavefronts import in_fronts
 from loopwright.steps.bind import Bind
@@ -76,6 +80,7 @@ from loopwright.steps.grids import unrunnable
 from loopwright.steps.guard import Guard
 from loopwright.steps.reorder import Reorder
 from loopwright.steps.schedule import Schedule
+from loopwright.steps.sink import Sink, set_before
 
 WAY = Tunable(
     "way to share out the nest",
@@ -120,6 +125,7 @@ def _recipe(
     if not kernel.overlap and not simple:
         # First of all, as these look at a kernel as a whole: what they make is for all others what the user wrote.
         with_constant_sizes(partial)
+        short_rows(partial)
         inspected(partial)
         counted(partial)
         loops_fused(partial, on_gpu=True)
@@ -135,6 +141,7 @@ def _recipe(
         rows_apart(partial)
         sunk(partial)
         if ways == "all":
+            sums_apart(partial)
             whole = partial.kernel
             few_sums(partial)
             few_columns(partial)  # whose sums have their partial results already
@@ -159,8 +166,7 @@ def _recipe(
                 done |= _loops_within(partial, {step.loop for step, _ in bound})
                 if needs_order:
                     done |= set(loops(partial.kernel)) - before  # what is left of a sum is not worth a grid
-    there = loops(partial.kernel).keys()
-    grids = [grid for grid in grids if all(step.loop in there for step, _ in grid.bound)]  # or left out since then
+    grids = [grid for grid in grids if all(step.loop in loops(partial.kernel) for step, _ in grid.bound)]
     present = partial.present_facts()
     for grid in grids:
         _bind(partial, grid, present)
@@ -216,18 +222,28 @@ def _shared_out(partial: PartialSchedule, chain: Chain, simple: bool) -> list[Bo
     """Restructure one nest for a grid, or where it is to be simple only reorder it; the loops to bind."""
     free = [loop for loop in chain if is_free_now(partial, loop)]
     free = [loop for loop in free if not _is_point(loop)] or free
-    free = [loop for loop in free if not is_narrow(partial, loop)] or free
-    attempts = (
-        (SIMPLE if simple else ATTEMPTS)
-        if free
-        else (in_chunks_of_blocks, in_chunks, in_chunks_of_threads, rows_that_add, by_key, totals)
-    )
+    free = [loop for loop in free if not is_narrow(partial, loop)] or ([] if _adds_up(partial, chain, free) else free)
+    attempts = (SIMPLE if simple else ATTEMPTS) if free else FOR_SUMS
     if partial.choices is None:
         return _first_taken(partial, chain, free, attempts)
     way = partial.number(WAY)
     return _first_taken(partial, chain, free, attempts, way) or (
         _first_taken(partial, chain, free, attempts) if way else []
     )
+
+
+def _adds_up(partial: PartialSchedule, chain: Chain, free: list[For]) -> bool:
+    """Whether a loop around those that need no order adds up, and may be long."""
+    around = chain[: chain.index(free[0])] if free else ()
+    return any(partial.verdict(loop) == "reduction" and (trip_of(loop) or LEAST) >= LEAST for loop in around)
+
+
+def _each_a_thread(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bound]:
+    """A loop that adds up around ones that need no order, beside other statements: a thread for its iterations, as each
+    would start a grid otherwise."""
+    if not _adds_up(partial, chain, free):
+        return []
+    return _first_taken(partial, chain, [], FOR_SUMS)
 
 
 def _first_taken(
@@ -332,14 +348,27 @@ def _inside_out(partial: PartialSchedule, chain: Chain, free: list[For]) -> list
     """The nest alone, with loops that stand around the parallel ones inside them: one grid instead of one each time."""
     first = chain.index(free[0])
     start = first
-    while start and len(chain[start - 1].body) == 1:
+    while start and _holds_nothing_else(chain[start - 1], chain[start]):
         start -= 1
     if start == first:
         return []
+    for outer, inner in pairwise(chain[start:]):
+        if set_before(outer, inner) or len(partial.around(inner.name)[-2].body) > 1:
+            partial.take(
+                Sink(inner.name), f"'{user_name(inner.name)}' may go around '{user_name(outer.name)}' then", anew=True
+            )
+    chain = partial.around(chain[-1].name)
+    free = [loop for loop in chain if loop.name in {one.name for one in free}]
     bound = _alone(partial, chain, free, start)
     if any(partial.verdict(loop) != "reduction" for loop in chain[start:first]):
         _are_legal(partial, bound)  # what needs no order inside may need it outside
     return bound
+
+
+def _holds_nothing_else(outer: For, inner: For) -> bool:
+    """Whether there is nothing in a loop but another one, and cheap scalars before it."""
+    scalars = set_before(outer, inner)
+    return len(outer.body) == len(scalars) + 1 and price_of(scalars) <= CHEAP
 
 
 def _perfect(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bound]:
@@ -490,6 +519,7 @@ ATTEMPTS = (
     _in_boxes,
     overlapping,
     _inside_out,
+    _each_a_thread,
     _triangle,
     _perfect,
     _apart,
@@ -499,6 +529,16 @@ ATTEMPTS = (
     _as_it_is,
 )
 """Ways to give a nest to a grid, the best ones first: the first that can be taken is."""
+
+FOR_SUMS: tuple[Attempt, ...] = (
+    in_chunks_of_blocks,
+    in_chunks,
+    in_chunks_of_threads,
+    rows_that_add,
+    by_key,
+    totals,
+)
+"""The same for nests in which no loop is free."""
 
 SIMPLE = tuple(attempt for attempt in ATTEMPTS if attempt is not contracted)
 """Those that ask few questions."""

@@ -14,7 +14,7 @@ from dataclasses import replace
 from loopwright.ir.nodes import For, Load, Run, While
 from loopwright.ir.queries import contains
 from loopwright.ir.user_text import user_name
-from loopwright.ir.walk import statements
+from loopwright.ir.walk import loops, statements
 from loopwright.recipe.grid_tiles import Bound, threads_fit
 from loopwright.recipe.partial_schedule import PartialSchedule, made, whole
 from loopwright.recipe.shape import SHORT, UNROLLED, short_loops
@@ -54,6 +54,8 @@ TOGETHER = Tunable(
     "what is loaded for one element serves the others, at the price of registers",
     words=("no", "yes"),
 )
+MOST_ROWS = 64
+"""Rows of threads where columns are few."""
 DOWN = Tunable("loop along y", 0, (0, 1, 2), "neighbouring rows of threads share what does not depend on it")
 
 JAMMED = Tunable(
@@ -152,7 +154,7 @@ def _share_loads(partial: PartialSchedule, names: list[str]) -> bool:
 def _with_each(partial: PartialSchedule, names: list[str], why: str, usual: int) -> list[Bound]:
     """Rectangles of threads, each of which does `usual` rows and columns by default: side by side where several."""
     row, x = names[-2:]
-    rows, columns = partial.number(ROWS), partial.number(COLUMNS)
+    rows, columns = (partial.number(one) for one in _sides(partial, row, x))
     rows_each = partial.number(replace(ROWS_EACH, default=usual))
     columns_each = partial.number(replace(COLUMNS_EACH, default=usual))
     together = partial.number(replace(TOGETHER, default=int(usual > 1)))
@@ -186,6 +188,25 @@ def _with_each(partial: PartialSchedule, names: list[str], why: str, usual: int)
         _side_by_side(partial, element, each, why)
     inner_loops(partial, threads[-1][0])
     return [*bound, *((Bind(name, run), why) for name, run in threads)]
+
+
+def _sides(partial: PartialSchedule, row: str, x: str) -> tuple[Tunable, Tunable]:
+    """Rows and columns of threads: where it is known that a loop is shorter than its side, the other one gets the
+    threads."""
+    there = loops(partial.kernel)
+    trips = {name: trip_of(loop) for name in (row, x) if isinstance(loop := there[name], For)}
+    rows, columns = _at_most(ROWS, trips[row]), _at_most(COLUMNS, trips[x])
+    all_threads = ROWS.default * COLUMNS.default
+    if columns < COLUMNS.default:
+        rows = _at_most(replace(ROWS, default=min(all_threads // columns, MOST_ROWS)), trips[row])
+    elif rows < ROWS.default:
+        columns = _at_most(replace(COLUMNS, default=all_threads // rows), trips[x])
+    return replace(ROWS, default=rows), replace(COLUMNS, default=columns)
+
+
+def _at_most(side: Tunable, trip: int | None) -> int:
+    """A side that is no longer than a loop, as a power of two."""
+    return side.default if trip is None else min(side.default, 1 << max(0, trip - 1).bit_length())
 
 
 def in_boxes(partial: PartialSchedule, names: list[str], why: str) -> list[Bound]:

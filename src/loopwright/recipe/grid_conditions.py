@@ -13,7 +13,7 @@ from loopwright.recipe.grid_blocks import in_blocks
 from loopwright.recipe.grid_keys import adds_by_key, by_key
 from loopwright.recipe.grid_rows import rows_of_loops
 from loopwright.recipe.grid_tiles import Bound
-from loopwright.recipe.grid_totals import adds_to_scalars, totals_of_rows, totals_of_threads
+from loopwright.recipe.grid_totals import has_totals, totals_of_rows, totals_of_threads
 from loopwright.recipe.partial_schedule import Chain, PartialSchedule, made
 from loopwright.recipe.wavefronts import is_free
 from loopwright.steps.bind import Bind
@@ -44,7 +44,7 @@ def with_conditions(partial: PartialSchedule) -> list[Chain]:
         direct = [stmt for stmt in loop.body if isinstance(stmt, For | While)]
         if len(inner) == len(direct):
             continue
-        if any(contains(one.body, For, While) for one in inner) and not adds_to_scalars(partial, loop):
+        if any(contains(one.body, For, While) for one in inner) and not has_totals(partial, loop):
             continue
         around = _with_all_inside(partial, partial.around(loop.name))
         if not around:
@@ -56,7 +56,7 @@ def with_conditions(partial: PartialSchedule) -> list[Chain]:
                 start -= 1
             chain = around[start:][-3:]
         else:  # parts of the outermost total: whatever stands between, a thread does
-            start = next(place for place, one in enumerate(around) if adds_to_scalars(partial, one))
+            start = next(place for place, one in enumerate(around) if has_totals(partial, one))
             chain = around[start:]
             is_row = any(one.name in names_read((chain[0],)) for one in around[:start])  # one of many, not a round
             is_there = any(chain[0] is one[0] for one in found)  # with another of its conditions
@@ -72,7 +72,7 @@ def _with_all_inside(partial: PartialSchedule, around: Chain) -> Chain:
     if is_free_now(partial, around[-1]) or adds_by_key(partial, around[-1]):
         return around
     free = [place for place, loop in enumerate(around) if is_free_now(partial, loop)]
-    if not free and adds_to_scalars(partial, around[-1]):
+    if not free and has_totals(partial, around[-1]):
         return around
     if not free or any(is_free_now(partial, one) for one in statements(around[free[-1]].body, For)):
         return ()

@@ -6,11 +6,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from loopwright.analysis.facts import Reduction
-from loopwright.ir.nodes import For, Load, Store, Var, While
-from loopwright.ir.queries import arrays_stored, contains, names_assigned
+from loopwright.analysis.reductions import is_told_by_data
+from loopwright.ir.nodes import For, Store, While
+from loopwright.ir.queries import arrays_stored, contains
 from loopwright.ir.user_text import user_name
-from loopwright.ir.walk import loops, statements, subexpressions
+from loopwright.ir.walk import loops, statements
 from loopwright.recipe.grid_rows import SHARING, SharedRow, in_rows, length_of, loops_along, rows_and_columns, version
 from loopwright.recipe.grid_sums import bound_inside
 from loopwright.recipe.grid_tiles import Bound
@@ -95,7 +95,7 @@ def adds_by_key(partial: PartialSchedule, loop: For) -> bool:
     if partial.verdict(loop) != "reduction":
         return False
     reductions = partial.present_facts().loops[loop.name].reductions
-    return all(one.kind == "scatter" and _is_told_by_data(loop, one) for one in reductions)
+    return all(one.kind == "scatter" and is_told_by_data(loop, one) for one in reductions)
 
 
 def by_key(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bound]:
@@ -134,7 +134,7 @@ def rows_by_key(partial: PartialSchedule, chain: Chain, free: list[For]) -> list
     if loop in free or len(chain) < 2 or partial.verdict(loop) != "reduction":
         return []
     reductions = partial.present_facts().loops[loop.name].reductions
-    if not all(reduction.kind == "scatter" and _is_told_by_data(loop, reduction) for reduction in reductions):
+    if not all(reduction.kind == "scatter" and is_told_by_data(loop, reduction) for reduction in reductions):
         return []
     if partial.verdict(chain[1]) == "reduction":
         return by_key(partial, chain, [])
@@ -172,7 +172,7 @@ def overlapping(partial: PartialSchedule, chain: Chain, free: list[For]) -> list
         return []
     loop = chain[0]
     reductions = partial.present_facts().loops[loop.name].reductions if partial.verdict(loop) == "reduction" else ()
-    if not reductions or any(one.kind != "scatter" or _is_told_by_data(loop, one) for one in reductions):
+    if not reductions or any(one.kind != "scatter" or is_told_by_data(loop, one) for one in reductions):
         return []
     inside = {id(stmt) for stmt in statements(loop.body)}
     written = [walk.strides for walk in partial.walks() if walk.is_write and id(walk.stmt) in inside]
@@ -204,7 +204,7 @@ def rows_of_keys(partial: PartialSchedule, chain: Chain, free: list[For]) -> lis
     if partial.verdict(loop) != "reduction" or contains(loop.body, For, While) or (trip is not None and trip < LONG):
         return []
     reductions = partial.present_facts().loops[loop.name].reductions
-    if not all(one.kind == "scatter" and _is_told_by_data(loop, one) for one in reductions):
+    if not all(one.kind == "scatter" and is_told_by_data(loop, one) for one in reductions):
         return []
     row, targets = user_name(outer[-1].name), " and ".join(f"'{user_name(one.target)}'" for one in reductions)
     short = version(partial, outer[0].name, length_of([loop]), LONG) if trip is None else {}
@@ -234,17 +234,6 @@ SHORT_EACH = 32
 """Short rows of a block, with a thread for each."""
 
 
-def _is_told_by_data(loop: For, reduction: Reduction) -> bool:
-    """Whether the element that an iteration adds to is found by what it reads or computes."""
-    computed = names_assigned(loop.body)
-    return all(
-        any(isinstance(part, Load) or (isinstance(part, Var) and part.name in computed) for part in parts)
-        for stmt in statements(loop.body, Store)
-        if stmt.array == reduction.target
-        for parts in ([part for index in stmt.index for part in subexpressions(index)],)
-    )
-
-
 def parted_by_kind(partial: PartialSchedule, chain: Chain) -> None:
     """Cut a loop that adds to scalars and to elements that data tells in two, of one kind each."""
     _parted_by_target(partial, chain)
@@ -269,7 +258,7 @@ def _parted_by_target(partial: PartialSchedule, chain: Chain) -> None:
     if loop is None or len(loop.body) < 2:
         return
     reductions = partial.present_facts().loops[loop.name].reductions
-    if len(reductions) < 2 or not all(one.kind == "scatter" and _is_told_by_data(loop, one) for one in reductions):
+    if len(reductions) < 2 or not all(one.kind == "scatter" and is_told_by_data(loop, one) for one in reductions):
         return
     targets = {one.target for one in reductions}
     for place in range(1, len(loop.body)):

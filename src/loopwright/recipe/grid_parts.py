@@ -9,6 +9,7 @@ a product, which would be mostly empty where one side is short, are for the vers
 from __future__ import annotations
 
 from contextlib import suppress
+from itertools import takewhile
 from math import prod
 
 from loopwright.analysis.strides import AccessStrides
@@ -36,6 +37,8 @@ WIDE = 24
 FEW, LANES = 256, 8192
 """Below how many sums along one loop there are few, and how many partial results each of them has then: so many
 together keep a large GPU busy, and they are few beside what they add up."""
+SOME, SOME_LANES = 2048, 128
+"""The same for columns, 16 of which have a block each otherwise."""
 CHUNK = 256
 """Iterations of a partial result of a product one of whose sides is short. On an H200, 512 and 1024 took up to 1.9
 times as long for sums of some thousands, and were no faster for others."""
@@ -43,6 +46,8 @@ TALL = 1 << 20
 """From how many sums on such a product has tiles enough without parts, which go through memory three times."""
 TINY = 16
 """Below which length of a side each of many products is better off without tiles."""
+MOST_PARTS = 1 << 16
+"""Partial results of all sums together, of which it is known how many they are."""
 SUMS = (1 << 16, 1), (1 << 12, 64), (0, 1024)
 """How many partial results each of other sums has, by how many there are at least."""
 CHUNKS = 512
@@ -66,11 +71,14 @@ LEAST = 256
 def few_sums(partial: PartialSchedule) -> None:
     """Give nests of sums a version for calls in which there are few sums: with partial results. Of several products
     none has versions: each would have four, and all together keep the analysis busy for longer than it may be."""
-    chains = partial.chains()
-    several = sum(_is_of_products(partial, chain) for chain in chains) > 1
-    for inner in [chain[-1].name for chain in chains if not (several and _is_of_products(partial, chain))]:
+    written, seen = set(loops(partial.kernel)), set[str]()
+    products = [chain[-1].name for chain in partial.chains() if _is_of_products(partial, chain)]
+    if len(products) > 1:
+        seen |= set(products)
+    while (inner := next((c[-1].name for c in partial.chains() if c[-1].name in written - seen), None)) is not None:
+        seen.add(inner)
         with partial.together():
-            _in_versions(partial, partial.around(inner))
+            seen.add(_in_versions(partial, partial.around(inner)))  # what is cut off meanwhile is looked at afterwards
 
 
 def few_columns(partial: PartialSchedule) -> None:
@@ -141,28 +149,37 @@ def _apart(partial: PartialSchedule, each: For) -> None:
 
 
 def _is_of_products(partial: PartialSchedule, chain: Chain) -> bool:
-    """Whether a nest adds up along two loops or more that need no order."""
-    return partial.verdict(chain[-1]) == "reduction" and sum(_is_free(partial, loop) for loop in chain[:-1]) > 1
+    """Whether a nest adds up along two loops or more that need no order, and calls tell how long these are."""
+    free = [loop for loop in chain if _is_free(partial, loop)]
+    adds = any(partial.verdict(loop) == "reduction" for loop in chain)
+    return adds and len(free) > 1 and any(trip_of(loop) is None for loop in free)
 
 
-def _in_versions(partial: PartialSchedule, chain: Chain) -> None:
-    """Raises NotTaken."""
-    if len(chain) > 1 and _is_free(partial, chain[-1]) and not _is_free(partial, chain[-2]):
-        chain = turned(partial, chain)
+def _in_versions(partial: PartialSchedule, chain: Chain) -> str:
+    """The loop that adds up. Raises NotTaken."""
+    free = list(takewhile(lambda loop: _is_free(partial, loop), reversed(chain)))
+    if free and len(free) < len(chain):
+        chain = turned(partial, chain[-len(free) - 1 :])
     outer, entry = _sums(partial, chain)
     in_parts = _in_chunks if partial.verdict(entry) == "sequential" else _shared_out
     names = [loop.name for loop in (*outer, entry)]
     if len(outer) == 1:
         rows, length = _worth_chunks(partial, outer[0], entry) if in_parts is _in_chunks else (FEW, LONG)
+        with suppress(NotTaken):
+            if in_parts is _shared_out and not goes_along(partial, outer[0], entry):
+                some = _version(partial, names, outer, SOME)
+                names, outer = some, [loop for loop in partial.around(some[-1]) if loop.name in some[:-1]]
         few = _version(partial, names, outer, rows)
+        if in_parts is _shared_out and names[-1] != entry.name:
+            in_parts(partial, names[:-1], names[-1], SOME_LANES)
         if in_parts is _in_chunks:
             with suppress(NotTaken):  # where calls do not tell how long rows are, they may be long
                 _version(partial, few, [partial.around(few[-1])[-1]], length)
         in_parts(partial, few[:-1], few[-1], LANES)
-        return
+        return entry.name
     if in_parts is _shared_out and _is_product(partial, outer[-2].name, outer[-1].name, entry):
         _products(partial, names, outer)
-        return
+        return entry.name
     small = _version(partial, names, outer, SHORT)
     for least, lanes in SUMS:
         here = small
@@ -171,6 +188,7 @@ def _in_versions(partial: PartialSchedule, chain: Chain) -> None:
             partial.short |= set(small[:-1])
         if lanes > 1 and (small is not here or not least):
             in_parts(partial, here[:-1], here[-1], lanes)
+    return entry.name
 
 
 def _worth_chunks(partial: PartialSchedule, row: For, entry: For) -> tuple[int, int]:
@@ -206,8 +224,8 @@ def _products(partial: PartialSchedule, names: list[str], outer: list[For]) -> N
         return
     with suppress(NotTaken):  # where there are more than that, however many
         tiny = _version(partial, small, outer, FEW, product=True)
-        partial.short |= set(tiny[:-1])
         _shared_out(partial, tiny[:-1], tiny[-1], LANES)
+        partial.short |= set(tiny[:-1])
         if tiny == small:
             return
     with suppress(NotTaken):
@@ -304,6 +322,9 @@ def _shared_out(partial: PartialSchedule, outer: list[str], entry: str, lanes: i
     )
     why = f"where there are few sums, {parts} more of a GPU busy"
     before, made = set(loops(partial.kernel)), set(_local(partial))
+    trips = [trip_of(loop) for loop in partial.around(outer[-1])[-len(outer) :]]
+    if not chunks and None not in trips:
+        lanes = min(lanes, max(1, _power_below(MOST_PARTS / prod(trip or 1 for trip in trips))))
     partial.take(Reduce(entry, lanes, chunks), why, anew=True)
     lane, merge = (name for name in loops(partial.kernel) if name not in before)
     partial.merges.add(merge)

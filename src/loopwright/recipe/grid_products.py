@@ -10,9 +10,10 @@ from itertools import takewhile
 from loopwright.ir.nodes import Binary, Call, Expr, For, Run
 from loopwright.ir.queries import names_in
 from loopwright.ir.user_text import user_name
-from loopwright.ir.walk import expressions, own_expressions, statements, subexpressions
+from loopwright.ir.walk import expressions, statements
+from loopwright.recipe.bounding_boxes import unbound
 from loopwright.recipe.distribution import isolate
-from loopwright.recipe.grid_parts import short_sides, wide_windows
+from loopwright.recipe.grid_parts import LEAST, TINY, short_sides, wide_windows
 from loopwright.recipe.grid_tiles import BLOCKS, Bound, contraction, usual_tile
 from loopwright.recipe.interchange import depends
 from loopwright.recipe.partial_schedule import Chain, NotTaken, PartialSchedule
@@ -21,7 +22,7 @@ from loopwright.recipe.scalar_expansion import tying
 from loopwright.steps.bind import Bind
 from loopwright.steps.demote import Demote, ends_plainly
 from loopwright.steps.expand import Expand
-from loopwright.steps.guard import Guard
+from loopwright.steps.extent import trip_of
 from loopwright.steps.reorder import Reorder
 
 
@@ -43,6 +44,8 @@ def contracted(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[
         chain = partial.around(chain[-1].name)
     parallel = {loop.name for loop in free}
     roles, chain = _roles(partial, chain, [loop for loop in chain if loop.name in parallel])
+    if _is_tiny(chain, roles):
+        raise NotTaken
     usual = usual_tile(partial, roles, chain[-1])
     places = [loop.name for loop in chain]
     mine = [roles.rows, *roles.depths, roles.vector]
@@ -67,6 +70,13 @@ def contracted(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[
     axes: tuple[Run, ...] = ("block.z", "block.y")
     around: list[Bound] = [(Bind(names[one], axis), why) for one, axis in zip(batch, axes, strict=False)]
     return [*around, *contraction(partial, rest, roles, usual, len(batch))]
+
+
+def _is_tiny(chain: Chain, roles: Roles) -> bool:
+    """Whether most of a tile would be empty, and little is added up: a thread for each sum then."""
+    trips = {loop.name: trip_of(loop) for loop in chain}
+    sides = [trips[roles.rows], trips[roles.vector]]
+    return any(trip is not None and trip < TINY for trip in sides) and (trips[roles.depth] or LEAST) < LEAST
 
 
 def _roles(partial: PartialSchedule, chain: Chain, free: list[For]) -> tuple[Roles, Chain]:
@@ -148,21 +158,6 @@ def perfect_run(chain: Chain, free: list[For]) -> list[For]:
             break
         found.append(below)
     return found
-
-
-def unbound(partial: PartialSchedule, taken: list[For]) -> None:
-    """Let the bounds of no loop depend on another one's variable."""
-    for position, loop in enumerate(taken):
-        for other in taken[:position]:
-            if depends(loop, other.name):
-                if any(isinstance(part, Binary) and part.op in SCALES for own in own_expressions(loop)
-                       for part in subexpressions(own)):  # fmt: skip
-                    raise NotTaken  # no rectangle: it would be mostly empty, and hard to judge
-                why = f"blocks need bounds that do not depend on '{user_name(other.name)}'"
-                partial.take(Guard(loop.name, other.name), why)
-
-
-SCALES = ("mul", "floordiv", "mod")
 
 
 def why_along(partial: PartialSchedule, x: For) -> str:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from loopwright.analysis.strides import AccessStrides
 from loopwright.ir.linear import parted
-from loopwright.ir.nodes import Binary, Body, Const, Dim, For, Run, Var, While
+from loopwright.ir.nodes import Allocate, Binary, Body, Const, Dim, For, Run, Var, While
 from loopwright.ir.queries import contains
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import bodies, loops, statements
@@ -25,7 +25,7 @@ from loopwright.recipe.tunable import Tunable
 from loopwright.steps.bind import Bind
 from loopwright.steps.extent import trip_of
 from loopwright.steps.reduce import Reduce
-from loopwright.steps.specialize import LARGE, Specialize
+from loopwright.steps.specialize import LARGE, TIMES, Specialize
 from loopwright.steps.split import Split
 
 SHARERS = ((2048, 512), (128, 64), (6, 8))
@@ -69,7 +69,8 @@ def rows_of_loops(partial: PartialSchedule, run: list[For], at_once: bool = Fals
     along = loops_along(partial, run[-1].body)
     if len(run) > 3:
         raise NotTaken
-    if not at_once and all(partial.verdict(loop) == "parallel" for loop in along):
+    may_be_apart = not at_once and not any(isinstance(stmt, Allocate) for stmt in run[-1].body)
+    if may_be_apart and all(partial.verdict(loop) == "parallel" for loop in along):
         raise NotTaken  # each of them may have a grid of its own
     row = SharedRow(tuple(loop.name for loop in run), tuple(loop.name for loop in along))
     rows, columns = rows_and_columns(partial, row)
@@ -103,13 +104,12 @@ def planes_of_loops(partial: PartialSchedule, run: list[For]) -> list[Bound]:
         raise NotTaken
     inner_loops = [[loop.name for loop in nest] for nest in nests]
     outer, bound = [loop.name for loop in run], list[Bound]()
-    count = length_of([run[-1]])
-    is_counted = count is not None and is_told(partial, count)
+    count = number_of(partial, run)
     if None in trips:
         # Of many small planes each thread has one of its own; of few of them threads share even small ones.
-        least = partial.facts.gpu.warp if is_counted else SHARERS[-1][0]
+        least = partial.facts.gpu.warp if count is not None else SHARERS[-1][0]
         names = version(partial, outer[0], length_of([nest[-1] for nest in nests]), least)
-        many = version(partial, names[outer[0]], count, MANY) if names is not None and is_counted else None
+        many = version(partial, names[outer[0]], count, MANY) if names is not None and count is not None else None
         if names is not None:
             bound += _planes(partial, outer, inner_loops)
             outer = [names[name] for name in outer]
@@ -266,12 +266,23 @@ def _shared_by(partial: PartialSchedule, row: SharedRow, threads: int) -> list[B
     return _several_each(partial, row, threads)
 
 
-def version(partial: PartialSchedule, loop: str, length: Var | Dim | For | None, number: int) -> dict[str, str] | None:
-    """A copy of a nest for shorter rows: the names of its loops, by those of the longer ones; None for no copy. length:
-    a size, or a loop whose iterations are to be counted."""
-    if length is None or not (isinstance(length, For) or is_told(partial, length)):
+def number_of(partial: PartialSchedule, run: list[For]) -> str | None:
+    """The product of the lengths of loops, as a step names it; None where calls do not tell one of them."""
+    lengths = [trip_of(loop) or length_of([loop]) for loop in run]
+    if any(one is None or not (isinstance(one, int) or is_told(partial, one)) for one in lengths):
         return None
-    step = Specialize((length.name if isinstance(length, For) else size_text(length),), LARGE, number, loop)
+    return TIMES.join(str(one) if isinstance(one, int) else size_text(one) for one in lengths if one is not None)
+
+
+def version(
+    partial: PartialSchedule, loop: str, length: Var | Dim | For | str | None, number: int
+) -> dict[str, str] | None:
+    """A copy of a nest for shorter rows: the names of its loops, by those of the longer ones; None for no copy. length:
+    a size, a loop whose iterations are to be counted, or the text of a product of sizes."""
+    if length is None or not (isinstance(length, For | str) or is_told(partial, length)):
+        return None
+    text = length if isinstance(length, str) else length.name if isinstance(length, For) else size_text(length)
+    step = Specialize((text,), LARGE, number, loop)
     if not partial.allows(step):
         return None
     return whole(partial, step, f"rows of {number} and more are shared by more threads")

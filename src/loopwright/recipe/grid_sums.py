@@ -3,11 +3,13 @@ touch neighbouring elements, and so that few long sums keep a GPU busy too."""
 
 from __future__ import annotations
 
+from loopwright.analysis.reductions import is_told_by_data
 from loopwright.ir.gpu_target import GpuTarget
-from loopwright.ir.nodes import Allocate, For, Run, While
+from loopwright.ir.nodes import Allocate, For, Run, Store, While
 from loopwright.ir.queries import contains
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import statements
+from loopwright.recipe.bounding_boxes import unbound
 from loopwright.recipe.distribution import isolate
 from loopwright.recipe.grid_rows import (
     SHARING,
@@ -37,6 +39,8 @@ LANES = Tunable(
     words=("by its length", "8", "16", "32", "64", "128", "256"),
 )
 """Rows of a block, each of which so many threads share."""
+ELEMENTS = 4
+"""Of an array that a loop adds to, as to those of a vector: a thread has scalars for as many."""
 SHORT = 64
 """Iterations of a sum of known length that one thread does."""
 
@@ -46,7 +50,7 @@ def shared_sums(partial: PartialSchedule, chain: Chain, free: list[For]) -> list
     each row whose elements lie side by side, several threads for each column where those of a column lie far
     apart."""
     if len(chain) > 1 and free == [chain[-1]]:
-        chain = turned(partial, chain)
+        chain = turned(partial, chain[-2:])
         free = [chain[-2]]
     if len(chain) < 2 or not free or free[-1] is not chain[-2]:
         return []
@@ -78,19 +82,21 @@ def few_rows(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bo
     found = partial.proven(entry)
     if direct != [entry] or found is None or found.verdict != "reduction" or trip_of(entry) is not None:
         return []
-    if any(one.kind != "scalar" for one in found.reductions) or contains(entry.body, While, Allocate):
+    if any(one.kind == "scatter" for one in found.reductions) or contains(entry.body, While, Allocate):
         return []
+    sum_in_scalars(partial, entry)
     return rows_alike(partial, SharedRow((row.name,), (entry.name,)), row)
 
 
 def turned(partial: PartialSchedule, chain: Chain) -> Chain:
-    """A nest with the loop that adds up inside the one that needs no order. Raises NotTaken."""
-    outer, inner = chain[-2:]
-    if partial.verdict(outer) != "reduction":
+    """A nest with the loop that adds up inside those that need no order; of a triangle of sums, all of the square.
+    Raises NotTaken."""
+    if partial.verdict(chain[0]) != "reduction":
         raise NotTaken
-    why = f"each '{user_name(inner.name)}' has sums of its own"
-    outer_name, inner_name = isolate(partial, inner.name, outer.name, why)
-    partial.take(Reorder((inner_name, outer_name)), why)
+    why = f"each '{user_name(chain[-1].name)}' has sums of its own"
+    outer_name, *names = isolate(partial, chain[-1].name, chain[0].name, why)
+    unbound(partial, list(partial.around(names[-1])[-len(names) :]))
+    partial.take(Reorder((*names, outer_name)), why)
     return partial.around(outer_name)
 
 
@@ -102,14 +108,19 @@ def _is_short(loop: For) -> bool:
 def sum_in_scalars(partial: PartialSchedule, entry: For) -> None:
     """Keep elements that a loop adds to in scalars. Raises NotTaken."""
     found = partial.present_facts().loops[entry.name]
-    if found.verdict != "reduction" or any(reduction.kind == "scatter" for reduction in found.reductions):
+    if found.verdict != "reduction" or any(
+        one.kind != "scalar" and is_told_by_data(entry, one) for one in found.reductions
+    ):
         raise NotTaken
     for reduction in found.reductions:
-        if reduction.kind == "element":
-            target = user_name(reduction.target)
-            partial.take(
-                Promote(reduction.target, entry.name), f"each thread has its own part of the sums of '{target}'"
-            )
+        if reduction.kind == "scalar":
+            continue
+        why = f"each thread has its own part of the sums of '{user_name(reduction.target)}'"
+        indices = {stmt.index for stmt in statements(entry.body, Store) if stmt.array == reduction.target}
+        if len(indices) > ELEMENTS:
+            raise NotTaken
+        for _ in indices:
+            partial.take(Promote(reduction.target, entry.name), why)
 
 
 def _rows_and_columns(partial: PartialSchedule, each: str, entry: str) -> tuple[int, int]:

@@ -84,7 +84,16 @@ def totals_of_rows(partial: PartialSchedule, chain: Chain, free: list[For]) -> l
 
 def totals_of_threads(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bound]:
     """The same with whatever else stands under the condition: a thread does all of an iteration."""
-    return _in_threads(partial, chain[0].name) if adds_to_scalars(partial, chain[0]) else []
+    return _in_threads(partial, chain[0].name) if has_totals(partial, chain[0]) else []
+
+
+def has_totals(partial: PartialSchedule, loop: For) -> bool:
+    """Whether iterations of a loop meet in sums and the like of scalars, and only in such and in elements of arrays."""
+    if not names_assigned(loop.body):
+        return False  # without a proof, which may take all the time there is
+    found = partial.proven(loop)
+    kinds = {one.kind for one in found.reductions} if found is not None and found.verdict == "reduction" else set[str]()
+    return "scalar" in kinds and kinds <= {"scalar", "scatter"}
 
 
 def adds_to_scalars(partial: PartialSchedule, loop: For) -> bool:

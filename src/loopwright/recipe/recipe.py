@@ -25,6 +25,7 @@ from loopwright.recipe.rounds_together import rounds_together
 from loopwright.recipe.run_time_inspection import inspected
 from loopwright.recipe.shape import shaped
 from loopwright.recipe.short_loops import in_full
+from loopwright.recipe.short_rows import short_rows
 from loopwright.recipe.target import CpuTarget
 from loopwright.recipe.time_tiling import across_time, on_diagonals
 from loopwright.recipe.triangular_depth import in_blocks
@@ -95,6 +96,7 @@ def recipe(
 def _restructured(partial: PartialSchedule, target: CpuTarget) -> None:
     # First of all, as it looks at nests as a whole; where one is all of the kernel, little is left for the others.
     with_constant_sizes(partial)
+    short_rows(partial)
     told = len(partial.decisions)
     across_time(partial, target)
     if len(partial.decisions) > told and len(partial.written.body) == 1:

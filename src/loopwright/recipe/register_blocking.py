@@ -14,8 +14,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from loopwright.analysis.strides import AccessStrides
-from loopwright.ir.nodes import Assign, Binary, For, Load, Store, Unary
-from loopwright.ir.queries import size_of
+from loopwright.ir.nodes import Assign, Binary, For, If, Load, Store, Unary
+from loopwright.ir.queries import names_in, size_of
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import expressions, statements, subexpressions
 from loopwright.recipe.distribution import isolate
@@ -197,8 +197,11 @@ def _any_roles(partial: PartialSchedule, chain: Chain) -> Roles | None:
 
 def roles_of(partial: PartialSchedule, chain: Chain, windows: bool = False, own: bool = False) -> Roles | None:
     """What the loops of a nest do for a block; None where it is no such nest. windows: an operand may also go along
-    with a loop, as a window does. own: it may be another part of the target's array, as in a factorisation."""
-    inside = list(statements(chain[-1].body))
+    with a loop, as a window does. own: it may be another part of the target's array, as in a factorisation, and a test
+    may choose among the elements of the target, as one of a triangle made a square does."""
+    body = chain[-1].body
+    test = body[0] if own and len(body) == 1 and isinstance(body[0], If) and not body[0].otherwise else None
+    inside = list(statements(test.then if test else body))
     if len(chain) < 3 or not inside or not isinstance(store := inside[-1], Store):
         return None
     if not all(isinstance(stmt, Assign) for stmt in inside[:-1]) or tying(partial, chain[-1]):
@@ -210,7 +213,11 @@ def roles_of(partial: PartialSchedule, chain: Chain, windows: bool = False, own:
     if any(walk.node.index != store.index for walk in mine) or len(mine) < 2:
         return None
     named = store.array, store.value.type.size_bytes
-    return roles_among(chain, [walk.strides for walk in mine], operands, named, windows, own)
+    found = roles_among(chain, [walk.strides for walk in mine], operands, named, windows, own)
+    chosen = names_in(test.condition) if test else set[str]()
+    if found is None or (test and any(subexpressions(test.condition, Load))):
+        return None
+    return found if chosen <= {found.rows, found.vector} else None
 
 
 def roles_among(

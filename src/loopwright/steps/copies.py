@@ -192,8 +192,10 @@ def _is_size(size: Expr) -> bool:
     """Whether it is never negative."""
     if isinstance(size, Binary) and size.op == "max":
         return _is_size(size.left) or _is_size(size.right)
-    if isinstance(size, Binary) and size.op == "add":
+    if isinstance(size, Binary) and size.op in ("add", "mul", "min"):
         return _is_size(size.left) and _is_size(size.right)
+    if isinstance(size, Binary) and size.op == "floordiv":
+        return _is_size(size.left) and isinstance(size.right, Const) and int(size.right.value) > 0
     return isinstance(size, Dim) or (isinstance(size, Const) and int(size.value) >= 0)
 
 

@@ -104,11 +104,11 @@ class Promote(Step):
         return (cls(array, name) for name, loop in loops(kernel).items() for array in sorted(arrays_stored(loop.body)))
 
 
-def _uses(loop: For, array: str) -> tuple[list[Load | Store], list[Load]]:
-    """The accesses of an array in a loop: those of the one index at which it is written, and reads at other ones, none
-    where it is written at several."""
+def _uses(loop: For, array: str) -> tuple[list[Load | Store], list[Load | Store]]:
+    """The accesses of an array in a loop: those of the first index at which it is written, and those at other ones."""
     stores = [stmt for stmt in statements(loop.body, Store) if stmt.array == array]
-    loads = [part for part in expressions(loop.body, Load) if part.array == array]
-    index = stores[0].index if len({store.index for store in stores}) == 1 else None
-    others = [one for one in loads if index is not None and one.index != index]
-    return [*stores, *(one for one in loads if one.index == index)], others
+    uses: list[Load | Store] = [*stores, *(part for part in expressions(loop.body, Load) if part.array == array)]
+    return (
+        [one for one in uses if stores and one.index == stores[0].index],
+        [one for one in uses if stores and one.index != stores[0].index],
+    )

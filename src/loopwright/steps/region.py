@@ -109,7 +109,7 @@ def region_of(
     inner, covered, local, shape = found
     sure = [seen for use in uses if use.sure and (seen := _seen(loop, use, covered)) is not None]
     sure = [use for use in sure if not use.limits] or (sure if len({use.limits for use in uses}) == 1 else [])
-    runs = _runs(kernel, loop, sure, covered)
+    runs = () if _is_there(kernel, loop, array, index) else _runs(kernel, loop, sure, covered)
     if isinstance(runs, Rejection):
         return runs
     total = elements[array].size_bytes
@@ -321,6 +321,22 @@ def _steady(loop: For, inside: Mapping[str, For], changing: set[str]) -> For:
     for end in ends[1:]:
         upper = least(upper, end)
     return replace(loop, upper=upper)
+
+
+def _is_there(kernel: Kernel, loop: For, array: str, index: tuple[Expr, ...]) -> bool:
+    """Whether an element of an array that the call makes is there whenever a loop is reached: one for each iteration of
+    loops around it, which are as long as the array. Nobody else sees the array meanwhile, so that the element may be
+    copied and put back unused."""
+    shapes = [stmt.shape for stmt in statements(kernel.body, Allocate) if stmt.array == array]
+    shapes += [one.shape for one in kernel.results if one.name == array]
+    around = loops_around(kernel, loop)
+    if len(shapes) != 1 or len(shapes[0]) != len(index):
+        return False
+    for axis, size in zip(index, shapes[0], strict=True):
+        outer = around.get(axis.name) if isinstance(axis, Var) else None
+        if not isinstance(outer, For) or outer is loop or outer.lower != number(0) or outer.upper != size:
+            return False
+    return True
 
 
 def _runs(kernel: Kernel, loop: For, sure: list[Use], covered: frozenset[str]) -> tuple[Expr, ...] | Rejection:
