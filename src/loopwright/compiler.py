@@ -33,6 +33,7 @@ from loopwright.ir.boxes import Box, Reach
 from loopwright.ir.captured import CapturedConstant
 from loopwright.ir.chained_updates import one_name_for_updates
 from loopwright.ir.constant_tables import loops_over_tables_written_out
+from loopwright.ir.dear_invariants import dear_invariants_named
 from loopwright.ir.early_returns import without_early_returns
 from loopwright.ir.flat_loops import flat_loops_as_nests
 from loopwright.ir.gpu_target import CUDA, GpuTarget
@@ -179,6 +180,8 @@ def _read(source: Source, wanted: Compilation, outside: Outside | None) -> Readi
     kernel = passes.after("guarded extremes", guards_of_extremes_apart(kernel))
     # Counters are gone: what else ties iterations, and need not.
     kernel = passes.after("wrap around", computed_again(kernel))
+    # What has a name can be computed before the loops that do not change it.
+    kernel = passes.after("dear invariants", dear_invariants_named(kernel))
     if wanted.on_gpu:
         # A thread cannot end what the host runs.
         kernel = passes.after("early returns", without_early_returns(kernel))

@@ -147,3 +147,51 @@ def test_arrays_that_do_not_fit_fail_as_before() -> None:
     kernel(np.zeros((0, 0)), np.zeros((0, 0)), 0, 5)
     with pytest.raises(IndexError):
         kernel(np.zeros((2, 3)), np.zeros((4, 4)), 4, 3)
+
+
+def back_projection(x, angle, image):
+    n = image.shape[0]
+    for i in range(n):
+        for j in range(n):
+            s = 0.0
+            for a in range(angle.shape[0]):
+                t = i * math.cos(angle[a]) + j * math.sin(angle[a])
+                if 0.0 <= t < n:
+                    s += x[a, int(t)]
+            image[i, j] = s
+
+
+def window(x, angle, image):
+    for i in range(3, x.shape[0] - 3):
+        for j in range(3, x.shape[1] - 3):
+            s = 0.0
+            for p in range(-3, 4):
+                for q in range(-3, 4):
+                    s += math.exp(-(p * p + q * q) * angle[0]) * x[i + p, j + q]
+            image[i, j] = s
+
+
+def scaled(x, angle, image):
+    for i in range(image.shape[0]):
+        for j in range(image.shape[1]):
+            image[i, j] = x[i, j] * math.exp(angle[j])
+
+
+@pytest.mark.parametrize("device", ["cpu", "emulated"])
+@pytest.mark.parametrize(
+    ("function", "found"), [(back_projection, ["cos.1", "sin.1"]), (window, ["exp.1"]), (scaled, [])]
+)
+def test_dear_functions_that_many_iterations_have_in_common(function, found, device) -> None:
+    for n, m in ((0, 3), (1, 1), (20, 9)):
+        x, angle = np.random.default_rng(n).random((n + m, n + m)), np.arange(float(n + m)) / 9
+        image = np.zeros((n + m, n + m))
+        wanted = image.copy()
+        function(x, angle, wanted)
+        with lw.options(device=device):
+            kernel = lw.kernel(function)
+            kernel(x, angle, image)
+            steps = str(kernel.explain(x, angle, image).schedule)
+        np.testing.assert_allclose(image, wanted, rtol=1e-12, atol=1e-12)
+    if function is scaled and device != "cpu":  # each thread of a GPU computes that while it waits for memory
+        found = []
+    assert [one for one in ("cos.1", "sin.1", "exp.1") if f"hoist {one}" in steps] == found

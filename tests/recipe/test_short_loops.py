@@ -22,6 +22,7 @@ TAKEN = {
     "the loops decide": INNER + "if p != 0 or q != 0:\n                        s = s + a[i + p, j + q]\n",
     "one loop": "            for p in -1 .. 2:\n                if a[i + p, j] > s:\n                    s = s + 1.0\n",
 }
+WINDOW = INNER.replace("-1 .. 2", "-1 .. {0}") + "s = s + a[i + p, j + q]\n"
 LEFT = {
     "no branch": INNER + "s = s + a[i + p, j + q]\n",
     "columns": INNER + "if a[j + q, i + p] > s:\n                        s = a[j + q, i + p]\n",
@@ -39,6 +40,16 @@ def test_branches_are_decided_or_in_lanes(name: str) -> None:
     assert steps(partial) == ("unroll p" if name == "one loop" else "unroll q; unroll p")
     assert set(reasons(partial)) == {"'j' can then fill vector lanes, branches and all"}
     check_same(partial.written, partial.kernel, SHAPES)
+
+
+@pytest.mark.parametrize(("end", "wanted"), [(4, "unroll q; unroll p"), (2, ""), (8, "")])
+def test_windows_that_the_c_compiler_would_not_write_out(end: int, wanted: str) -> None:
+    """5 x 5, but neither 3 x 3, which it does, nor 9 x 9, of which there would be too much."""
+    head = HEAD.replace("size(a, 0) - 1", "size(a, 0) - 8").replace("size(a, 1) - 1", "size(a, 1) - 8")
+    partial = planned(in_full, head + WINDOW.format(end) + END)
+    assert steps(partial) == wanted
+    if wanted:
+        check_same(partial.written, partial.kernel, SHAPES)
 
 
 @pytest.mark.parametrize("name", LEFT)

@@ -52,6 +52,7 @@ from loopwright.recipe.grid_keys import (
 from loopwright.recipe.grid_panels import in_panels
 from loopwright.recipe.grid_parts import LEAST, few_columns, few_sums
 from loopwright.recipe.grid_products import contracted, perfect_run, why_along
+from loopwright.recipe.grid_row_tiles import tiles_of_rows
 from loopwright.recipe.grid_rows import planes_of_loops, rows_of_loops
 from loopwright.recipe.grid_running import in_chunks_of_blocks, running_rows
 from loopwright.recipe.grid_scans import carried, in_chunks, in_chunks_of_threads
@@ -130,7 +131,7 @@ def _recipe(
         counted(partial)
         loops_fused(partial, on_gpu=True)
         searched(partial)
-        hoisted(partial)
+        hoisted(partial, on_gpu=True)
         with_arrays_of_their_own(partial)
         for bound in _in_new_order(partial):
             grids.append(Grid(bound[-1][0].loop, 2, bound))
@@ -181,6 +182,7 @@ def _in_new_order(partial: PartialSchedule) -> Iterator[list[Bound]]:
     yield from tiles_of_fronts(partial)
     in_fronts(partial)
     yield from in_panels(partial, _as_product)
+    yield from tiles_of_rows(partial)
 
 
 def _loops_within(partial: PartialSchedule, names: set[str]) -> set[str]:

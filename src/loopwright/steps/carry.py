@@ -27,7 +27,7 @@ from loopwright.ir.nodes import (
 from loopwright.ir.queries import arrays_stored, has, names_assigned, names_in
 from loopwright.ir.walk import expressions, loops, own_expressions, rewrite_body, statements
 from loopwright.steps.draft import finished, fresh, names_of, substituted_in, with_statement
-from loopwright.steps.extent import marked
+from loopwright.steps.extent import loops_around, marked, surely_runs
 from loopwright.steps.nest import left_early, missing, overlapping, step_of, the_loop
 from loopwright.steps.step import Rejection, Step
 
@@ -102,9 +102,11 @@ class Carry(Step):
             return (stmt,)
 
         changed = replace(loop, body=rewrite_body(loop.body, write, load))
-        compare: CompareOp = "lt" if step_of(loop) > 0 else "gt"
-        runs = If(Compare(compare, loop.lower, loop.upper), (Assign(scalar.name, before, at=loop.at), changed))
-        return finished(with_statement(kernel, loop, (runs,)), kernel)
+        both: Body = (Assign(scalar.name, before, at=loop.at), changed)
+        if not surely_runs(loop, loops_around(kernel, loop)):
+            compare: CompareOp = "lt" if step_of(loop) > 0 else "gt"
+            both = (If(Compare(compare, loop.lower, loop.upper), both),)
+        return finished(with_statement(kernel, loop, both), kernel)
 
     @classmethod
     def candidates(cls, kernel: Kernel) -> Iterable[Self]:
