@@ -27,6 +27,7 @@ from benchmarks.unseen import (  # noqa: F401
     grids,
     layers,
     learning,
+    mixed,
     pairs,
     physics,
     pictures,
