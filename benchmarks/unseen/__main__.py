@@ -28,6 +28,8 @@ from benchmarks.unseen import (  # noqa: F401
     layers,
     pairs,
     pictures,
+    puzzles,
+    sciences,
     series,
     signals,
     tables,
