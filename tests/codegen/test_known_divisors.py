@@ -78,6 +78,11 @@ def test_which_divisors(divisor: str, is_known: bool) -> None:
     assert ("lw_known_floordiv_int64(" in text.split("lw_kernel", 1)[1]) == is_known
 
 
+def test_not_of_products() -> None:
+    text = host_text(f"{HEAD}    for i in 0 .. size(b, 0):\n        b[i] = (b[i] * 2654435761) % n\n")
+    assert "lw_known_mod_int64(" not in text.split("lw_kernel", 1)[1]
+
+
 def test_not_by_an_argument_that_changes() -> None:
     text = host_text(f"{HEAD}    for i in 0 .. size(b, 0):\n        b[i] = b[i] // n\n        n = n + 1\n")
     assert "lw_known_floordiv_int64(" not in text.split("lw_kernel", 1)[1]

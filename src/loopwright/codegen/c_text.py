@@ -309,8 +309,10 @@ def _division(expr: Binary, left: str, right: str, env: Environment) -> str:
         return f"lw_late_mod_{scalar.name}({left}, {right})"
     changes = scalar in (INT64, UINT64) and not isinstance(expr.right, Const) and not env.stays(expr)
     is_near = changes and expr.op == "mod" and env.is_near(expr)
-    if changes and (reciprocal := env.reciprocal(expr.right)):
-        return f"lw_{'near_' if is_near else ''}known_{expr.op}_{scalar.name}({left}, {right}, {reciprocal})"
+    # A product, such as a key that is hashed, mostly has more bits than a reciprocal is good for.
+    is_product = isinstance(expr.left, Binary) and expr.left.op in ("mul", "shl", "pow")
+    if changes and not is_near and not is_product and (reciprocal := env.reciprocal(expr.right)):
+        return f"lw_known_{expr.op}_{scalar.name}({left}, {right}, {reciprocal})"
     return f"lw_{'near_' if is_near else 'short_' if changes else ''}{expr.op}_{scalar.name}({left}, {right})"
 
 

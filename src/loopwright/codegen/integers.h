@@ -70,19 +70,16 @@ LW_PURE uint64_t lw_reciprocal_of(uint64_t b) { return b - 1 < 0xffffffffu ? UIN
 LW_PURE uint64_t lw_scaled(uint64_t t, uint64_t reciprocal) {
   return (uint64_t)((unsigned __int128)reciprocal * (t + 1) >> 64);
 }
-#define LW_KNOWN_DIVISION(type, suffix, sign)                                                \
-  LW_PURE type lw_known_floordiv_##suffix(type a, type b, uint64_t reciprocal) {             \
-    const uint64_t t = (uint64_t)a ^ (uint64_t)(sign);                                       \
-    if (LW_RARE(t >> 32 != 0 || reciprocal == 0)) return lw_floordiv_##suffix(a, b);         \
-    return (type)(lw_scaled(t, reciprocal) ^ (uint64_t)(sign));                              \
-  }                                                                                          \
-  LW_PURE type lw_known_mod_##suffix(type a, type b, uint64_t reciprocal) {                  \
-    const uint64_t t = (uint64_t)a ^ (uint64_t)(sign);                                       \
-    if (LW_RARE(t >> 32 != 0 || reciprocal == 0)) return lw_mod_##suffix(a, b);              \
+#define LW_KNOWN_DIVISION(type, suffix, sign)                                                 \
+  LW_PURE type lw_known_floordiv_##suffix(type a, type b, uint64_t reciprocal) {              \
+    const uint64_t t = (uint64_t)a ^ (uint64_t)(sign);                                        \
+    if (LW_SELDOM(t >> 32 != 0 || reciprocal == 0)) return lw_short_floordiv_##suffix(a, b);  \
+    return (type)(lw_scaled(t, reciprocal) ^ (uint64_t)(sign));                               \
+  }                                                                                           \
+  LW_PURE type lw_known_mod_##suffix(type a, type b, uint64_t reciprocal) {                   \
+    const uint64_t t = (uint64_t)a ^ (uint64_t)(sign);                                        \
+    if (LW_SELDOM(t >> 32 != 0 || reciprocal == 0)) return lw_short_mod_##suffix(a, b);       \
     return (type)((uint64_t)a - (lw_scaled(t, reciprocal) ^ (uint64_t)(sign)) * (uint64_t)b); \
-  }                                                                                          \
-  LW_PURE type lw_near_known_mod_##suffix(type a, type b, uint64_t reciprocal) {             \
-    return b > 0 && (uint64_t)a < (uint64_t)b ? a : lw_known_mod_##suffix(a, b, reciprocal); \
   }
 LW_KNOWN_DIVISION(int64_t, int64, a >> 63)
 LW_KNOWN_DIVISION(uint64_t, uint64, 0)
