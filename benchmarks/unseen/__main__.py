@@ -31,6 +31,8 @@ from benchmarks.unseen import (  # noqa: F401
     pairs,
     physics,
     pictures,
+    puzzles,
+    sciences,
     series,
     signals,
     surveys,

@@ -51,6 +51,7 @@ from loopwright.ir.unit_axes import without_unit_axes
 from loopwright.ir.variant import PLAIN, Compilation
 from loopwright.ir.verify import verify
 from loopwright.ir.wrap_around import computed_again
+from loopwright.ir.written_out_whiles import whiles_written_out
 from loopwright.recipe.layouts import told
 from loopwright.recipe.order_of_keys import why_first
 from loopwright.recipe.partial_schedule import ReasonedStep
@@ -159,6 +160,8 @@ def _read(source: Source, wanted: Compilation, outside: Outside | None) -> Readi
     passes = Passes(lowered.kernel, wanted.tools)
     # Before analysis: constants and dead branches out of the way leave more that is affine.
     kernel = passes.after("simplify", simplify(lowered.kernel))
+    # A `while` keeps what is around it from lanes; what it goes through are constants then.
+    kernel = passes.after("written-out whiles", simplify(whiles_written_out(kernel)))
     # What may fail stays where it is, and with it what stands around it.
     kernel = passes.after("repeated checks", without_repeated_checks(kernel))
     # Indices that are looked up in a table would leave nothing to be proven.

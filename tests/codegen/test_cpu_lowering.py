@@ -156,6 +156,12 @@ kernel rows(a: float64[2] C, s: float64[1] C):
         for j in 0 .. size(a, 1):
             s[i] = s[i] + a[i, j]
 """
+BYTES = """
+kernel bytes(a: uint8[2] C, b: uint8[2] C):
+    for i in 0 .. size(a, 0):
+        for j in 0 .. size(a, 1):
+            b[i, j] = a[i, j] + uint8(1)
+"""
 LARGE = "kernel large(h: int64[1] C):\n" + "".join(
     f"    for i{k} in 1 .. size(h, 0):\n" + f"        h[i{k}] = h[i{k} - 1] * 3 - h[i{k}]\n" * 15 for k in range(6)
 )
@@ -189,6 +195,7 @@ class Case:
             SUMS: [small(N), np.zeros(N)],
             LENGTHS: [small(N)],
             TURNS: [small(N), np.zeros(N)],
+            BYTES: [RANDOM.integers(0, 256, (9, 215)).astype("uint8"), np.zeros((9, 215), "uint8")],
             ROWS: [small(N, 21), np.zeros(N)],
             DRAWN: [np.zeros(N, "int64")],
             LARGE: [np.arange(N)],
@@ -223,6 +230,7 @@ CASES = {
     "accumulators": Case(TOTAL, "parallelize i", "lw_piece"),
     "tail masking": Case(ROWS, "vectorize j", "lw_masked_float64("),
     "skipped blocks": Case(FOUND, "", "lw_block"),
+    "overlapped tails": Case(BYTES, "vectorize j", "lw_register"),
     "early functions": Case(LENGTHS, "vectorize i", "LW_EARLY(lw_early"),
     "shared divisions": Case(WRAPPED, "", "const int64_t lw_quotient ="),
     "outlining": Case(LARGE, "", "lw_nest_1("),

@@ -45,6 +45,10 @@ def test_which_ask_both(condition: str, both: bool) -> None:
     assert (" & " in condition_of(condition) or " | " in condition_of(condition)) == both
 
 
+def test_of_many_all_are_asked() -> None:
+    assert "&&" not in condition_of("a[i] == 1 and (a[i] < 7 and (x[i] > 0.5 and (a[i] > 3 and a[i] < k)))")
+
+
 def edges(a: Any, o: Any) -> Any:
     n = 0
     for i in range(a.shape[0]):

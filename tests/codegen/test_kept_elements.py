@@ -81,3 +81,44 @@ def test_arrays_that_share_memory() -> None:
         relaxed(pythons[first], pythons[second])
         lw.kernel(relaxed)(mine[first], mine[second])
         np.testing.assert_array_equal(mine, pythons)
+
+
+BYTES = """
+kernel f(a: {0}[2] C, o: {0}[2] C, k: int64[1] C):
+    for i in 1 .. size(a, 0) - 1:
+        for j in 0 .. size(a, 1):
+            if {1}:
+                o[{2}] = a[i, j]
+"""
+ALL = "a[i, j] != {0}(3) and (a[i - 1, j] != {0}(3) and (a[i + 1, j] > {0}(1) and a[i, j] < {0}(9)))"
+
+
+@pytest.mark.parametrize(
+    ("element", "condition", "at", "is_kept"),
+    [
+        ("uint8", "a[i, j] != uint8(3)", "i, j", True),  # nobody asks for the element, but there are no masks
+        ("int16", ALL.format("int16"), "i, j", True),
+        ("int32", "a[i, j] != int32(3)", "i, j", False),
+        ("uint8", "a[i, j] != uint8(3)", "k[i], j", False),  # it may not be there
+    ],
+)
+def test_narrow_elements(element: str, condition: str, at: str, is_kept: bool) -> None:
+    text = host_text(BYTES.format(element, condition, at), "vectorize j")
+    assert (" : o_[i_ * o_n1_ + j_])" in text) == is_kept
+
+
+def worn(a: Any, o: Any) -> None:
+    for i in range(1, a.shape[0] - 1):
+        for j in range(1, a.shape[1] - 1):
+            if a[i, j] and a[i - 1, j] and a[i + 1, j] and a[i, j - 1] and a[i, j + 1]:
+                o[i, j] = 1
+
+
+@pytest.mark.parametrize("kind", ["uint8", "bool", "int16"])
+def test_neighbours_of_narrow_elements(kind: str) -> None:
+    a = (np.random.default_rng(2).random((7, 131)) > 0.2).astype(kind)
+    mine = (3 * np.random.default_rng(1).integers(0, 2, a.shape)).astype(kind)
+    pythons = mine.copy()
+    lw.kernel(worn)(a, mine)
+    worn(a, pythons)
+    np.testing.assert_array_equal(mine, pythons)

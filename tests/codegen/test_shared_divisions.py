@@ -24,7 +24,7 @@ kernel f(a: int64[1] C, b: int64[1] C, c: int64[1] C):
         p = a[i]
         q = b[i]
 """
-DIVISION = re.compile(r"lw_(?:short|near)_(floordiv|mod)_int64\(")
+DIVISION = re.compile(r"lw_(?:short|near|known)_(floordiv|mod)_int64\(")
 
 
 @pytest.mark.parametrize(

@@ -42,3 +42,17 @@ def test_loops_that_threads_share() -> None:
     text = host_text("kernel f(a: int64[1] C, h: int64[1] C):\n    for i in 0 .. size(a, 0):\n        " + TABLE + "\n",
                      "parallelize i")  # fmt: skip
     assert re.findall(r"#pragma GCC unroll (\d+) for", text) == ["4"]
+
+
+WALK = "while m >= 0 and m < n and a[m] == 2 named w:\n{0}    m = m + {1}\n{0}h[m] = 1\n"
+
+
+@pytest.mark.parametrize(
+    ("bounds", "inner", "at_once"),
+    [("-1 .. 2", "-1 .. 2", ["3", "3"]), ("-1 .. 2", "", ["3"]), ("0 .. 5", "0 .. 5", ["5"]), ("0 .. n", "", [])],
+)
+def test_walks_in_a_few_directions(bounds: str, inner: str, at_once: list[str]) -> None:
+    loop = f"        for j in {inner}:\n            " if inner else "        "
+    walk = WALK.format(" " * (12 if inner else 8), "j" if inner else "i")
+    text = host_text(f"{HEAD}    for i in {bounds}:\n{loop}{walk}")
+    assert re.findall(r"#pragma GCC unroll (\d+)", text) == at_once

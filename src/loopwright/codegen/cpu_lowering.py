@@ -21,6 +21,7 @@ from loopwright.codegen.lockstep_loops import go_in_lockstep
 from loopwright.codegen.loop_versions import version_loops
 from loopwright.codegen.narrow_sums import narrow_sums
 from loopwright.codegen.outlining import outline_nests
+from loopwright.codegen.overlapped_tails import overlap_tails
 from loopwright.codegen.parallel_regions import (
     assign_owners,
     collapse_loops,
@@ -77,6 +78,7 @@ PASSES = (
     CpuPass("accumulators", interleave_reductions, "of loops in lanes, reductions that nothing else is done with"),
     CpuPass("tail masking", mask_tails, "of loops in lanes, those that add up rows and have no text of their own"),
     CpuPass("skipped blocks", skip_blocks, "of loops without lanes, those that nothing else is done with"),
+    CpuPass("overlapped tails", overlap_tails, "of loops in lanes, those that nothing else is done with"),
     CpuPass(
         "early functions", compute_early, "of loops in lanes, those whose every lane is sure to be one of a register"
     ),

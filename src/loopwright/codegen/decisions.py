@@ -255,7 +255,8 @@ class LoopLowering:
     interleaved: loops in lanes with several accumulators for each reduction. skipped: loops that pass over blocks of
     iterations in which nothing happens. looked_up: loops that are kept out of lanes, as they only look things up.
     apart: products (by their identity) that no multiply-add takes in. masked: loops in lanes that end in a masked
-    register where they are short. divisions: those that are done once before a statement (by its identity), for it and
+    register where they are short. overlapped: loops in lanes whose last register begins earlier, and how many
+    iterations fill one. divisions: those that are done once before a statement (by its identity), for it and
     those after it. early: functions that are computed before a statement (by its identity), whether it needs them or
     not. late: remainders and extremes (by their identity) that the next iteration waits for. separated: stores (by
     their identity) that no wide one takes in. outlined: statements, and sides of branches, with a function of their
@@ -281,6 +282,7 @@ class LoopLowering:
     looked_up: frozenset[str] = frozenset()
     apart: frozenset[int] = frozenset()
     masked: frozenset[str] = frozenset()
+    overlapped: Mapping[str, int] = field(default_factory=dict)
     divisions: Mapping[int, tuple[Binary, ...]] = field(default_factory=dict)
     early: Mapping[int, tuple[Expr, ...]] = field(default_factory=dict)
     lockstep: Mapping[str, int] = field(default_factory=dict)
@@ -307,6 +309,8 @@ class LoopLowering:
             yield "accumulators: four for each partial result, so that additions need not wait for one another"
         if loop in self.masked:
             yield "short: with few iterations, the last ones run together in a masked register"
+        if loop in self.overlapped:
+            yield "whole registers: the last iterations are done twice, so that none is left over"
         if loop in self.skipped:
             yield "blocks: 64 iterations are skipped at once if nothing happens in them"
         if loop in self.alone:

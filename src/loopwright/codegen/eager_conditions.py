@@ -13,7 +13,7 @@ from loopwright.codegen.decisions import CodegenInput
 from loopwright.ir.nodes import Binary, Cast, Compare, Const, Dim, Expr, Load, Logical, Unary, Var
 from loopwright.ir.walk import subexpressions
 
-MOST_PARTS = 16  # of the second comparison
+MOST_PARTS = 48  # of the second comparison, or of those behind the first
 _SIMPLE = ("add", "sub", "mul", "and", "or", "xor", "min", "max")
 
 

@@ -139,6 +139,7 @@ class Writer:
         self.kept_indices: dict[Access, str] = {}  # names, by the access that has checked the index
         self.reserved: dict[str, int] = {}  # local arrays of which only part is mostly used, and their bytes
         self.rooms = False  # whether there are others on the heap
+        self.reciprocals: dict[Expr, str] = {}  # names, by the divisor
         self.chooses = False  # whether numbers are chosen without a jump
         self.vector_functions = False  # whether what is written may run in lanes, and its last digits may differ
         self.in_lanes = False  # whether what is written may run in lanes
@@ -329,14 +330,33 @@ class Writer:
     def is_near(self, expr: Binary) -> bool:
         """Whether a remainder is by a size, or by an argument that no statement changes, and alone: not of a product,
         and nobody needs the quotient."""
-        by, body = expr.right, self.given.kernel.body
         if isinstance(expr.left, Binary) and expr.left.op in ("mul", "shl", "pow"):
             return False
-        is_argument = isinstance(by, Var) and by.name in {one.name for one in self.given.kernel.scalars}
-        if not isinstance(by, Dim) and not (is_argument and not names_in(by) & names_assigned(body)):
+        if not isinstance(expr.right, Dim) and not self._is_given(expr.right):
             return False
         quotient = replace(expr, op="floordiv")
-        return all(one != quotient for one in expressions(body, Binary))
+        return all(one != quotient for one in expressions(self.given.kernel.body, Binary))
+
+    def reciprocal(self, divisor: Expr) -> str:
+        """The name of the reciprocal of a divisor that is the same in a whole call, computed where a function begins;
+        '' where there is none: the C compiler knows how to divide by a constant."""
+        if self.function.on_device or not self._is_given(divisor) or (by := self.text(divisor))[0].isdigit():
+            return ""
+        name = self.reciprocals.get(divisor) or self.fresh("lw_reciprocal", "uint64_t")
+        self.reciprocals[divisor] = name
+        line = f"const uint64_t {name} = lw_reciprocal_of((uint64_t){by});"
+        self.function.declared.setdefault(name, CodeLine(line))
+        return self.use(name)
+
+    def _is_given(self, expr: Expr) -> bool:
+        """Whether it is a size of an argument, or a number among them that no statement changes."""
+        match expr:
+            case Dim(array=array):
+                return array in {one.name for one in self.kernel.arrays}
+            case Var(name=name):
+                is_argument = name in {one.name for one in self.kernel.scalars}
+                return is_argument and name not in names_assigned(self.kernel.body)
+        return False
 
     def cannot_overflow(self, expr: Expr) -> bool:
         """Whether signed arithmetic may be written as it is: the C compiler is told that it wraps."""

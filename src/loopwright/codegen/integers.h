@@ -62,6 +62,28 @@ LW_SHORT_DIVISION(uint64_t, uint64, %, mod)
 LW_NEAR_MOD(int64_t, int64)
 LW_NEAR_MOD(uint64_t, uint64)
 
+/* By what no statement changes, with its reciprocal, which is 2 ** 64 - 1 by b where b is from 1 to 2 ** 32 - 1 and 0
+   elsewhere. With t = q * b + s and reciprocal * b = 2 ** 64 - 1 - e, where e < b, reciprocal * (t + 1) by 2 ** 64 is
+   q + (s + 1) / b less (t + 1) * (e + 1) / 2 ** 64 / b: more than nothing and, for t < 2 ** 32, no more than 1 / b (the
+   round-down method of Robison, "N-bit unsigned division via N-bit multiply-add", ARITH 2005). */
+LW_PURE uint64_t lw_reciprocal_of(uint64_t b) { return b - 1 < 0xffffffffu ? UINT64_MAX / b : 0; }
+LW_PURE uint64_t lw_scaled(uint64_t t, uint64_t reciprocal) {
+  return (uint64_t)((unsigned __int128)reciprocal * (t + 1) >> 64);
+}
+#define LW_KNOWN_DIVISION(type, suffix, sign)                                                 \
+  LW_PURE type lw_known_floordiv_##suffix(type a, type b, uint64_t reciprocal) {              \
+    const uint64_t t = (uint64_t)a ^ (uint64_t)(sign);                                        \
+    if (LW_SELDOM(t >> 32 != 0 || reciprocal == 0)) return lw_short_floordiv_##suffix(a, b);  \
+    return (type)(lw_scaled(t, reciprocal) ^ (uint64_t)(sign));                               \
+  }                                                                                           \
+  LW_PURE type lw_known_mod_##suffix(type a, type b, uint64_t reciprocal) {                   \
+    const uint64_t t = (uint64_t)a ^ (uint64_t)(sign);                                        \
+    if (LW_SELDOM(t >> 32 != 0 || reciprocal == 0)) return lw_short_mod_##suffix(a, b);       \
+    return (type)((uint64_t)a - (lw_scaled(t, reciprocal) ^ (uint64_t)(sign)) * (uint64_t)b); \
+  }
+LW_KNOWN_DIVISION(int64_t, int64, a >> 63)
+LW_KNOWN_DIVISION(uint64_t, uint64, 0)
+
 /* By a positive constant, as soon as possible. */
 LW_PURE int64_t lw_late_mod_int64(int64_t a, int64_t b) {
   const int64_t r = a % b;

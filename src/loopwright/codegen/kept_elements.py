@@ -1,7 +1,8 @@
 """Elements that a condition changes, stored in any case: `if x[i] < a[i]: a[i] = x[i]` in lanes, where the condition or
 the new number asks for the element anyway. A store under a mask is slow on many CPUs, and C compilers ask first whether
 any lane stores: a jump that the data decide. An iteration that stores its element again as it is harms nobody, as no
-other iteration has to do with it.
+other iteration has to do with it. Elements of one or two bytes are read for that: of those there are masked stores only
+with AVX-512, and without them all iterations go one by one.
 
 Not where anything could fail, or would be read that is not: then the mask is needed anyway.
 """
@@ -16,16 +17,20 @@ from loopwright.codegen.eager_conditions import is_number, is_simple
 from loopwright.ir.nodes import Expr, For, If, Load, Logical, Select, Store, Unary
 from loopwright.ir.walk import own_expressions, subexpressions
 
+NARROW = 2  # bytes
+
 
 def kept_element(stmt: If) -> Store | None:
     """The store that does the same in any case; None for anything else."""
     match stmt:
         case If(then=(Store() as store,), otherwise=()):
-            element = Load(store.array, store.index, store.value.type)
+            element = Load(store.array, store.index, store.value.type, key=store.key)
             exprs = (stmt.condition, *own_expressions(store))
             for part in (part for expr in exprs for part in subexpressions(expr, Load)):
                 if part == element:  # not another one that is equal: of this one it is known whether it is inside
                     return replace(store, value=Select(stmt.condition, store.value, part))
+            if element.type.size_bytes <= NARROW:
+                return replace(store, value=Select(stmt.condition, store.value, element))
     return None
 
 

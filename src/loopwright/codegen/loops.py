@@ -14,6 +14,7 @@ from loopwright.codegen.inspector import write_inspected
 from loopwright.codegen.loop_versions import FEWEST
 from loopwright.codegen.narrow_scalars import narrow_scalars
 from loopwright.codegen.narrow_sums import write_narrow
+from loopwright.codegen.overlapped_tails import write_overlapped
 from loopwright.codegen.partial_results import declare, named, one_by_one, put_into, standing_in, target_of
 from loopwright.codegen.rare_updates import skipping
 from loopwright.codegen.reduce import simd_operator
@@ -66,10 +67,7 @@ def write_sequential(
             with in_parts(loop, (begin, end), several if lanes else None, w, body) as (start, stop):
                 write(f"{variable} = {start}; {variable} {sign} {stop}; {advance}{variable}", lanes=lanes)
 
-        if loop.name in w.decided.narrow:
-            write_narrow(loop, begin, end, lanes, w, part)
-        else:
-            write_streams(loop, begin, end, w, lambda begin, end: write_inspected(loop, begin, end, lanes, w, part))
+        _write_between(loop, begin, end, lanes, w, part)
 
     def count(begin: str, end: str) -> None:
         value = f"const int64_t {variable} = lw_lower + lw_k * lw_step;"
@@ -94,6 +92,18 @@ def write_sequential(
             w.line(f"const int64_t lw_count = lw_trip(lw_lower, {upper}, lw_step);")
             (_write_once if short else write_range)(loop, "0", "lw_count", False, w, count)
     w.function.scoped.discard(variable)
+
+
+def _write_between(
+    loop: For, begin: str, end: str, lanes: Lanes | None, w: Writer, part: Callable[[str, str, Lanes | None], None]
+) -> None:
+    """Have `part` write the iterations from `begin` to `end` (C texts), and write what is around them."""
+    if lanes is not None and loop.name in w.decided.overlapped:
+        write_overlapped(loop, begin, end, w, lambda begin, end: part(begin, end, lanes))
+    elif loop.name in w.decided.narrow:
+        write_narrow(loop, begin, end, lanes, w, part)
+    else:
+        write_streams(loop, begin, end, w, lambda begin, end: write_inspected(loop, begin, end, lanes, w, part))
 
 
 def _write_narrow_iteration(loop: For, lanes: Lanes | None, w: Writer, body: Callable[[], None]) -> None:

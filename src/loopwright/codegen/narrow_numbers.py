@@ -25,6 +25,11 @@ def in_32_bits(expr: Expr) -> tuple[Expr, NumberInterval] | None:
     return _narrowed(expr) if expr.type == INT64 and isinstance(expr, Unary | Binary) else None
 
 
+def is_narrow(expr: Expr) -> bool:
+    """Whether an int64 is an element of few bits, or is computed in 32 bits."""
+    return expr.type == INT64 and not isinstance(expr, Const) and _narrowed(expr) is not None
+
+
 def compared_in_32_bits(expr: Compare, stays: Callable[[Expr], bool]) -> tuple[Expr, Expr] | None:
     """Both sides of a comparison of which at least one is computed, as int32; None where there are no such. One that
     `stays` the same in the loop may be left as int64: it is to be cut off."""

@@ -5,8 +5,9 @@ sums of strips go into the wide one. Masks that are counted are such sums.
 A sum of floats to which narrow integers are added is one of integers for as long: each is exact.
 
 Conditions become parts of what is added: the iterations that fill no whole register run one by one, and there each jump
-that the data decide costs more than the rest. So registers have 32 bytes also where there are longer ones: with 64
-iterations at once, twice as many are left over, and no more elements are read in the same time.
+that the data decide costs more than the rest. Then nothing is said of lanes: the order of whole numbers is no matter,
+which the C compiler knows, and left alone it adds up in shorter registers what is left over of long ones. A strip that
+keeps its jumps has registers of 32 bytes also where there are longer ones, so that fewer iterations are left over.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from loopwright.codegen.if_conversion import both, eager
 from loopwright.codegen.index_tests import HIGH, LOW, texts_of_tests
 from loopwright.codegen.inspection import tests_of
 from loopwright.codegen.loop_versions import is_plain
-from loopwright.codegen.narrow_numbers import in_32_bits
+from loopwright.codegen.narrow_numbers import in_32_bits, is_narrow
 from loopwright.ir.code import Lanes
 from loopwright.ir.nodes import Assign, Binary, Body, Cast, Const, Expr, For, If, Load, Logical, Select, Unary, Var
 from loopwright.ir.queries import arrays_stored, names_assigned
@@ -77,7 +78,7 @@ def _substituted(loop: For, targets: Collection[str]) -> Body:
     before `s += d * d`. They stand where they are read, and the C compiler computes them once."""
     values: dict[str, Expr] = {}
     body = loop.body
-    while body and isinstance(body[0], Assign) and body[0].name not in targets and in_32_bits(body[0].value):
+    while body and isinstance(body[0], Assign) and body[0].name not in targets and is_narrow(body[0].value):
         if body[0].name in names_assigned(body[1:]):
             break
         values[body[0].name] = body[0].value
@@ -201,7 +202,7 @@ def write_narrow(
 def _without_jumps(loop: For, lanes: Lanes, ctype: str, w: Writer) -> None:
     variable = w.names.of(loop.name)
     body = _substituted(loop, set(_targets(w.decided.lanes[loop.name])))
-    lanes = lanes if body is loop.body else replace(lanes, private=())
+    lanes = replace(lanes, sums=(), private=(), length=0)
     with w.loop(f"int64_t {variable} = {LOW}; {variable} < lw_then; ++{variable}", lanes=lanes):
         _WithoutJumps(w, ctype).body(body, None)
 

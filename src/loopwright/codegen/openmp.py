@@ -18,14 +18,17 @@ from loopwright.codegen.print_c import print_unit
 from loopwright.codegen.statements import write_body
 from loopwright.codegen.versions import write_versions
 from loopwright.ir.code import FunctionCode, TranslationUnit
-from loopwright.ir.nodes import RESERVED, Body, For, Kernel, ScalarParam, While
+from loopwright.ir.nodes import RESERVED, Body, For, If, Kernel, ScalarParam, While
 from loopwright.ir.program import Program, Way
-from loopwright.ir.walk import bodies
+from loopwright.ir.queries import contains
+from loopwright.ir.walk import bodies, statements
 
 CALL = (("call", "const lw_call *"),)
 HEADER = "".join((resources.files("loopwright.codegen") / name).read_text() for name in ("loopwright.h", "integers.h"))
 NOT_SUNK = ("-fno-tree-sink",)
 """gcc would compute under the condition again what is computed before it."""
+BRANCHES = ("--param=max-tree-if-conversion-phi-args=16",)
+"""gcc fills no whole registers where more than four ways of one iteration come together."""
 MORE_HEADERS = ("choices.h", "room.h", "reserved.h", "row_extremes.h", "lockstep.h", "early.h")
 """What follows it in programs that need it."""
 
@@ -52,6 +55,8 @@ def generate(kernel: Kernel, facts: Facts, check_all: bool, strict: bool, determ
     flags: tuple[str, ...] = ("-ffp-contract=off",) if strict or kernel.draws else ("-ffp-contract=fast",)
     if w.decided.early:
         flags += NOT_SUNK
+    if any(_branches_twice(w.loops[name].body) for name in w.decided.lanes):
+        flags += BRANCHES
     return Program(
         print_unit(TranslationUnit(_header(w), functions)),
         "lw_entry",
@@ -63,6 +68,11 @@ def generate(kernel: Kernel, facts: Facts, check_all: bool, strict: bool, determ
         ways=tuple(_ways(kernel.body, w)),
         on_data=bool(guard) and facts.guard.on_data,
     )
+
+
+def _branches_twice(body: Body) -> bool:
+    """Whether there is a branch in another one."""
+    return any(contains((*stmt.then, *stmt.otherwise), If) for stmt in statements(body, If))
 
 
 def _ways(body: Body, w: Writer, is_inside: bool = False) -> Iterator[tuple[str, tuple[Way, ...]]]:

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from loopwright.codegen.decisions import CodegenInput, LoopLowering
 from loopwright.codegen.safepoints import is_long, operations_in
-from loopwright.ir.nodes import Break, Checked, Const, For, If, Load, Select, Store, While
+from loopwright.ir.nodes import Allocate, Block, Break, Checked, Const, For, If, Load, Select, Store, While
 from loopwright.ir.queries import contains, has, names_assigned, names_in
 from loopwright.ir.walk import expressions, statements
 from loopwright.steps.extent import extent_of, trip_of
@@ -19,6 +19,7 @@ UNROLLED = 16  # iterations of a loop that is written out
 TOGETHER = 8  # iterations of a longer one, on a GPU
 SEVERAL, FEW = 4, 2  # iterations of an innermost loop without lanes on a CPU
 SMALL, LARGEST = 50, 100  # operations of an iteration of which there are several at once, and a few
+MOST_DIRECTIONS = 9  # in which a `while` goes that is written out for each
 AHEAD = 4  # iterations of an innermost loop on a GPU that are written out, so that their loads overlap
 
 
@@ -34,6 +35,11 @@ def unroll_loops(given: CodegenInput, lowering: LoopLowering) -> LoopLowering:
         and trip <= UNROLLED
         and (contains(loop.body, For, While) or _holds_tests(loop))
         and _are_constant(loop, given)
+    }
+    counts |= {
+        loop.name: trip
+        for loop in statements(given.kernel.body, For)
+        if loop.name not in lowering.regions and _walks(loop) and (trip := trip_of(loop)) is not None
     }
     counts |= {
         loop.name: FEW if operations_in(loop.body) > SMALL else SEVERAL
@@ -105,6 +111,18 @@ def _of_any_number(loop: For) -> int | None:
     if contains(loop.body, For, While):
         return 1 if extent else None
     return 1 if extent and extent <= TOGETHER else AHEAD
+
+
+def _walks(loop: For) -> bool:
+    """Whether it goes in a few directions, with a small `while` for each: `for dy in range(-1, 2)`. A processor
+    foresees the jumps of each direction better than those of all of them in one place."""
+    searches = list(statements(loop.body, While))
+    directions = 1
+    for one in (loop, *statements(loop.body, For)):
+        directions *= trip_of(one) or MOST_DIRECTIONS + 1
+    inside = (For, While, Block, Allocate)
+    is_small = all(operations_in(one.body) <= SMALL and not contains(one.body, *inside) for one in searches)
+    return len(searches) == 1 and is_small and 1 < directions <= MOST_DIRECTIONS
 
 
 def _are_constant(loop: For, given: CodegenInput) -> bool:
