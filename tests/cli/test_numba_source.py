@@ -145,13 +145,13 @@ def test_functions_of_numpy_that_no_kernel_calls() -> None:
         @njit
         def a(x): return np.abs(np.fft.fft(x))
         @njit
-        def b(x): return numpy.linalg.eigh(x)[0]
+        def b(x): return numpy.linalg.eig(x)[0]
         @njit
         def c(x, fft): return np.linalg.solve(x, fft.fft(x)) + np.sort(x)
         """
     assert verdicts(text) == {
         "a": ["4: 'np.fft.fft' is outside the language"],
-        "b": ["6: 'numpy.linalg.eigh' is outside the language"],
+        "b": ["6: 'numpy.linalg.eig' is outside the language"],
         "c": [],
     }
 
@@ -159,7 +159,7 @@ def test_functions_of_numpy_that_no_kernel_calls() -> None:
         return np.abs(np.fft.fft(x))
 
     def b(x):
-        return np.linalg.eigh(x)[0]
+        return np.linalg.eig(x)[0]
 
     for function in (a, b):
         with pytest.raises(lw.KernelError, match="is outside the language"):

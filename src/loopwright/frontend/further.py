@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from loopwright.frontend import operators
+from loopwright.frontend import operators, singular_vectors
 from loopwright.frontend.arguments import Arguments
 from loopwright.frontend.arrays import fill_constant
 from loopwright.frontend.context import Context
@@ -277,11 +277,10 @@ def _at(function: Any, a: Any, indices: Any, b: Any) -> None:
 
 
 def _svd(cx: Context, call: Arguments) -> Value:
-    if call.get(2, "compute_uv") != Literal(False):
-        raise cx.error(call.node, "the vectors of np.linalg.svd are outside the language",
-                       "their signs are what LAPACK's algorithm makes them",
-                       "call it before, and pass its result; there are svdvals and pinv")  # fmt: skip
-    return inline_function(cx, svdvals, replace(call, values=call.values[:1], named={}))
+    if call.get(2, "compute_uv") == Literal(False):
+        return inline_function(cx, svdvals, replace(call, values=call.values[:1], named={}))
+    named = {name: value for name, value in call.named.items() if name != "compute_uv"}
+    return inline_function(cx, singular_vectors.svd, replace(call, values=call.values[:2], named=named))
 
 
 HANDLERS: dict[Any, Handler] = {

@@ -77,8 +77,8 @@ NUMPY: dict[str, str] = {
     "tensordot": "write the loops out, or use np.einsum",
     "nditer": "write: for x in a.flat, or for index, x in np.ndenumerate(a)",
     **dict.fromkeys(
-        ("eig", "eigh", "eigvals"),
-        "call it before, and pass its result: it takes LAPACK's algorithm to give the same; there is eigvalsh",
+        ("eig", "eigvals"),
+        "call it before, and pass its result; for symmetric matrices there are eigh and eigvalsh",
     ),
 }
 

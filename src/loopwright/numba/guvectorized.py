@@ -16,6 +16,7 @@ from loopwright.numba.operands import (
     MOST_PLANS,
     Kind,
     Passing,
+    axes_of,
     chosen_types,
     element_type,
     kernel_around,
@@ -29,7 +30,7 @@ from loopwright.numba.types import CallSignature, NumbaArray, signatures_of
 
 
 @dataclass(frozen=True)
-class _Plan:
+class ItemPassing:
     """How a call passes its operands, and the shapes and types of what it makes."""
 
     operands: tuple[Passing, ...]
@@ -46,12 +47,12 @@ class GuVectorized:
         functools.update_wrapper(self, function)
         self.py_func, self.signatures, self.signature = function, tuple(signatures), layout
         given, _, made = layout.partition("->")
-        self.inputs, self.outputs = _axes_of(given), _axes_of(made)
+        self.inputs, self.outputs = axes_of(given), axes_of(made)
         count = len(self.inputs) + len(self.outputs)
         if count != function.__code__.co_argcount:
             raise TypeError(f"{layout!r} has {count} operands, and {function.__name__} takes other ones")
         self._kernel = kernel_around(ALONG, count, function, options)
-        self._plans: dict[tuple[Kind, ...], _Plan] = {}
+        self._plans: dict[tuple[Kind, ...], ItemPassing] = {}
 
     def __call__(self, *operands: Any, out: Any = None) -> Any:
         inputs, given = list(map(np.asarray, operands[: len(self.inputs)])), operands[len(self.inputs) :]
@@ -74,7 +75,7 @@ class GuVectorized:
         results = given or tuple([one[()] for one in targets])
         return results[0] if len(results) == 1 else results
 
-    def _planned(self, kinds: tuple[Kind, ...]) -> _Plan:
+    def _planned(self, kinds: tuple[Kind, ...]) -> ItemPassing:
         """Kinds are of the operands that are read, and of those that are written where a call has these."""
         inputs, targets = kinds[: len(self.inputs)], kinds[len(self.inputs) :]
         types, chosen = chosen_types(inputs, self.signatures, self.py_func.__name__)
@@ -90,7 +91,7 @@ class GuVectorized:
         ):
             own = one[1][len(one[1]) - len(names) :]
             operands.append(passing(one, dtype, (*loop, *own), (count, *(own or (1,) * as_array))))
-        plan = _Plan(tuple(operands), tuple(made))
+        plan = ItemPassing(tuple(operands), tuple(made))
         if len(self._plans) >= MOST_PLANS:
             self._plans.clear()
         self._plans[kinds] = plan
@@ -149,10 +150,3 @@ def guvectorize(signatures_or_layout: Any, layout: str | None = None, **options:
     signatures = [] if layout is None else signatures_of(signatures_or_layout)
     axes = signatures_or_layout if layout is None else layout
     return lambda function: GuVectorized(python_function(function), signatures, axes, own)
-
-
-def _axes_of(layout: str) -> list[tuple[str, ...]]:
-    """'(m, n),(n)' -> [('m', 'n'), ('n',)]."""
-    return [
-        tuple(name.strip() for name in one.strip(" ,()").split(",") if name.strip()) for one in layout.split(")")[:-1]
-    ]

@@ -92,3 +92,10 @@ def element_type(kind: NumbaType) -> ScalarType:
     if not isinstance(element, ScalarType):
         raise TypeError(f"{kind} is no type of numbers")
     return element
+
+
+def axes_of(layout: str) -> list[tuple[str, ...]]:
+    """'(m, n),(n)' -> [('m', 'n'), ('n',)]."""
+    return [
+        tuple(name.strip() for name in one.strip(" ,()").split(",") if name.strip()) for one in layout.split(")")[:-1]
+    ]

@@ -33,7 +33,7 @@ from loopwright.numba.types import CallSignature, NumbaType, ScalarType, signatu
 
 
 @dataclass(frozen=True)
-class _Plan:
+class ElementPassing:
     """How a call passes its operands, and of what shape and type its result is; None: as the kernel gives it."""
 
     operands: tuple[Passing, ...]
@@ -57,7 +57,7 @@ class Vectorized:
         self.py_func, self.signatures = function, tuple(signatures)
         self.nin = function.__code__.co_argcount
         self._kernel = kernel_around(EACH, self.nin, function, options)
-        self._plans: dict[tuple[Kind, ...], _Plan] = {}
+        self._plans: dict[tuple[Kind, ...], ElementPassing] = {}
 
     def __call__(self, *operands: Any, out: Operand | None = None) -> Any:
         if len(operands) != self.nin:
@@ -77,13 +77,13 @@ class Vectorized:
         np.copyto(out, result, casting="same_kind")
         return out
 
-    def _planned(self, kinds: tuple[Kind, ...]) -> _Plan:
+    def _planned(self, kinds: tuple[Kind, ...]) -> ElementPassing:
         types, chosen = chosen_types(kinds, self.signatures, self.py_func.__name__)
         shape = np.broadcast_shapes(*(own for _, own in kinds))
         row = (math.prod(shape),)
         returned = chosen.returns.dtype if chosen is not None and isinstance(chosen.returns, ScalarType) else None
         operands = tuple(passing(one, dtype, shape, row) for one, dtype in zip(kinds, types, strict=True))
-        plan = _Plan(operands, None if shape == row else shape, returned)
+        plan = ElementPassing(operands, None if shape == row else shape, returned)
         if len(self._plans) >= MOST_PLANS:
             self._plans.clear()
         self._plans[kinds] = plan
