@@ -13,7 +13,6 @@ import numpy as np
 
 from loopwright.numba.operands import (
     AS_IT_IS,
-    MOST_PLANS,
     Kind,
     Passing,
     axes_of,
@@ -23,6 +22,7 @@ from loopwright.numba.operands import (
     kinds_of,
     passing,
     python_function,
+    remembered,
 )
 from loopwright.numba.options import own_options
 from loopwright.numba.surrounding_loops import ALONG
@@ -91,11 +91,7 @@ class GuVectorized:
         ):
             own = one[1][len(one[1]) - len(names) :]
             operands.append(passing(one, dtype, (*loop, *own), (count, *(own or (1,) * as_array))))
-        plan = ItemPassing(tuple(operands), tuple(made))
-        if len(self._plans) >= MOST_PLANS:
-            self._plans.clear()
-        self._plans[kinds] = plan
-        return plan
+        return remembered(self._plans, kinds, ItemPassing(tuple(operands), tuple(made)))
 
     def _sizes(self, inputs: Sequence[Kind]) -> tuple[dict[str, int], tuple[int, ...]]:
         """The size of each named axis, and the shape of the axes before. Raises ValueError where sizes differ."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from loopwright.numba.surrounding_loops import MOST_OPERANDS
 from loopwright.numba.types import CallSignature, NumbaArray, NumbaType, ScalarType
 
 Operand = NDArray[Any]
+Plan = TypeVar("Plan")
 Kind = tuple[np.dtype[Any], tuple[int, ...]]
 MOST_PLANS = 256
 """For each function: how operands of so many combinations of types and shapes are passed is remembered."""
@@ -71,6 +72,14 @@ def kernel_around(
     if not 1 <= count <= MOST_OPERANDS:
         raise TypeError(f"{function.__name__} has {count} operands: 1 to {MOST_OPERANDS} are possible")
     return kernel_or_refused(loops[count - 1](function), options)
+
+
+def remembered(plans: dict[tuple[Kind, ...], Plan], kinds: tuple[Kind, ...], plan: Plan) -> Plan:
+    """The plan of a call, which those before may make place for."""
+    if len(plans) >= MOST_PLANS:
+        plans.clear()
+    plans[kinds] = plan
+    return plan
 
 
 def chosen_types(

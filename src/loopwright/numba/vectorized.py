@@ -17,7 +17,6 @@ import numpy as np
 
 from loopwright.numba.operands import (
     AS_IT_IS,
-    MOST_PLANS,
     Kind,
     Operand,
     Passing,
@@ -26,6 +25,7 @@ from loopwright.numba.operands import (
     kinds_of,
     passing,
     python_function,
+    remembered,
 )
 from loopwright.numba.options import own_options
 from loopwright.numba.surrounding_loops import EACH
@@ -83,11 +83,7 @@ class Vectorized:
         row = (math.prod(shape),)
         returned = chosen.returns.dtype if chosen is not None and isinstance(chosen.returns, ScalarType) else None
         operands = tuple(passing(one, dtype, shape, row) for one, dtype in zip(kinds, types, strict=True))
-        plan = ElementPassing(operands, None if shape == row else shape, returned)
-        if len(self._plans) >= MOST_PLANS:
-            self._plans.clear()
-        self._plans[kinds] = plan
-        return plan
+        return remembered(self._plans, kinds, ElementPassing(operands, None if shape == row else shape, returned))
 
     def outer(self, first: Any, second: Any) -> Any:
         """The results for each pair of an element of the first operand and one of the second."""
