@@ -58,9 +58,9 @@ def numbers_in(data):
 
 
 def written_through(a):
-    bits = np.frombuffer(a, np.int64)
-    bits[0] = 0
-    return bits
+    numbers = np.frombuffer(a)
+    numbers[0] = 7.0
+    return numbers[1], a[0]
 
 
 def test_frombuffer():
@@ -70,6 +70,8 @@ def test_frombuffer():
         assert [one.tolist() for one in found[1:]] == [one.tolist() for one in expected[1:]]
     same(numbers_in, np.arange(3.0))
     same(written_through, np.ones(3))
+    other = define("def f(a):\n    bits = np.frombuffer(a, np.int64)\n    bits[0] = 0\n    return a[0]\n")
+    assert "give a copy here" in refusal(other, np.ones(3))
     with pytest.raises(ValueError):
         lw.kernel(define("def f(b):\n    return np.frombuffer(b, np.uint32)\n"))(b"abc")
     assert "takes bytes or an array" in refusal(define("def f():\n    return np.frombuffer()\n"))
