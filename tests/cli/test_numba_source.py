@@ -129,7 +129,7 @@ def test_notes_tell_what_stays_and_what_is_used() -> None:
 EXAMPLES = {
     "TryStar": "try:\n        x = 1\n    except* ValueError:\n        pass", "With": "with a:\n        pass",
     "Import": "import math",
-    "ImportFrom": "from math import sin", "Global": "global q", "Nonlocal": "",
+    "ImportFrom": "from math import sin", "Global": "global q\n    q = 1", "Nonlocal": "",
     "ClassDef": "class C: pass", "AsyncFunctionDef": "async def g(): pass", "AsyncFor": "", "AsyncWith": "",
     "Await": "", "Match": "match 1:\n        case 1:\n            pass",
     "Yield": "yield 1", "YieldFrom": "yield from a",
