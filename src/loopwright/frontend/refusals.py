@@ -62,9 +62,9 @@ WHEREVER_IT_STANDS: dict[type[ast.AST], tuple[str, str, str]] = {
 """What no types and no place make legal: it can be told from the text of a function alone."""
 
 
-def assigns_outside(node: ast.Global | ast.Nonlocal, tree: ast.AST) -> bool:
-    """Whether a function assigns a name that it declares as one from outside: else the declaration says nothing."""
-    return any(
+def assigns_outside(node: ast.AST, tree: ast.AST) -> bool:
+    """Whether a function assigns a name that this declares as one from outside: else the declaration says nothing."""
+    return isinstance(node, ast.Global | ast.Nonlocal) and any(
         name in node.names
         for one in ast.walk(tree)
         for name in (

@@ -149,9 +149,7 @@ def _statement(cx: Context, node: ast.stmt) -> None:
             assert_statement(cx, node)
         case ast.Try():
             try_statement(cx, node)
-        case ast.Pass():
-            pass
-        case ast.Global() | ast.Nonlocal() if not assigns_outside(node, cx.frame.tree):
+        case ast.Pass() | ast.Global() | ast.Nonlocal() if not assigns_outside(node, cx.frame.tree):
             pass
         case ast.Delete(targets=targets) if all(isinstance(target, ast.Name) for target in targets):
             pass  # names cost nothing
