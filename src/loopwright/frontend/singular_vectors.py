@@ -2,7 +2,8 @@
 
 The steps are those of LAPACK's unblocked routines (E. Anderson and others, LAPACK Users' Guide, 3rd edition: dgebd2,
 dbdsqr), so that the signs of the vectors are LAPACK's for matrices with up to 25 rows or columns, but where rounding
-changes the course of the sweeps. For larger ones LAPACK divides the matrix, and signs may differ. Complex matrices are refused.
+changes the course of the sweeps. For larger ones LAPACK divides the matrix, and signs may differ.
+Complex matrices are refused.
 """
 
 from __future__ import annotations
