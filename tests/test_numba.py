@@ -21,6 +21,7 @@ from loopwright.kernel import KernelWithOptions
 from loopwright.numba import float32, float64, guvectorize, int64, jit, njit, prange, types, vectorize
 from loopwright.numba.absent import ABSENT
 from loopwright.numba.cpython.unsafe.tuple import tuple_setitem
+from loopwright.numba.operands import MOST_PLANS
 from loopwright.numba.options import ALWAYS, MEANT, SAID, own_options
 from loopwright.numba.types import CallSignature, signatures_of
 
@@ -254,6 +255,25 @@ def test_guvectorize_without_signatures_is_given_what_it_writes() -> None:
         matvec(np.ones((4, 3)))
     with pytest.raises(TypeError, match="has 3 operands"):
         guvectorize("(n),(n)->(n)")(mean.py_func)
+
+
+def test_how_operands_are_passed_is_remembered_by_type_and_shape_alone() -> None:
+    for size in range(1, MOST_PLANS + 3):
+        a = np.arange(2.0 * size).reshape(2, size)
+        assert np.array_equal(product(a, 2.0), a * 2.0)
+    a = np.arange(12).reshape(3, 4)
+    for one in (a, a.T.copy().T, np.repeat(a, 2, axis=1)[:, ::2], a[::-1]):
+        assert np.array_equal(shifted(one, 10), one + 10)
+        assert np.array_equal(apart(one, one[0]), abs(one - one[0]))
+
+
+def test_guvectorize_checks_the_arrays_that_it_writes() -> None:
+    for shape in ((), (3,), (1,), (2, 2)):
+        with pytest.raises(ValueError, match=r"mean writes an array of shape \(2,\), and is given"):
+            mean(np.ones((2, 3)), np.zeros(shape))
+    out = np.zeros((2, 5))
+    with pytest.raises(ValueError, match="shifted writes an array of shape"):
+        shifted(np.ones((2, 4), np.int64), 1, out)
 
 
 # ---- settings, and names that are not there -----------------------------------------------------------------------

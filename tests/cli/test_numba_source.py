@@ -129,7 +129,7 @@ def test_notes_tell_what_stays_and_what_is_used() -> None:
 EXAMPLES = {
     "TryStar": "try:\n        x = 1\n    except* ValueError:\n        pass", "With": "with a:\n        pass",
     "Import": "import math",
-    "ImportFrom": "from math import sin", "Global": "global q", "Nonlocal": "",
+    "ImportFrom": "from math import sin", "Global": "global q\n    q = 1", "Nonlocal": "",
     "ClassDef": "class C: pass", "AsyncFunctionDef": "async def g(): pass", "AsyncFor": "", "AsyncWith": "",
     "Await": "", "Match": "match 1:\n        case 1:\n            pass",
     "Yield": "yield 1", "YieldFrom": "yield from a",
@@ -145,13 +145,13 @@ def test_functions_of_numpy_that_no_kernel_calls() -> None:
         @njit
         def a(x): return np.abs(np.fft.fft(x))
         @njit
-        def b(x): return numpy.linalg.eigh(x)[0]
+        def b(x): return numpy.linalg.eig(x)[0]
         @njit
         def c(x, fft): return np.linalg.solve(x, fft.fft(x)) + np.sort(x)
         """
     assert verdicts(text) == {
         "a": ["4: 'np.fft.fft' is outside the language"],
-        "b": ["6: 'numpy.linalg.eigh' is outside the language"],
+        "b": ["6: 'numpy.linalg.eig' is outside the language"],
         "c": [],
     }
 
@@ -159,7 +159,7 @@ def test_functions_of_numpy_that_no_kernel_calls() -> None:
         return np.abs(np.fft.fft(x))
 
     def b(x):
-        return np.linalg.eigh(x)[0]
+        return np.linalg.eig(x)[0]
 
     for function in (a, b):
         with pytest.raises(lw.KernelError, match="is outside the language"):

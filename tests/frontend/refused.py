@@ -366,7 +366,7 @@ wrong count           def f(a):
 wrong keyword         def f(a):
                           return abs(x=a[0])
 not in math           def f(a):
-                          return math.ldexp(3.0, 2)
+                          return math.remainder(3.0, 2.0)
 a number is called    def f(a):
                           x = a[0]
                           return x(1)

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
+import loopwright as lw
 from frontend.judge import define, refusal, same
 
 
@@ -130,3 +131,95 @@ def test_what_holds_an_array_whose_name_gets_another_one(holds, read, said):
         f"def f(a):\n    u = a.copy()\n    {holds}\n    for _ in range(2):\n        u = u * 2.0\n    return {read}, u\n"
     )
     assert said in refusal(define(text), np.ones(3))
+
+
+# ---- arrays that a loop reads above the line that assigns them -------------------------------------------------------
+
+
+def counted_and_filled(n):
+    points = None
+    for round_ in range(2):
+        count = 0
+        for i in range(n):
+            if i % 3 != 1:
+                if round_ == 1:
+                    points[count] = i
+                count += 1
+        if round_ == 0:
+            points = np.empty(count)
+    return points
+
+
+def counted_and_filled_without_none(n):
+    for round_ in range(2):
+        count = 0
+        for i in range(n):
+            if round_ == 1:
+                points[count] = i  # noqa: F821
+            count += 1
+        if round_ == 0:
+            points = np.zeros(count)
+    return points, len(points)
+
+
+def with_the_row_before(a):
+    last = None
+    total = 0.0
+    for i in range(a.shape[0]):
+        if last is not None:
+            total += (a[i] * last).sum() + last.shape[0]
+        last = a[i] * 2.0
+    return total
+
+
+def with_the_product_before(a):
+    total = 0.0
+    for i in range(a.shape[0]):
+        if i > 0:
+            total += last[0, 1] + last.shape[1]  # noqa: F821
+        last = np.outer(a[i], a[i])  # noqa: F841
+    return total
+
+
+def with_what_was_kept_before(a):
+    total = 0.0
+    for i in range(3):
+        if i > 0:
+            total += kept.size + kept[-1]  # noqa: F821
+            kept[0] = 5.0  # noqa: F821
+        kept = a[a > 0.2 * i]
+    return total, kept
+
+
+def test_read_above_the_line_that_assigns_it():
+    for n in (0, 1, 7):
+        same(counted_and_filled, n)
+        same(counted_and_filled_without_none, n)
+    a = np.arange(12.0).reshape(4, 3) / 12
+    same(with_the_row_before, a)
+    same(with_the_product_before, a)
+    same(with_what_was_kept_before, a[3] - 0.1)
+    kernel = lw.kernel(counted_and_filled)
+    assert kernel(7).tolist() == counted_and_filled(7).tolist()
+
+
+def test_read_before_it_is_there():
+    unassigned = "def f(n):\n    for i in range(2):\n        s = x[0]\n        x = np.zeros(n)\n    return s\n"
+    with pytest.raises(UnboundLocalError):
+        lw.kernel(define(unassigned))(3)
+    with pytest.raises(TypeError):
+        lw.kernel(define(unassigned.replace("for", "x = None\n    for")))(3)
+
+
+def test_the_size_must_be_known_where_it_has_two_axes():
+    text = """
+    def f(a):
+        total = 0.0
+        for i in range(len(a)):
+            if i > 0:
+                total += last[0, 0]
+            k = int(a[i] * 3) + 1
+            last = np.ones((k, k + 1))
+        return total
+    """
+    assert "'last' is read above the line that assigns it" in refusal(define(text), np.ones(3))

@@ -315,3 +315,21 @@ def test_a_row_that_does_not_exist_is_an_error_where_it_has_no_elements(function
             with pytest.raises(IndexError):
                 run(np.zeros(shape), np.zeros(1))
     assert lw.kernel(function)(np.ones((1, 0)), np.zeros(1)).shape == function(np.ones((1, 0)), np.zeros(1)).shape
+
+
+def flags_of(x):
+    return x.flags.c_contiguous, x.flags.f_contiguous, x.flags.contiguous
+
+
+def test_flags_of_the_layout_of_arguments():
+    kernel = lw.kernel(flags_of)
+    a = np.arange(12.0).reshape(3, 4)
+    for x in (
+        a, a.T, a[:, :1], a[:1], a[::2], a[:, ::2], np.zeros((0, 3)), np.zeros((3, 0)), np.ones(3), np.ones(6)[::2],
+        np.ones((1, 1)), a.reshape(3, 2, 2), a.reshape(3, 2, 2).transpose(2, 1, 0), a.astype(complex), a.T * 1j,
+    ):  # fmt: skip
+        assert kernel(x) == flags_of(x)
+    for text in ("(x * 2).flags.c_contiguous", "x.T.flags.f_contiguous", "x[0].flags.contiguous"):
+        told = refusal(define(f"def f(x):\n    return {text}\n"), a)
+        assert "arrays that are arguments only" in told and "example.py:2" in told
+    assert "'.flags' of an array is outside the language" in refusal(define("def f(x):\n    return x.flags\n"), a)

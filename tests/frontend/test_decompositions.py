@@ -87,8 +87,8 @@ def test_on_a_gpu():
         agree(np.linalg.pinv(a), lw.kernel(define("def f(a):\n    return np.linalg.pinv(a)\n"))(a), 1e-12)
 
 
-def test_what_has_no_sign_of_its_own_is_refused():
-    for text in ("np.linalg.svd(a)", "np.linalg.eigh(a)", "np.linalg.eig(a)", "np.linalg.svd(a, full_matrices=False)"):
+def test_matrices_that_need_not_be_symmetric_are_refused():
+    for text in ("np.linalg.eig(a)", "np.linalg.eigvals(a)"):
         assert "call it before, and pass its result" in refusal(define(f"def f(a):\n    return {text}\n"), np.eye(2))
     complex_text = refusal(define("def f(a):\n    return np.linalg.pinv(a)\n"), np.eye(2) * 1j)
     assert "of these arguments is outside the language" in complex_text

@@ -7,7 +7,8 @@ import copy
 import numpy as np
 import pytest
 
-from frontend.judge import define, kernel_of, outcome, refusal
+import loopwright as lw
+from frontend.judge import define, kernel_of, outcome, refusal, same
 from frontend.numpy_table import expressions, function_of, judge
 from loopwright.ir.interp import interpret
 
@@ -45,3 +46,32 @@ def test_what_is_wrong_raises():
 def test_what_a_method_of_a_ufunc_is_given_by_place():
     function = define("def f(m, a):\n    np.add.reduce(m, 0, None, a)\n")
     assert "takes an array and an axis" in refusal(function, np.ones((2, 3)), np.zeros(3))
+
+
+def numbers_in(data):
+    words = np.frombuffer(data, np.uint32)
+    bytes_again = np.frombuffer(words, dtype=np.uint8)
+    total = 0
+    for one in words:
+        total += int(one)
+    return total, words[1:].copy(), np.frombuffer(bytes_again.reshape(4, -1).T.flatten(), dtype=np.uint16)
+
+
+def written_through(a):
+    numbers = np.frombuffer(a)
+    numbers[0] = 7.0
+    return numbers[1], a[0]
+
+
+def test_frombuffer():
+    for data in (b"0123456789ab\xff\x00\xfe\x80", b"abcd"):
+        found, expected = lw.kernel(numbers_in)(data), numbers_in(data)
+        assert found[0] == expected[0]
+        assert [one.tolist() for one in found[1:]] == [one.tolist() for one in expected[1:]]
+    same(numbers_in, np.arange(3.0))
+    same(written_through, np.ones(3))
+    other = define("def f(a):\n    bits = np.frombuffer(a, np.int64)\n    bits[0] = 0\n    return a[0]\n")
+    assert "give a copy here" in refusal(other, np.ones(3))
+    with pytest.raises(ValueError):
+        lw.kernel(define("def f(b):\n    return np.frombuffer(b, np.uint32)\n"))(b"abc")
+    assert "takes bytes or an array" in refusal(define("def f():\n    return np.frombuffer()\n"))

@@ -191,3 +191,10 @@ def test_parts_of_lists_that_get_another_length(body):
     text = f"def f(a, n):\n{lines}\n"
     function = define(text, f"slice{SLICES.index(body)}.py", heappush=heappush, heappop=heappop, added=added)
     same(function, np.array([4.0, 0.5]), 3)
+
+
+def test_what_to_put_into_a_list_instead():
+    none = "def f(n):\n    x = [None]\n    x.append(n)\n    return len(x)\n"
+    assert "begin with []" in refusal(define(none), 3)
+    nested = "def f(n):\n    x = []\n    x.append(((n, 1), 2))\n    return len(x)\n"
+    assert "put the numbers into one tuple" in refusal(define(nested), 3)

@@ -32,6 +32,8 @@ np.iscomplexobj(z); np.isrealobj(a); np.linspace(0.0, 1.0, 5); np.linspace(0, 1,
 np.linspace(0.0, 1.0, 5, endpoint=False); np.linspace(0.0, x, k); np.linalg.norm(a); np.linalg.norm(m)
 np.linalg.norm(m, axis=1); np.linalg.norm(a, 1); np.linalg.norm(a, np.inf); np.linalg.norm(a, ord=1)
 np.linalg.matrix_rank(q); np.linalg.norm(m, 2); np.linalg.pinv(m); np.linalg.qr(q)[1].shape; np.linalg.svdvals(q)
+np.linalg.eigh(q + q.T)[0][0]; np.linalg.svd(q)[1][0]; np.asfortranarray(m); np.asfortranarray(a)
+np.repeat(m, 2); np.frombuffer(a, np.int64); np.frombuffer(m.T.copy()); np.frombuffer(a, dtype=np.uint8)[3]
 np.linalg.norm(m, ord='fro'); np.linalg.norm(m, 1); np.linalg.norm(m, axis=0, keepdims=True)
 np.linalg.norm(m, 1, axis=1); np.median(a); np.median(m, axis=0); np.median(m); np.meshgrid(a, b)
 np.meshgrid(a, b, indexing='ij'); np.nanmax(n); np.nanmin(n); np.nanmean(n); np.nansum(n); np.nanprod(n)
@@ -65,11 +67,11 @@ sum([w * j[0] for j, w in np.ndenumerate(m)]); m.view(np.int64); m.view(np.uint8
 """
 
 REFUSED = """
-[v for v in np.nditer(a)]; np.apply_along_axis(np.sum, 0, m); np.asfortranarray(m)
+[v for v in np.nditer(a)]; np.apply_along_axis(np.sum, 0, m)
 np.broadcast_arrays(a[:, None], b)[1].copy(); np.broadcast_shapes((3, 1), (1, 4)); np.frexp(a)
 np.geomspace(1.0, 100.0, 4); np.gradient(m); np.histogram2d(a, b, bins=3)[0]; np.indices((2, 3))
 np.insert(a, [1, 2], 9.0); np.interp(a, s, b[:4], left=0.0, right=-1.0); np.kaiser(5, 2.0)
-np.linalg.eigh(q + q.T)[0][0]; np.linalg.svd(q)[1][0]
+np.linalg.eig(q)[0][0]
 np.linspace(0.0, 1.0, 5, retstep=True); np.modf(a); np.nextafter(a, b); np.piecewise(a, [a < 1, a >= 1], [0.0, 1.0])
 np.tensordot(q, q, 2); np.unravel_index(7, (3, 4)); round(x, k)
 """

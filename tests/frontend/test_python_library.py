@@ -118,3 +118,31 @@ def test_a_number_of_digits():
     out = np.zeros(len(x))
     lw.kernel(many_rounded)(x, out)
     assert out.tolist() == [round(one, 2) for one in x.tolist()]
+
+
+def parts_of_a_float(x, y, n):
+    return math.frexp(x), math.ldexp(x, n), math.nextafter(x, y), math.ulp(x), math.ldexp(math.frexp(x)[0], 3)
+
+
+EDGES = (0.0, -0.0, 1.0, -1.5, 0.1, 5e-324, -5e-324, 2.2250738585072014e-308, 1.7976931348623157e308, math.inf,
+         -math.inf, math.nan)  # fmt: skip
+
+
+def test_parts_of_floats():
+    for x in EDGES:
+        for y in (0.0, 2.0, -math.inf, math.nan, x):
+            same(parts_of_a_float, x, y, -3)
+
+
+def scaled(x, n):
+    return math.ldexp(x, n)
+
+
+def test_scaled_by_a_power_of_two():
+    for x in (1.7, -0.3, 1.9999999999999998, 5e-324, 1.1 * 2.0**-1000, 1e300):
+        for n in (0, 1, -60, -1022, -1023, -1074, -1075, -1100, -2200, 20, 1024 - 1075):
+            same(scaled, x, n)
+    kernel = lw.kernel(scaled)
+    assert kernel(5e-324, 2097) == math.ldexp(5e-324, 2097)
+    assert kernel(1.0, 5000) == math.inf  # Python raises: see the differences in docs/language.md
+    assert kernel(-1.0, -5000) == 0.0

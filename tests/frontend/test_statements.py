@@ -385,3 +385,27 @@ def test_what_a_method_is_called_on_is_evaluated_once():
     expected = f(np.arange(15.0).reshape(5, 3), 3)
     np.random.set_state(state)
     assert all(np.array_equal(one, other) for one, other in zip(found, expected, strict=True))
+
+
+LIMIT = 3.0
+
+
+def with_names_that_are_only_read(a, by):
+    global LIMIT
+
+    def moved(x):
+        nonlocal by
+        return x * by + LIMIT
+
+    return moved(a[0]) + moved(a[1]), LIMIT
+
+
+def test_global_and_nonlocal_say_nothing_of_names_that_are_only_read():
+    same(with_names_that_are_only_read, np.array([1.0, 2.0]), 0.5)
+    for text in (
+        "def f(a):\n    global q\n    q = 1\n    a[0] = q\n",
+        "def f(a):\n    global q\n    for q in range(3):\n        a[0] = q\n",
+        "def f(a):\n    global q\n    def q(x):\n        return x\n    a[0] = q(1)\n",
+        "def f(a):\n    k = 1\n    def g(x):\n        nonlocal k\n        k += 1\n        return x\n    a[0] = g(1)\n",
+    ):  # fmt: skip
+        assert "is outside the language" in refusal(define(text), np.ones(2))

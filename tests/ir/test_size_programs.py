@@ -93,6 +93,37 @@ def test_computed_sizes_are_those_of_cpython(n: int, m: int, ratio: float, monke
     assert found == [one.shape for one in computed.py_func(x, n, m, ratio)]
 
 
+@lw.kernel
+def of_functions(x: Any, n: Any, ratio: Any) -> Any:
+    bins = np.zeros(1 + int(math.log(len(x)) / math.log(ratio)))
+    levels = np.zeros((int(math.log2(len(x))), math.ceil(math.log10(len(x)))))
+    around = np.zeros(n + 1 - -n)
+    far = np.zeros(abs(n - 9) + int(abs(ratio - 9.5)) + int(-(ratio - 20.0)))
+    grown = np.zeros((int(math.exp(ratio)), int(ratio**2.5)))
+    return bins, levels, around, far, grown
+
+
+@pytest.mark.parametrize("n", [0, 4, 12])
+@pytest.mark.parametrize("ratio", [1.1, 2.0, 3.7])
+def test_sizes_of_functions_are_those_of_cpython(n: int, ratio: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    x = np.zeros(19)
+    of_functions(x, n, ratio)
+    monkeypatch.setattr(in_use, "allocated", None)
+    found = [one.shape for one in of_functions(x, n, ratio)]
+    assert found == [one.shape for one in of_functions.py_func(x, n, ratio)]
+
+
+def test_the_least_integer_is_left_to_python() -> None:
+    @lw.kernel
+    def apart(n: Any) -> Any:
+        return np.zeros(max(-n, abs(n), 3))
+
+    assert len(apart(2)) == 3
+    with pytest.raises((MemoryError, ValueError)):
+        apart(-(2**63) + 1)
+    assert len(apart(-(2**63))) == 3  # whole numbers wrap at 64 bits
+
+
 @pytest.mark.parametrize("given", [(0, 0, 1.0), (70, 1, 1.0), (1, 1, math.inf), (1, 1, math.nan), (30, 1, -2.0)])
 def test_sizes_that_are_none_are_pythons_errors(given: Any) -> None:
     x = np.zeros(19)

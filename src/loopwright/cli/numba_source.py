@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from loopwright.frontend.refusals import NUMPY as REFUSED_OF_LINALG
-from loopwright.frontend.refusals import WHEREVER_IT_STANDS
+from loopwright.frontend.refusals import WHEREVER_IT_STANDS, assigns_outside
 from loopwright.numba.absent import ABSENT, instead_of
 
 _COMPILES = ("njit", "jit", "vectorize", "guvectorize")
@@ -96,6 +96,8 @@ class NumbaSource:
                 yield TextRefusal(extra.lineno, f"'{star}{extra.arg}' is outside the language", "name every parameter")
         for statement in node.body:
             for one in ast.walk(statement):
+                if isinstance(one, ast.Global | ast.Nonlocal) and not assigns_outside(one, node):
+                    continue
                 if type(one) in WHEREVER_IT_STANDS:
                     what, why, remedy = WHEREVER_IT_STANDS[type(one)]
                     yield TextRefusal(getattr(one, "lineno", node.lineno), what, remedy or why)

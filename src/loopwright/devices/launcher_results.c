@@ -15,7 +15,7 @@ enum {
   ADD_FLOAT, SUB_FLOAT, MUL_FLOAT, DIV_FLOAT, MIN_FLOAT, MAX_FLOAT,
   FLOOR, CEIL, TRUNC, RINT, SQRT, TO_FLOAT, TO_INT,
   EQ, NE, LT, LE, EQ_FLOAT, NE_FLOAT, LT_FLOAT, LE_FLOAT,
-  SELECT
+  SELECT, LOG, LOG2, LOG10, EXP, POW_FLOAT, ABS, ABS_FLOAT
 };
 enum { MOST_AXES = 16, LONGEST_PROGRAM = 64 };
 #define RESERVED (INT64_C(1) << 26) /* bytes: from there on it may be room for what is not known before */
@@ -100,7 +100,7 @@ static int find_power(int64_t base, int64_t exponent, int64_t *result) {
    there is no such number. */
 static int operate(int64_t code, Number *last, int depth) {
   Number *one = last, *b = last, *a = last - 1;
-  if (code >= FLOOR && code <= TO_INT) {
+  if ((code >= FLOOR && code <= TO_INT) || (code >= LOG && code <= EXP) || code == ABS || code == ABS_FLOAT) {
     switch (code) {
       case FLOOR: one->d = floor(one->d); break;
       case CEIL: one->d = ceil(one->d); break;
@@ -108,6 +108,12 @@ static int operate(int64_t code, Number *last, int depth) {
       case RINT: one->d = rint(one->d); break;
       case SQRT: one->d = sqrt(one->d); break;
       case TO_FLOAT: one->d = (double)one->i; break;
+      case LOG: one->d = log(one->d); break;
+      case LOG2: one->d = log2(one->d); break;
+      case LOG10: one->d = log10(one->d); break;
+      case EXP: one->d = exp(one->d); break;
+      case ABS: if (one->i == INT64_MIN) return 0; one->i = one->i < 0 ? -one->i : one->i; break;
+      case ABS_FLOAT: one->d = fabs(one->d); break;
       case TO_INT: if (!(fabs(one->d) < 0x1p63)) return 0; one->i = (int64_t)one->d; break;
     }
     return 1;
@@ -135,6 +141,7 @@ static int operate(int64_t code, Number *last, int depth) {
     case DIV_FLOAT: a->d /= b->d; break;
     case MIN_FLOAT: a->d = b->d < a->d ? b->d : a->d; break;
     case MAX_FLOAT: a->d = b->d > a->d ? b->d : a->d; break;
+    case POW_FLOAT: a->d = pow(a->d, b->d); break;
     case EQ: a->i = a->i == b->i; break;
     case NE: a->i = a->i != b->i; break;
     case LT: a->i = a->i < b->i; break;

@@ -110,7 +110,8 @@ def _repeat(cx: Context, call: Arguments) -> Value:
     if is_array(call.values[-1]) and len(call.values) == 2:
         return inline_function(cx, more.repeat_each, call)
     if axis is None or is_none(axis):
-        return inline_function(cx, library.repeat, replace(call, values=call.values[:2], named={}))
+        each = library.repeat_in_a_row if len(getattr(call.values[0], "shape", ())) > 1 else library.repeat
+        return inline_function(cx, each, replace(call, values=call.values[:2], named={}))
     call.expect(cx, 2, 3, ("axis",))
     node = call.node
     array = steady(cx, as_array(cx, call.values[0], call.place(0), "np.repeat()"), node)

@@ -41,6 +41,8 @@ def store_array(cx: Context, key: Key, name: str, value: ArrayLike, node: ast.AS
                        "a name has the same element type and number of axes wherever it is assigned",
                        "use another name, or convert the elements: .astype(...)")  # fmt: skip
     known = cx.array_variables.get(key)
+    if known is None and key in cx.session.early:
+        note_sizes(cx, key, [value.shape])
     is_itself = isinstance(value, Array) and value == known
     if isinstance(value, View) and value.array == known and is_whole(value) and key in cx.sizes:
         for variable, size in zip(cx.sizes[key], value.shape, strict=True):  # its own array, as long as it was then

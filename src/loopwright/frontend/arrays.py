@@ -32,6 +32,7 @@ from loopwright.ir.nodes import (
     Allocate,
     ArrayParam,
     Binary,
+    Cast,
     Checked,
     Compare,
     Const,
@@ -410,6 +411,29 @@ def array_attribute(cx: Context, base: ArrayLike | Records, name: str, node: ast
         return Number(Binary("mul", size.expr, Const(of_each, INT64)), weak=True)
     remedy = _INSTEAD.get(name, "arrays have shape, ndim, size and dtype here; write loops over their elements")
     raise cx.error(node, f"'.{name}' of an array is outside the language", remedy=remedy)
+
+
+FLAGS = {"c_contiguous": "C", "contiguous": "C", "f_contiguous": "F"}
+"""By attribute of `a.flags`: a layout."""
+
+
+def flag_of_layout(cx: Context, base: Value, node: ast.Attribute) -> Literal | Number:
+    """`a.flags.c_contiguous` of an argument, which code is made for. Raises KernelError for other arrays: those of
+    NumPy may lie in memory as ours do not."""
+    param = cx.parameters.get(base.name) if isinstance(base, Array) and not base.index else None
+    if not isinstance(base, Array) or param is None or not isinstance(param, ArrayParam) or "." in base.name:
+        raise cx.error(node, f"'.flags.{node.attr}' is known of arrays that are arguments only",
+                       remedy="copy the array: what np.ascontiguousarray() gives is in C order")  # fmt: skip
+    if param.layout == FLAGS[node.attr] or (param.layout == "C" and len(base.shape) < 2):
+        return Literal(True)
+    if param.layout != "C":
+        return Literal(False)
+    sizes = [size_expr(cx, size, node) for size in shape_of(cx, base)]
+    count: Expr = Const(0, INT64)  # in C order, it is in Fortran's too if one axis at most is longer than 1
+    for size in sizes:
+        count = Binary("add", count, Cast(Compare("ne", size, Const(1, INT64)), INT64))
+    is_empty = Compare("eq", product(sizes), Const(0, INT64))
+    return Number(Binary("or", Compare("le", count, Const(1, INT64)), is_empty), weak=True)
 
 
 def size_of(cx: Context, base: ArrayLike | Records, node: ast.AST) -> Literal | Number:

@@ -75,6 +75,7 @@ class Session:
     failure: KernelError | None = None
     optional: set[Key] = field(default_factory=set)  # variables that are None at times
     unsure: set[Key] = field(default_factory=set)  # names of arrays that may be read before they are assigned
+    early: set[Key] = field(default_factory=set)  # those that a loop reads above the line that assigns them
     named: dict[Key, type | None] = field(default_factory=dict)  # variables that are named tuples
     chosen_from: dict[Key, Records] = field(default_factory=dict)  # by variable that is one record or another: of what
     fixed_lists: set[Key] = field(default_factory=set)  # variables whose items are a list, and no tuple
@@ -99,7 +100,7 @@ class Session:
     def restart(self) -> None:
         """Forget what was found about variables."""
         self.types, self.webs, self.result_shapes, self.rooms = Types(), {}, {}, {}
-        self.named, self.unsure, self.chosen_from = {}, set(), {}
+        self.named, self.unsure, self.early, self.chosen_from = {}, set(), set(), {}
 
 
 @dataclass

@@ -192,6 +192,18 @@ def _contiguous(cx: Context, call: Arguments) -> Value:
     return snapshot(cx, value, materialised(cx, value, call.node))
 
 
+def _fortran(cx: Context, call: Arguments) -> Value:
+    """`np.asfortranarray(x, dtype)`: a copy, in C order here; of one axis as `np.ascontiguousarray`."""
+    value = call.values[0] if call.values else None
+    if not isinstance(value, Array | View) or len(value.shape) < 2:
+        return _contiguous(cx, call)
+    call.expect(cx, 1, 2, ("dtype",))
+    element = dtype_of(cx, call, 1)
+    if element not in (None, value.element):
+        return _array(cx, call)
+    return snapshot(cx, value, materialised(cx, value, call.node))
+
+
 def is_dense(cx: Context, array: Array | View) -> bool:
     """Whether an array is known to have its elements one behind the other, in C order."""
     if isinstance(array, View):
@@ -330,6 +342,7 @@ def _eye(cx: Context, call: Arguments) -> Value:
 
 
 CREATION: dict[Any, Handler] = {
-    np.array: _array, np.asarray: _as_given, np.ascontiguousarray: _contiguous, np.copy: _copy, np.arange: _arange,
+    np.array: _array, np.asarray: _as_given, np.ascontiguousarray: _contiguous, np.asfortranarray: _fortran,
+    np.copy: _copy, np.arange: _arange,
     np.linspace: _linspace, np.eye: _eye, np.identity: _eye,
 }  # fmt: skip

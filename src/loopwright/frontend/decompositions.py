@@ -2,7 +2,7 @@
 
 Singular values are found by one-sided Jacobi rotations, eigenvalues of symmetric matrices by two-sided ones (G. H.
 Golub and C. F. Van Loan, Matrix Computations, 4th edition, 8.5 and 8.6), and QR by Householder reflections with
-LAPACK's signs. Eigenvectors and singular vectors have signs that are LAPACK's choice: they are refused.
+LAPACK's signs. Those with vectors: eigenvectors.py, singular_vectors.py.
 """
 
 from __future__ import annotations

@@ -84,6 +84,8 @@ def evaluate(cx: Context, node: ast.expr) -> Value:
             return conditional(cx, node)
         case ast.Subscript():
             return _subscript(cx, node)
+        case ast.Attribute(value=ast.Attribute(value=owner, attr="flags")) if node.attr in arrays.FLAGS:
+            return arrays.flag_of_layout(cx, cx.evaluate(owner), node)
         case ast.Attribute():
             return _attribute(cx, node, cx.evaluate(node.value))
         case ast.Call():

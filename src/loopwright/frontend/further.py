@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from loopwright.frontend import operators
+from loopwright.frontend import operators, singular_vectors
 from loopwright.frontend.arguments import Arguments
 from loopwright.frontend.arrays import fill_constant
 from loopwright.frontend.context import Context
@@ -25,7 +25,19 @@ from loopwright.frontend.manipulation import transpose, view_of
 from loopwright.frontend.reductions import ANY, REDUCTIONS, SUM, axes_of, reduced
 from loopwright.frontend.ufuncs import BY_ELEMENT
 from loopwright.frontend.values import ArrayLike, Fixed, Items, Literal, Number, SliceIndex, Value, View
-from loopwright.frontend.views import ONE, ZERO, add, at_most_one, element_at, moved, multiply, size_of, sliced, steady
+from loopwright.frontend.views import (
+    ONE,
+    ZERO,
+    add,
+    at_most_one,
+    element_at,
+    is_array,
+    moved,
+    multiply,
+    size_of,
+    sliced,
+    steady,
+)
 from loopwright.ir.nodes import Binary, Compare, Const, Expr, Load, Store
 from loopwright.ir.types import BOOL, INT64
 
@@ -277,16 +289,30 @@ def _at(function: Any, a: Any, indices: Any, b: Any) -> None:
 
 
 def _svd(cx: Context, call: Arguments) -> Value:
-    if call.get(2, "compute_uv") != Literal(False):
-        raise cx.error(call.node, "the vectors of np.linalg.svd are outside the language",
-                       "their signs are what LAPACK's algorithm makes them",
-                       "call it before, and pass its result; there are svdvals and pinv")  # fmt: skip
-    return inline_function(cx, svdvals, replace(call, values=call.values[:1], named={}))
+    if call.get(2, "compute_uv") == Literal(False):
+        return inline_function(cx, svdvals, replace(call, values=call.values[:1], named={}))
+    named = {name: value for name, value in call.named.items() if name != "compute_uv"}
+    return inline_function(cx, singular_vectors.svd, replace(call, values=call.values[:2], named=named))
+
+
+def _frombuffer(cx: Context, call: Arguments) -> Value:
+    """`np.frombuffer(x, dtype)` of bytes or of an array: its elements in C order, seen as numbers of another type."""
+    if not call.values:
+        raise cx.error(call.node, "np.frombuffer() takes bytes or an array")
+    return inline_function(cx, _of_array if is_array(call.values[0]) else _of_bytes, call)
+
+
+def _of_bytes(buffer: Any, dtype: Any = np.float64) -> Any:
+    return np.array(buffer, np.uint8).view(dtype)
+
+
+def _of_array(buffer: Any, dtype: Any = np.float64) -> Any:
+    return buffer.ravel().view(dtype)
 
 
 HANDLERS: dict[Any, Handler] = {
     np.split: _split(None), np.array_split: _split(None, is_even=False), np.vsplit: _split(0), np.hsplit: _split(1),
     np.dsplit: _split(2), np.squeeze: _squeeze, np.moveaxis: _moveaxis, np.ix_: _ix, np.select: _select,
     np.isscalar: _isscalar,
-    np.einsum: _einsum, np.linalg.svd: _svd,
+    np.einsum: _einsum, np.frombuffer: _frombuffer, np.linalg.svd: _svd,
 }  # fmt: skip

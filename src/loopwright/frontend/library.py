@@ -199,6 +199,15 @@ def repeat(a: Any, repeats: Any) -> Any:
     return result
 
 
+def repeat_in_a_row(a: Any, repeats: Any) -> Any:
+    """The same of an array with several axes, whose elements are taken in C order."""
+    result = np.empty(a.size * repeats, a.dtype)
+    for i, x in enumerate(a.flat):
+        for k in range(repeats):
+            result[i * repeats + k] = x
+    return result
+
+
 def _shape(a: Any) -> Any:
     return a.shape
 

@@ -22,6 +22,7 @@ from loopwright.frontend.values import (
     Along,
     Array,
     ArrayLike,
+    Fixed,
     Items,
     ListValue,
     Literal,
@@ -188,8 +189,7 @@ def grown(cx: Context, value: ListValue, item: Value, node: ast.AST) -> ListValu
     if kind is not None:
         return _with_row(cx, value, item, kind, node)
     if not all(isinstance(one, Literal | Number) for one in items):
-        raise cx.error(node, f"a list of {describe(item)} is outside the language",
-                       remedy="use an array with one more axis")  # fmt: skip
+        raise cx.error(node, f"a list of {describe(item)} is outside the language", remedy=_instead_of(item, items))
     count = len(items) if isinstance(item, Items) else 0
     note_class(cx, value.key, item.kind if isinstance(item, Items) else None, node, "list")
     if isinstance(item, Items) and item.is_list is not None:
@@ -206,6 +206,15 @@ def grown(cx: Context, value: ListValue, item: Value, node: ast.AST) -> ListValu
         if cx.session.types.assign((*value.key, k), one.number_type) is None:
             raise cx.error(node, "the elements of a list have no type in common")
     return cx.lists.get(value.key, value) if value.home is None else value
+
+
+def _instead_of(item: Value, items: Sequence[Value]) -> str:
+    """What to put into a list, where it cannot be this one, which is made of these."""
+    if isinstance(item, Fixed) and item.value is None:
+        return "begin with [], or with a value of the type that the others have: the elements of a list have one type"
+    if any(isinstance(one, Items) and not one.is_list for one in items):
+        return "put the numbers into one tuple: (a, b, c), not ((a, b), c)"
+    return "use an array with one more axis"
 
 
 def _with_row(cx: Context, value: ListValue, item: Value, kind: int, node: ast.AST) -> ListValue:

@@ -4,11 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
-from loopwright.frontend import arrangement, decompositions, further, numerics, python_library, read_only_views, sets
+from loopwright.frontend import (
+    arrangement,
+    decompositions,
+    eigenvectors,
+    further,
+    numerics,
+    python_library,
+    read_only_views,
+    sets,
+)
 
 FUNCTIONS: dict[Any, Any] = {
     **arrangement.FUNCTIONS, **numerics.FUNCTIONS, **sets.FUNCTIONS, **python_library.FUNCTIONS,
-    **decompositions.FUNCTIONS,
+    **decompositions.FUNCTIONS, **eigenvectors.FUNCTIONS,
 }  # fmt: skip
 METHODS: dict[str, Any] = {**arrangement.METHODS, **numerics.METHODS}
 ELEMENTWISE = numerics.ELEMENTWISE

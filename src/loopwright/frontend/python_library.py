@@ -138,6 +138,63 @@ def _modf(x: Any) -> Any:
     return math.copysign(rest, value), whole
 
 
+def _frexp(x: Any) -> Any:
+    """A number of at least 0.5 and less than 1.0, and the power of 2 that it is multiplied by."""
+    value = float(x)
+    found, exponent = value, 0
+    if value != 0.0 and math.isfinite(value):
+        if abs(value) < 2.2250738585072014e-308:  # 2.0 ** -1022: what is less has fewer digits
+            found, exponent = value * 18014398509481984.0, -54
+        bits = np.float64(found).view(np.int64)
+        exponent = exponent + int((bits >> 52) & 2047) - 1022
+        found = float(((bits & -9218868437227405313) | 4602678819172646912).view(np.float64))
+    return found, exponent
+
+
+def _ldexp(x: Any, i: Any) -> Any:
+    """x * 2 ** i, rounded once: the steps that come first keep all digits (as in musl's scalbn)."""
+    y, n = float(x), int(i)
+    for _ in range(2):
+        if n > 1023:
+            y, n = y * 8.98846567431158e307, n - 1023  # 2.0 ** 1023
+        elif n < -1022:
+            y, n = y * 2.004168360008973e-292, n + 969  # 2.0 ** -969
+    n = max(-1022, min(1023, n))
+    return y * float(np.int64((n + 1023) << 52).view(np.float64))
+
+
+def neighbour(x: Any, y: Any) -> Any:
+    """The float64 next to x towards y."""
+    found = np.float64(x)
+    towards = np.float64(y)
+    if found != found or towards != towards:
+        found = found + towards
+    elif found == towards:
+        found = towards
+    elif found == 0.0:
+        found = np.copysign(np.float64(5e-324), towards)
+    elif (found < towards) == (found > 0.0):
+        found = (found.view(np.int64) + 1).view(np.float64)
+    else:
+        found = (found.view(np.int64) - 1).view(np.float64)
+    return found
+
+
+def _nextafter(x: Any, y: Any) -> Any:
+    return float(neighbour(x, y))
+
+
+def _ulp(x: Any) -> Any:
+    """The distance from the size of x to the next larger float."""
+    size = abs(float(x))
+    found = size
+    if size == 1.7976931348623157e308:
+        found = size - float(neighbour(size, 0.0))
+    elif math.isfinite(size):
+        found = float(neighbour(size, np.inf)) - size
+    return found
+
+
 def round_to(x: Any, scale: Any, upper: Any) -> Any:
     """`round(x, digits)` of a Python float, to the last bit: x * scale is compared with the middle between two whole
     numbers exactly. scale: 10.0 ** digits, below 1e23; upper: its first 26 bits. Each product of parts is exact, so it
@@ -163,4 +220,5 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
     heapq.heappush: _heappush, heapq.heappop: _heappop, heapq.heapify: _heapify, heapq.heapreplace: _heapreplace,
     heapq.heappushpop: _heappushpop, math.gcd: _gcd, math.lcm: _lcm, math.factorial: _factorial, math.comb: _comb,
     math.isqrt: _isqrt, math.perm: _perm, math.isclose: _isclose, math.modf: _modf,
+    math.frexp: _frexp, math.ldexp: _ldexp, math.nextafter: _nextafter, math.ulp: _ulp,
 }  # fmt: skip

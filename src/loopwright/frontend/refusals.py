@@ -61,6 +61,21 @@ WHEREVER_IT_STANDS: dict[type[ast.AST], tuple[str, str, str]] = {
 }
 """What no types and no place make legal: it can be told from the text of a function alone."""
 
+
+def assigns_outside(node: ast.AST, tree: ast.AST) -> bool:
+    """Whether a function assigns a name that this declares as one from outside: else the declaration says nothing."""
+    return isinstance(node, ast.Global | ast.Nonlocal) and any(
+        name in node.names
+        for one in ast.walk(tree)
+        for name in (
+            [one.id] if isinstance(one, ast.Name) and not isinstance(one.ctx, ast.Load)
+            else [one.name or ""] if isinstance(one, ast.FunctionDef | ast.ClassDef | ast.ExceptHandler)
+            else [part.asname or part.name for part in one.names] if isinstance(one, ast.Import | ast.ImportFrom)
+            else []
+        )
+    )  # fmt: skip
+
+
 FUNCTIONS: dict[str, tuple[str, str]] = {
     "enumerate": ("it can only be used after 'in'", "write: for i, x in enumerate(a)"),
     "zip": ("it can only be used after 'in'", "write: for x, y in zip(a, b)"),
@@ -77,8 +92,8 @@ NUMPY: dict[str, str] = {
     "tensordot": "write the loops out, or use np.einsum",
     "nditer": "write: for x in a.flat, or for index, x in np.ndenumerate(a)",
     **dict.fromkeys(
-        ("eig", "eigh", "eigvals"),
-        "call it before, and pass its result: it takes LAPACK's algorithm to give the same; there is eigvalsh",
+        ("eig", "eigvals"),
+        "call it before, and pass its result; for symmetric matrices there are eigh and eigvalsh",
     ),
 }
 

@@ -76,7 +76,7 @@ def assign_sized(
 ) -> None:
     """Assign an array to such a name."""
     if key not in cx.array_variables:
-        _make_room(cx, key, name, element, node)
+        make_room(cx, key, name, element, node)
     sizes = tuple(as_size(cx.once(size_of(clipped(cx, size)), cx.at(value_node))) for size in value.shape)
     note_sizes(cx, key, [sizes])
     if [size_of(size) for size in cx.array_variables[key].sizes] == [_ROOM]:
@@ -87,7 +87,8 @@ def assign_sized(
         cx.emit(Assign(variable, size_of(size), at=cx.at(node)))
 
 
-def _make_room(cx: Context, key: Key, name: str, element: Scalar, node: ast.AST) -> None:
+def make_room(cx: Context, key: Key, name: str, element: Scalar, node: ast.AST) -> None:
+    """Make the memory of such a name at the start, and the variables of its sizes."""
     outer, cx.body, depth, cx.depth = cx.body, cx.prologue, cx.depth, 0
     try:
         shapes = cx.session.rooms[key] or []

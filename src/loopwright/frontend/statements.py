@@ -41,7 +41,7 @@ from loopwright.frontend.named_tuples import refuse_object
 from loopwright.frontend.operands import keep, kept, operands, same_place
 from loopwright.frontend.raising import assert_statement, raise_statement
 from loopwright.frontend.record_arrays import assign_records, has_parts
-from loopwright.frontend.refusals import ELEMENTWISE, refuse_statement
+from loopwright.frontend.refusals import ELEMENTWISE, assigns_outside, refuse_statement
 from loopwright.frontend.renaming import refuse_copies
 from loopwright.frontend.results import return_from_kernel
 from loopwright.frontend.rows import refuse_shared
@@ -149,7 +149,7 @@ def _statement(cx: Context, node: ast.stmt) -> None:
             assert_statement(cx, node)
         case ast.Try():
             try_statement(cx, node)
-        case ast.Pass():
+        case ast.Pass() | ast.Global() | ast.Nonlocal() if not assigns_outside(node, cx.frame.tree):
             pass
         case ast.Delete(targets=targets) if all(isinstance(target, ast.Name) for target in targets):
             pass  # names cost nothing

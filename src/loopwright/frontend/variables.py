@@ -22,7 +22,7 @@ from loopwright.frontend.list_variables import kept_list, own_slice, store_list
 from loopwright.frontend.named_tuples import fields_of
 from loopwright.frontend.promote import NumberType
 from loopwright.frontend.renaming import of_the_caller
-from loopwright.frontend.sized_names import sized_name
+from loopwright.frontend.sized_names import make_room, sized_name
 from loopwright.frontend.updates import takes_updates_in_place
 from loopwright.frontend.values import (
     Array,
@@ -116,7 +116,7 @@ def read_variable(cx: Context, key: Key, node: ast.AST, name: str, may_be_unassi
         return cx.lists.get(cx.list_variables[key].key, cx.list_variables[key])
     if isinstance(kind, ArrayKind):
         if key not in cx.array_variables:
-            raise NotYet(f"'{name}' is read before it has a value", cx.at(node), remedy="assign it first")
+            _make_early(cx, key, kind, node, name)
         refuse_out_of_scope(cx, key, cx.array_variables[key], name, node)
         if key in cx.session.optional:
             cx.temporary(Checked(Const(0, INT64), cx.flag(cx.variable(key, name)), "none", at=cx.at(node)), None)
@@ -146,6 +146,19 @@ def read_variable(cx: Context, key: Key, node: ast.AST, name: str, may_be_unassi
         return Number(variable, kind.weak)
     checked = Checked(variable, cx.flag(variable.name), "unassigned", at=cx.at(node))
     return Number(checked, kind.weak)
+
+
+def _make_early(cx: Context, key: Key, kind: ArrayKind, node: ast.AST, name: str) -> None:
+    """Make room at the start for an array that a loop reads above the line that assigns it. Raises NotYet as long as
+    nothing is known of its size."""
+    if key in cx.session.early and cx.session.rooms.get(key, ()) is None:
+        raise cx.error(node, f"'{name}' is read above the line that assigns it, and its size is only known there",
+                       remedy="make an array before the loop that is large enough")  # fmt: skip
+    if not cx.session.rooms.get(key):
+        cx.session.types.grown |= key not in cx.session.early
+        cx.session.early.add(key)
+        raise NotYet(f"'{name}' is read before it has a value", cx.at(node), remedy="assign it first")
+    make_room(cx, key, name, kind.element, node)
 
 
 def taken(cx: Context, key: Key, node: ast.AST, name: str) -> Value:
@@ -358,10 +371,11 @@ def array_if_present(cx: Context, node: ast.expr) -> tuple[Expr, Array | View] |
     """Of a name of an array that is None at times: whether there is one now, and that array. None for everything
     else."""
     key = _optional_key(cx, node)
-    if key is None or not isinstance(node, ast.Name) or not isinstance(cx.session.types.of(key), ArrayKind):
+    kind = None if key is None else cx.session.types.of(key)
+    if key is None or not isinstance(node, ast.Name) or not isinstance(kind, ArrayKind):
         return None
     if key not in cx.array_variables:
-        raise NotYet(f"'{node.id}' is read before it has a value", cx.at(node), remedy="assign it first")
+        _make_early(cx, key, kind, node, node.id)
     refuse_out_of_scope(cx, key, cx.array_variables[key], node.id, node)
     array = sized_name(cx, key) if key in cx.sizes else cx.array_variables[key]
     return cx.flag(cx.variable(key, node.id)), array

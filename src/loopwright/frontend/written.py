@@ -496,7 +496,8 @@ def _is_whole(value: ast.expr) -> bool:
 def _is_view(callee: object) -> bool:
     """Whether this function of NumPy may return a view of its argument."""
     return callee in (
-        np.asarray, np.ascontiguousarray, np.transpose, np.swapaxes, np.moveaxis, np.expand_dims, np.squeeze,
+        np.asarray, np.ascontiguousarray, np.asfortranarray, np.frombuffer, np.transpose, np.swapaxes, np.moveaxis,
+        np.expand_dims, np.squeeze,
         np.reshape, np.ravel, np.atleast_1d, np.atleast_2d, np.flip, np.fliplr, np.flipud, np.diagonal,
         np.broadcast_to, np.split, np.array_split, np.vsplit, np.hsplit, np.dsplit, np.rot90, np.atleast_3d,
         np.trim_zeros, np.diag, np.lib.stride_tricks.sliding_window_view,

@@ -5,18 +5,18 @@ The classes are named in `Kernel.packing`; what is called gives a list.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from typing import Any
-
-import numpy as np
 
 
 def _pieces(numbers: Any, starts: Any, sizes: Any, items: Any) -> Iterator[Any]:
     """For each number, the elements from its start on; `sizes` has an array for each axis."""
+    begins, all_sizes = starts.tolist(), [one.tolist() for one in sizes]
     for number in numbers.tolist():
-        shape = [int(size[number]) for size in sizes]
-        begin = int(starts[number])
-        yield items[begin : begin + int(np.prod(shape, dtype=np.int64))].reshape(shape)
+        shape, begin = [size[number] for size in all_sizes], begins[number]
+        piece = items[begin : begin + math.prod(shape)]
+        yield piece if len(shape) == 1 else piece.reshape(shape)
 
 
 class OneOf:

@@ -17,7 +17,7 @@ OPERATIONS = (
     "add float64", "sub float64", "mul float64", "truediv float64", "min float64", "max float64",
     "floor", "ceil", "trunc", "rint", "sqrt", "to float64", "to int64",
     "eq int64", "ne int64", "lt int64", "le int64", "eq float64", "ne float64", "lt float64", "le float64",
-    "select",
+    "select", "log", "log2", "log10", "exp", "pow float64", "abs int64", "abs float64",
 )  # fmt: skip
 """By their numbers: number n (of a float its bits), dim position axis, argument position; the others take what is last
 in the stack. The launcher leaves what does not fit int64, and what Python would not compute, to Python. Keep in step
@@ -75,6 +75,12 @@ def _program(size: Expr, positions: Mapping[str, int]) -> Program | None:
             name, parts = "select", (left, *chosen)
         case Unary(op="not", operand=operand):
             name, parts = "select", (operand, Const(0, INT64), Const(1, INT64))
+        case Unary(op="neg", operand=operand, type=kind) if kind == INT64:
+            name, parts = "sub int64", (Const(0, INT64), operand)
+        case Unary(op="neg", operand=operand, type=kind) if kind == FLOAT64:
+            name, parts = "mul float64", (Const(-1.0, FLOAT64), operand)
+        case Unary(op="abs", operand=operand, type=kind):
+            name, parts = f"abs {kind}", (operand,)
         case Call(function=function, arguments=arguments, type=kind) if kind == FLOAT64:
             name, parts = function, arguments
         case Cast(operand=operand, type=kind) if {operand.type, kind} == {INT64, FLOAT64}:

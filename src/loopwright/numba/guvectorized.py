@@ -4,15 +4,37 @@ with `vectorize`."""
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from loopwright.numba.operands import Operand, element_type, kernel_around, python_function, typed_operands
+from loopwright.numba.operands import (
+    AS_IT_IS,
+    Kind,
+    Passing,
+    axes_of,
+    chosen_types,
+    element_type,
+    kernel_around,
+    kinds_of,
+    passing,
+    python_function,
+    remembered,
+)
 from loopwright.numba.options import own_options
 from loopwright.numba.surrounding_loops import ALONG
 from loopwright.numba.types import CallSignature, NumbaArray, signatures_of
+
+
+@dataclass(frozen=True)
+class ItemPassing:
+    """How a call passes its operands, and the shapes and types of what it makes."""
+
+    operands: tuple[Passing, ...]
+    made: tuple[Kind, ...]
 
 
 class GuVectorized:
@@ -25,11 +47,12 @@ class GuVectorized:
         functools.update_wrapper(self, function)
         self.py_func, self.signatures, self.signature = function, tuple(signatures), layout
         given, _, made = layout.partition("->")
-        self.inputs, self.outputs = _axes_of(given), _axes_of(made)
+        self.inputs, self.outputs = axes_of(given), axes_of(made)
         count = len(self.inputs) + len(self.outputs)
         if count != function.__code__.co_argcount:
             raise TypeError(f"{layout!r} has {count} operands, and {function.__name__} takes other ones")
         self._kernel = kernel_around(ALONG, count, function, options)
+        self._plans: dict[tuple[Kind, ...], ItemPassing] = {}
 
     def __call__(self, *operands: Any, out: Any = None) -> Any:
         inputs, given = list(map(np.asarray, operands[: len(self.inputs)])), operands[len(self.inputs) :]
@@ -38,43 +61,65 @@ class GuVectorized:
         if len(inputs) < len(self.inputs) or len(given) not in (0, len(self.outputs)):
             name, most = self.py_func.__name__, len(self.inputs) + len(self.outputs)
             raise TypeError(f"{name} takes {len(self.inputs)} or {most} operands, and is given {len(operands)}")
-        inputs, chosen = typed_operands(inputs, self.signatures, self.py_func.__name__)
-        sizes, loop = self._sizes(inputs)
-        targets = [np.asarray(one) for one in given] or self._fresh(chosen, sizes, loop)
-        axes = (*self.inputs, *self.outputs)
-        kinds = chosen.arguments[: len(inputs)] if chosen else [None] * len(inputs)
-        boxed = [isinstance(one, NumbaArray) for one in kinds]
-        boxed += [True] * len(targets)
+        given = tuple(map(np.asarray, given))
+        kinds = kinds_of([*inputs, *given])
+        plan = self._plans.get(kinds) or self._planned(kinds)
+        targets = given or tuple([np.zeros(shape, dtype) for dtype, shape in plan.made])
         items = [
-            _one_after_the_other(one, loop, [sizes[name] for name in names], as_array)
-            for one, names, as_array in zip((*inputs, *targets), axes, boxed, strict=True)
+            one if how is AS_IT_IS else how(one) for one, how in zip((*inputs, *targets), plan.operands, strict=True)
         ]
         self._kernel(*items)
-        for target, item in zip(targets, items[len(inputs) :], strict=True):
+        for target, item in zip(given, items[len(inputs) :], strict=False):
             if not np.shares_memory(target, item):  # of targets that lie in memory as no kernel can take them
                 target[...] = item.reshape(target.shape)
-        results = tuple(given or (one[()] for one in targets))
+        results = given or tuple([one[()] for one in targets])
         return results[0] if len(results) == 1 else results
 
-    def _sizes(self, inputs: Sequence[Operand]) -> tuple[dict[str, int], tuple[int, ...]]:
+    def _planned(self, kinds: tuple[Kind, ...]) -> ItemPassing:
+        """Kinds are of the operands that are read, and of those that are written where a call has these."""
+        inputs, targets = kinds[: len(self.inputs)], kinds[len(self.inputs) :]
+        types, chosen = chosen_types(inputs, self.signatures, self.py_func.__name__)
+        sizes, loop = self._sizes(inputs)
+        made = targets or self._made(chosen, sizes, loop)
+        self._check(targets, sizes, loop)
+        count = math.prod(loop)
+        boxed = [isinstance(one, NumbaArray) for one in chosen.arguments[: len(inputs)]] if chosen else []
+        boxed += [False] * (len(inputs) - len(boxed)) + [True] * len(made)
+        operands = []
+        for one, dtype, names, as_array in zip(
+            (*inputs, *made), [*types, *(dtype for dtype, _ in made)], (*self.inputs, *self.outputs), boxed, strict=True
+        ):
+            own = one[1][len(one[1]) - len(names) :]
+            operands.append(passing(one, dtype, (*loop, *own), (count, *(own or (1,) * as_array))))
+        return remembered(self._plans, kinds, ItemPassing(tuple(operands), tuple(made)))
+
+    def _sizes(self, inputs: Sequence[Kind]) -> tuple[dict[str, int], tuple[int, ...]]:
         """The size of each named axis, and the shape of the axes before. Raises ValueError where sizes differ."""
         sizes: dict[str, int] = {}
         before = []
-        for number, (one, names) in enumerate(zip(inputs, self.inputs, strict=True)):
-            if one.ndim < len(names):
+        for number, ((_, shape), names) in enumerate(zip(inputs, self.inputs, strict=True)):
+            rank = len(shape) - len(names)
+            if rank < 0:
                 raise ValueError(f"operand {number} of {self.py_func.__name__} has too few axes for {self.signature!r}")
-            before.append(one.shape[: one.ndim - len(names)])
-            for name, size in zip(names, one.shape[one.ndim - len(names) :], strict=True):
+            before.append(shape[:rank])
+            for name, size in zip(names, shape[rank:], strict=True):
                 if sizes.setdefault(name, size) != size:
                     raise ValueError(f"axis {name!r} of {self.signature!r} has {sizes[name]} and {size} elements")
         return sizes, np.broadcast_shapes(*before)
 
-    def _fresh(self, chosen: CallSignature | None, sizes: Mapping[str, int], loop: tuple[int, ...]) -> list[Operand]:
+    def _check(self, targets: Sequence[Kind], sizes: Mapping[str, int], loop: tuple[int, ...]) -> None:
+        """Raises ValueError where an array that is written has another shape than the results."""
+        for (_, shape), names in zip(targets, self.outputs, strict=False):
+            wanted = (*loop, *(sizes.get(name, size) for name, size in zip(names, shape[len(loop) :], strict=False)))
+            if shape != wanted or len(shape) != len(loop) + len(names):
+                raise ValueError(f"{self.py_func.__name__} writes an array of shape {wanted}, and is given {shape}")
+
+    def _made(self, chosen: CallSignature | None, sizes: Mapping[str, int], loop: tuple[int, ...]) -> list[Kind]:
         types = chosen.arguments[len(self.inputs) :] if chosen is not None else ()
         if len(types) != len(self.outputs) or any(name not in sizes for names in self.outputs for name in names):
             raise TypeError(f"{self.py_func.__name__} has no signature that tells what it makes: pass out=")
         return [
-            np.zeros((*loop, *(sizes[name] for name in names)), element_type(one).dtype)
+            (element_type(one).dtype, (*loop, *(sizes[name] for name in names)))
             for one, names in zip(types, self.outputs, strict=True)
         ]
 
@@ -101,17 +146,3 @@ def guvectorize(signatures_or_layout: Any, layout: str | None = None, **options:
     signatures = [] if layout is None else signatures_of(signatures_or_layout)
     axes = signatures_or_layout if layout is None else layout
     return lambda function: GuVectorized(python_function(function), signatures, axes, own)
-
-
-def _one_after_the_other(one: Operand, loop: tuple[int, ...], own: list[int], boxed: bool) -> Operand:
-    """The items of an operand along one axis. boxed: an item that is one number is an array of one element."""
-    count = int(np.prod(loop, dtype=np.int64))
-    there = one if one.shape == (*loop, *own) else np.broadcast_to(one, (*loop, *own))
-    return there.reshape(count, *(own or [1] * boxed))
-
-
-def _axes_of(layout: str) -> list[tuple[str, ...]]:
-    """'(m, n),(n)' -> [('m', 'n'), ('n',)]."""
-    return [
-        tuple(name.strip() for name in one.strip(" ,()").split(",") if name.strip()) for one in layout.split(")")[:-1]
-    ]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,48 @@ from loopwright.numba.surrounding_loops import MOST_OPERANDS
 from loopwright.numba.types import CallSignature, NumbaArray, NumbaType, ScalarType
 
 Operand = NDArray[Any]
+Plan = TypeVar("Plan")
+Kind = tuple[np.dtype[Any], tuple[int, ...]]
+MOST_PLANS = 256
+"""For each function: how operands of so many combinations of types and shapes are passed is remembered."""
+
+
+@dataclass(frozen=True)
+class Passing:
+    """How an operand reaches the kernel: in another type, stretched to a shape, as an array of a shape. None: as it
+    is."""
+
+    dtype: np.dtype[Any] | None
+    stretched: tuple[int, ...] | None
+    shape: tuple[int, ...] | None
+
+    def __call__(self, one: Operand) -> Operand:
+        if self.dtype is not None:
+            one = one.astype(self.dtype)
+        if one.ndim == 0 and self.stretched is not None and self.shape is not None:  # all elements are this one
+            return np.ndarray(self.shape, one.dtype, one, 0, (0,) * len(self.shape))
+        if self.stretched is not None:
+            one = np.broadcast_to(one, self.stretched)
+        return one if self.shape is None else one.reshape(self.shape)
+
+
+AS_IT_IS = Passing(None, None, None)
+
+
+def passing(kind: Kind, dtype: np.dtype[Any], whole: tuple[int, ...], shape: tuple[int, ...]) -> Passing:
+    """How an operand of a type and a shape becomes one of another, with the elements of one that is broadcast."""
+    own_type, own_shape = kind
+    found = Passing(
+        None if own_type == dtype else dtype,
+        None if own_shape in (whole, shape) else whole,
+        None if own_shape == shape else shape,
+    )
+    return AS_IT_IS if found == AS_IT_IS else found
+
+
+def kinds_of(arrays: Sequence[Operand]) -> tuple[Kind, ...]:
+    """The types and shapes of operands, which tell how a call passes them."""
+    return tuple([(one.dtype, one.shape) for one in arrays])
 
 
 def python_function(function: Any) -> Any:
@@ -31,17 +74,25 @@ def kernel_around(
     return kernel_or_refused(loops[count - 1](function), options)
 
 
-def typed_operands(
-    arrays: list[Operand], signatures: Sequence[CallSignature], name: str
-) -> tuple[list[Operand], CallSignature | None]:
-    """The operands in the types of the first signature that takes them, and that one."""
+def remembered(plans: dict[tuple[Kind, ...], Plan], kinds: tuple[Kind, ...], plan: Plan) -> Plan:
+    """The plan of a call, which those before may make place for."""
+    if len(plans) >= MOST_PLANS:
+        plans.clear()
+    plans[kinds] = plan
+    return plan
+
+
+def chosen_types(
+    kinds: Sequence[Kind], signatures: Sequence[CallSignature], name: str
+) -> tuple[list[np.dtype[Any]], CallSignature | None]:
+    """The types of operands in the first signature that takes them, and that one. Raises TypeError where none does."""
     for one in signatures:
-        wanted = [element_type(kind).dtype for kind in one.arguments[: len(arrays)]]
-        if all(np.can_cast(array.dtype, dtype, "safe") for array, dtype in zip(arrays, wanted, strict=False)):
-            return [array.astype(dtype, copy=False) for array, dtype in zip(arrays, wanted, strict=True)], one
+        wanted = [element_type(kind).dtype for kind in one.arguments[: len(kinds)]]
+        if all(np.can_cast(dtype, new, "safe") for (dtype, _), new in zip(kinds, wanted, strict=False)):
+            return wanted, one
     if signatures:
-        raise TypeError(f"{name} has no signature for {', '.join(str(one.dtype) for one in arrays)}")
-    return arrays, None
+        raise TypeError(f"{name} has no signature for {', '.join(str(dtype) for dtype, _ in kinds)}")
+    return [dtype for dtype, _ in kinds], None
 
 
 def element_type(kind: NumbaType) -> ScalarType:
@@ -50,3 +101,10 @@ def element_type(kind: NumbaType) -> ScalarType:
     if not isinstance(element, ScalarType):
         raise TypeError(f"{kind} is no type of numbers")
     return element
+
+
+def axes_of(layout: str) -> list[tuple[str, ...]]:
+    """'(m, n),(n)' -> [('m', 'n'), ('n',)]."""
+    return [
+        tuple(name.strip() for name in one.strip(" ,()").split(",") if name.strip()) for one in layout.split(")")[:-1]
+    ]

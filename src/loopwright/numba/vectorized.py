@@ -8,15 +8,37 @@ can be cast to without loss; without, types come from each call.
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from loopwright.numba.operands import Operand, kernel_around, python_function, typed_operands
+from loopwright.numba.operands import (
+    AS_IT_IS,
+    Kind,
+    Operand,
+    Passing,
+    chosen_types,
+    kernel_around,
+    kinds_of,
+    passing,
+    python_function,
+    remembered,
+)
 from loopwright.numba.options import own_options
 from loopwright.numba.surrounding_loops import EACH
 from loopwright.numba.types import CallSignature, NumbaType, ScalarType, signatures_of
+
+
+@dataclass(frozen=True)
+class ElementPassing:
+    """How a call passes its operands, and of what shape and type its result is; None: as the kernel gives it."""
+
+    operands: tuple[Passing, ...]
+    shape: tuple[int, ...] | None
+    dtype: np.dtype[Any] | None
 
 
 class Vectorized:
@@ -35,20 +57,33 @@ class Vectorized:
         self.py_func, self.signatures = function, tuple(signatures)
         self.nin = function.__code__.co_argcount
         self._kernel = kernel_around(EACH, self.nin, function, options)
+        self._plans: dict[tuple[Kind, ...], ElementPassing] = {}
 
     def __call__(self, *operands: Any, out: Operand | None = None) -> Any:
         if len(operands) != self.nin:
             raise TypeError(f"{self.py_func.__name__} takes {self.nin} operands, and is given {len(operands)}")
-        arrays, chosen = typed_operands([np.asarray(one) for one in operands], self.signatures, self.py_func.__name__)
-        shape = np.broadcast_shapes(*(one.shape for one in arrays))
-        count = int(np.prod(shape, dtype=np.int64))
-        result = self._kernel(*(_in_a_row(one, shape, count) for one in arrays)).reshape(shape)
-        if chosen is not None and isinstance(chosen.returns, ScalarType):
-            result = result.astype(chosen.returns.dtype, copy=False)
+        arrays = [np.asarray(one) for one in operands]
+        kinds = kinds_of(arrays)
+        plan = self._plans.get(kinds) or self._planned(kinds)
+        result = self._kernel(
+            *[one if how is AS_IT_IS else how(one) for one, how in zip(arrays, plan.operands, strict=True)]
+        )
+        if plan.shape is not None:
+            result = result.reshape(plan.shape)
+        if plan.dtype is not None:
+            result = result.astype(plan.dtype, copy=False)
         if out is None:
             return result[()]
         np.copyto(out, result, casting="same_kind")
         return out
+
+    def _planned(self, kinds: tuple[Kind, ...]) -> ElementPassing:
+        types, chosen = chosen_types(kinds, self.signatures, self.py_func.__name__)
+        shape = np.broadcast_shapes(*(own for _, own in kinds))
+        row = (math.prod(shape),)
+        returned = chosen.returns.dtype if chosen is not None and isinstance(chosen.returns, ScalarType) else None
+        operands = tuple(passing(one, dtype, shape, row) for one, dtype in zip(kinds, types, strict=True))
+        return remembered(self._plans, kinds, ElementPassing(operands, None if shape == row else shape, returned))
 
     def outer(self, first: Any, second: Any) -> Any:
         """The results for each pair of an element of the first operand and one of the second."""
@@ -76,8 +111,3 @@ def vectorize(function_or_signatures: Any = None, **options: Any) -> Any:
         return Vectorized(python_function(function_or_signatures), (), own)
     signatures = [] if function_or_signatures is None else signatures_of(function_or_signatures)
     return lambda function: Vectorized(python_function(function), signatures, own)
-
-
-def _in_a_row(one: Operand, shape: tuple[int, ...], count: int) -> Operand:
-    """The elements of an operand, as many as the result has."""
-    return np.broadcast_to(one, (count,)) if one.ndim == 0 else np.broadcast_to(one, shape).reshape(count)
