@@ -276,10 +276,32 @@ def _mixed(scene: Scene, dependence: Dependence, order: isl.UnionMap) -> bool:
             writers = writers.union(isl.UnionMap.from_map(touch.map))
     inside = order.intersect_domain(_instances(scene, touches))
     writing = order.intersect_domain(writers.domain().intersect(scene.order.domain()))
-    others = inside.lex_lt_union_map(writing).subtract(
-        same_iteration([touch.leaf for touch in touches], dependence.own)
-    )
+    same = same_iteration([touch.leaf for touch in touches], dependence.own)
+    if _in_one_go(dependence.pairs, inside, writing, same):
+        return False
+    others = inside.lex_lt_union_map(writing).subtract(same)
     return not others.apply_range(writing.lex_lt_union_map(inside)).intersect(dependence.pairs).is_empty()
+
+
+def _in_one_go(pairs: isl.UnionMap, inside: isl.UnionMap, writing: isl.UnionMap, same_iteration: isl.UnionMap) -> bool:
+    """Whether all pairs agree on how their times begin, and whatever writes at a time that begins so belongs to the
+    same iteration: only that runs between them then. True in most cases that are legal, and a hundred times faster to
+    see than whether anything else runs between any two."""
+    length = max((part.dim(isl.dim_type.out) for part in maps_of(inside)), default=0)
+    for shared in range(length, 0, -1):
+        times = [f"t{k}" for k in range(length)]
+        begin = isl.UnionMap(f"{{ [{', '.join(times)}] -> [{', '.join(times[:shared])}] }}")
+        begun = inside.apply_range(begin)
+        if pairs.is_subset(begun.apply_range(begun.reverse())):
+            return bool(begun.apply_range(writing.apply_range(begin).reverse()).is_subset(same_iteration))
+    return False
+
+
+def maps_of(pairs: isl.UnionMap) -> list[isl.Map]:
+    """The maps of a union, one for each two spaces."""
+    found: list[isl.Map] = []
+    pairs.foreach_map(found.append)
+    return found
 
 
 def _instances(scene: Scene, touches: Sequence[Touch]) -> isl.UnionSet:
