@@ -157,6 +157,21 @@ for d in 0 .. n:
     assert broken_by(kernel, tiled, strict=False) is None
 
 
+def test_values_of_iterations_that_do_not_mix_are_little_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where everything that an iteration does stays together, nothing else has to be looked at."""
+    monkeypatch.setattr(order, "LIMIT", 100_000)
+    kernel = parse_kernel("""
+kernel f(d: float64[2] C, x: float64[1] C, band: int64):
+    var cost: float64
+    for i in 1 .. size(d, 0):
+        for j in max(1, i - band) .. min(size(d, 1), i + band):
+            cost = x[i] - x[j]
+            d[i, j] = cost + d[i - 1, j] + d[i, j - 1]
+""")
+    tiled = Tile((("i", 32), ("j", 32)))._draft(kernel)
+    assert broken_by(kernel, tiled, strict=True) is None
+
+
 STRIDED = ["i.o", "i", "j.o", "j"]
 CALLS = [(11, 13, 1), (8, 7, -5), (5, 3, 8)]
 """n, m and k."""

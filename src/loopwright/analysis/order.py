@@ -102,14 +102,43 @@ def _scene(kernel: Kernel, proof: Proof, strict: bool, part: Changed) -> Scene:
     nodes = {id(access.node) for access in proof.notes.accesses if id(access.stmt) in inside}
     touches = touches_of(leaves, Elements(proof), nodes, fixed, strict)
     live = live_after(kernel)
-    before = order.lex_lt_union_map(order)
-    found = [_dependence(place, some, before, live) for place, some in touches.items()]
+    times = _Times(order)
+    found = [_dependence(place, some, times, live) for place, some in touches.items()]
     return Scene(kernel, part, proof.notes, tuple(leaves), fixed, order, tuple(one for one in found if one is not None))
 
 
-def _dependence(
-    place: str, touches: Sequence[Touch], before: isl.UnionMap, live: Mapping[str, Names]
-) -> Dependence | None:
+class _Times:
+    """When instances run. Statements are compared by twos, once, where some pairs are asked about: most never meet."""
+
+    def __init__(self, order: isl.UnionMap) -> None:
+        self._times = {one.get_tuple_name(isl.dim_type.in_): one for one in maps_of(order)}
+        self._found: dict[tuple[str, str, bool], isl.Map] = {}
+
+    def in_order(self, pairs: isl.UnionMap) -> isl.UnionMap:
+        """The pairs whose first instance runs earlier."""
+        return self._those(pairs, True)
+
+    def turned(self, pairs: isl.UnionMap) -> isl.UnionMap:
+        """Those whose first instance runs later."""
+        return self._those(pairs, False)
+
+    def _those(self, pairs: isl.UnionMap, earlier: bool) -> isl.UnionMap:
+        found = isl.UnionMap("{ }")
+        for some in maps_of(pairs):
+            first, second = (some.get_tuple_name(side) or "" for side in (isl.dim_type.in_, isl.dim_type.out))
+            if first in self._times and second in self._times:
+                found = found.union(isl.UnionMap.from_map(some.intersect(self._compared(first, second, earlier))))
+        return found
+
+    def _compared(self, first: str, second: str, earlier: bool) -> isl.Map:
+        key = (first, second, earlier)
+        if key not in self._found:
+            one, other = self._times[first], self._times[second]
+            self._found[key] = one.lex_lt_map(other) if earlier else one.lex_gt_map(other)
+        return self._found[key]
+
+
+def _dependence(place: str, touches: Sequence[Touch], times: _Times, live: Mapping[str, Names]) -> Dependence | None:
     if not any(touch.is_write for touch in touches):
         return None
     pairs = isl.UnionMap("{ }")
@@ -121,7 +150,7 @@ def _dependence(
             here = [touch for touch in touches if touch.group == left]
             there = [touch for touch in touches if touch.group == right]
             pairs = pairs.union(_meeting(here, there))
-    pairs = pairs.intersect(before)
+    pairs = times.in_order(pairs)
     own = own_depth(touches, live)
     if own:
         pairs = pairs.intersect(same_iteration([touch.leaf for touch in touches], own))
@@ -255,9 +284,9 @@ def _judge(scene: Scene, order: isl.UnionMap) -> str | None:
         return "an iteration would run more than once"
     if not order.domain().is_equal(scene.order.domain()):
         return "not every iteration would run"
-    later = order.lex_gt_union_map(order)
+    times = _Times(order)
     for dependence in scene.dependences:
-        turned = dependence.pairs.intersect(later)
+        turned = times.turned(dependence.pairs)
         if not turned.is_empty():
             return _turned(scene, dependence, turned)
         if dependence.own and _mixed(scene, dependence, order):
@@ -276,10 +305,32 @@ def _mixed(scene: Scene, dependence: Dependence, order: isl.UnionMap) -> bool:
             writers = writers.union(isl.UnionMap.from_map(touch.map))
     inside = order.intersect_domain(_instances(scene, touches))
     writing = order.intersect_domain(writers.domain().intersect(scene.order.domain()))
-    others = inside.lex_lt_union_map(writing).subtract(
-        same_iteration([touch.leaf for touch in touches], dependence.own)
-    )
+    same = same_iteration([touch.leaf for touch in touches], dependence.own)
+    if _in_one_go(dependence.pairs, inside, writing, same):
+        return False
+    others = inside.lex_lt_union_map(writing).subtract(same)
     return not others.apply_range(writing.lex_lt_union_map(inside)).intersect(dependence.pairs).is_empty()
+
+
+def _in_one_go(pairs: isl.UnionMap, inside: isl.UnionMap, writing: isl.UnionMap, same_iteration: isl.UnionMap) -> bool:
+    """Whether all pairs agree on how their times begin, and whatever writes at a time that begins so belongs to the
+    same iteration: only that runs between them then. True in most cases that are legal, and a hundred times faster to
+    see than whether anything else runs between any two."""
+    length = max((part.dim(isl.dim_type.out) for part in maps_of(inside)), default=0)
+    for shared in range(length, 0, -1):
+        times = [f"t{k}" for k in range(length)]
+        begin = isl.UnionMap(f"{{ [{', '.join(times)}] -> [{', '.join(times[:shared])}] }}")
+        begun = inside.apply_range(begin)
+        if pairs.is_subset(begun.apply_range(begun.reverse())):
+            return bool(begun.apply_range(writing.apply_range(begin).reverse()).is_subset(same_iteration))
+    return False
+
+
+def maps_of(pairs: isl.UnionMap) -> list[isl.Map]:
+    """The maps of a union, one for each two spaces."""
+    found: list[isl.Map] = []
+    pairs.foreach_map(found.append)
+    return found
 
 
 def _instances(scene: Scene, touches: Sequence[Touch]) -> isl.UnionSet:

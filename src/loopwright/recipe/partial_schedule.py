@@ -86,7 +86,7 @@ class PartialSchedule:
 
     def take(self, step: Step, why: str, anew: bool = False) -> None:
         """Apply a step. Raises NotTaken where it is not legal. anew: it needs facts on what other steps have made."""
-        after = self._remembered(f"take {step} {anew}", lambda: self._after(step, anew))
+        after = self.remembered(f"take {step} {anew}", lambda: self._after(step, anew))
         if after is None:
             raise NotTaken(str(step))
         self.kernel = after
@@ -96,7 +96,7 @@ class PartialSchedule:
         judged, facts = (self.kernel, self.present_facts()) if anew else (self._concerned(step), self.facts)
         return step.apply(self.kernel) if step.illegal(judged, facts, self.strict) is None else None
 
-    def _remembered(self, what: str, make: Callable[[], T]) -> T:
+    def remembered(self, what: str, make: Callable[[], T]) -> T:
         """What another run of the recipe found out about the kernel as it is now."""
         if self.choices is None:
             return make()
@@ -146,7 +146,7 @@ class PartialSchedule:
     def allows(self, step: Step) -> bool:
         """Whether a step is legal now."""
         facts = self.present_facts()
-        return self._remembered(f"allow {step}", lambda: step.illegal(self.kernel, facts, self.strict) is None)
+        return self.remembered(f"allow {step}", lambda: step.illegal(self.kernel, facts, self.strict) is None)
 
     def _concerned(self, step: Step) -> Kernel:
         """The kernel without the nests that a step has nothing to do with: they stay where they are, and to judge it
@@ -185,7 +185,7 @@ class PartialSchedule:
         if self.kernel is self.written:
             return self.facts
         if self._facts is None or self._facts[0] is not self.kernel:
-            self._facts = self.kernel, self._remembered("facts", lambda: analyse_restructured(self.kernel, self.facts))
+            self._facts = self.kernel, self.remembered("facts", lambda: analyse_restructured(self.kernel, self.facts))
         return self._facts[1]
 
     @contextmanager

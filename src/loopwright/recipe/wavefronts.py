@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from loopwright.analysis.analyse import analyse_restructured
 from loopwright.analysis.facts import Facts, LoopFacts
 from loopwright.analysis.isl_schedule import Wanted
 from loopwright.ir.nodes import Assign, Body, For, Kernel, Store
@@ -51,11 +52,13 @@ def _anew(partial: PartialSchedule, before: int, why: str) -> None:
     """A new order of all loops, if it lacks less than so many; with scalars in the array elements that they end up in,
     if it lacks still less then."""
     kernel, facts, taken = partial.kernel, partial.facts, len(partial.decisions)
+    step = Reschedule(Wanted("smart", inner=True))
     with partial.together():
-        partial.take(Reschedule(Wanted("smart", inner=True)), why)
-        if _lack(partial.kernel, partial.present_facts()) >= before:
+        lack = _lack_after(partial, step)
+        if lack >= before:
             raise NotTaken
-        before = _lack(partial.kernel, partial.present_facts())
+        partial.take(step, why)
+        before = lack
     scalars = [name for name in _scalars(kernel) if Demote(name).illegal(kernel, facts, partial.strict) is None]
     if not before or not scalars:
         return
@@ -65,12 +68,28 @@ def _anew(partial: PartialSchedule, before: int, why: str) -> None:
     with partial.together():
         for name in scalars:
             partial.take(Demote(name), f"what '{user_name(name)}' adds up in its element can be added in another order")
-        partial.take(Reschedule(Wanted("smart", inner=True)), why, anew=True)
-        if _lack(partial.kernel, partial.present_facts()) >= before:
+        if _lack_after(partial, step) >= before:
             raise NotTaken
+        partial.take(step, why, anew=True)
         return
     partial.kernel = found[0]
     partial.decisions += found[1]
+
+
+def _lack_after(partial: PartialSchedule, step: Reschedule) -> int:
+    """What the kernel would lack in a new order: asked before whether that is legal, which takes longer to tell. Raises
+    NotTaken where there is no such order."""
+
+    def lack() -> int | None:
+        if step.unfit(partial.kernel) is not None:
+            return None
+        after = step.apply(partial.kernel)
+        return _lack(after, analyse_restructured(after, partial.facts))
+
+    found = partial.remembered(f"lack after {step}", lack)
+    if found is None:
+        raise NotTaken(str(step))
+    return found
 
 
 def _scalars(kernel: Kernel) -> list[str]:

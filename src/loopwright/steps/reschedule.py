@@ -61,6 +61,16 @@ class Reschedule(Step):
     nest: str = ""
 
     def illegal(self, kernel: Kernel, facts: Facts, strict: bool) -> Rejection | None:
+        if (rejection := self.unfit(kernel)) is not None:
+            return rejection
+        part = self._part(kernel)
+        assert isinstance(part, Kernel)
+        draft = self._draft(kernel, part)
+        assert isinstance(draft, Kernel)
+        return reordering(part, draft, strict)
+
+    def unfit(self, kernel: Kernel) -> Rejection | None:
+        """Why there is no new order that could be asked whether it is legal, which takes longer."""
         if (rejection := overlapping(kernel)) is not None:
             return rejection
         marked = [loop.name for loop in loops(kernel).values() if isinstance(loop, For) and loop.run != "sequential"]
@@ -81,7 +91,7 @@ class Reschedule(Step):
             return Rejection("in the new order a scalar might be read before it has a value")
         if self.above and (array := _made_inside(part)) is not None:
             return Rejection(f"'{array}' is made inside the loops that would get two versions")
-        return too_large(kernel, size_of(after.body) - size_of(kernel.body)) or reordering(part, draft, strict)
+        return too_large(kernel, size_of(after.body) - size_of(kernel.body))
 
     def apply(self, kernel: Kernel) -> Kernel:
         part = self._part(kernel)
