@@ -77,12 +77,15 @@ from loopwright.recipe.tunable import Choices, Tunable, UnfitError
 from loopwright.recipe.wavefronts import in_fronts
 from loopwright.steps.bind import Bind
 from loopwright.steps.extent import stretch_of, trip_of
+from loopwright.steps.fission import Fission
 from loopwright.steps.grids import unrunnable
 from loopwright.steps.guard import Guard
 from loopwright.steps.reorder import Reorder
 from loopwright.steps.schedule import Schedule
 from loopwright.steps.sink import Sink, set_before
 
+FEW = 64
+"""Iterations of an outermost loop that are too few to be all the threads there are."""
 WAY = Tunable(
     "way to share out the nest",
     0,
@@ -120,8 +123,7 @@ def _recipe(
     """The recipe in these ways, and whether it has versions for few sums, whose partial results many threads find."""
     simple, has_parts = ways == "simple", False
     partial = PartialSchedule(kernel, facts, strict, kernel, choices=choices)
-    grids: list[Grid] = []
-    done: set[str] = set()
+    grids, done = list[Grid](), set[str]()
     in_order_that_is_asked_for(partial, first)
     if not kernel.overlap and not simple:
         # First of all, as these look at a kernel as a whole: what they make is for all others what the user wrote.
@@ -130,6 +132,7 @@ def _recipe(
         inspected(partial)
         counted(partial)
         loops_fused(partial, on_gpu=True)
+        _few_in_turns(partial)
         searched(partial)
         hoisted(partial, on_gpu=True)
         with_arrays_of_their_own(partial)
@@ -171,9 +174,20 @@ def _recipe(
     present = partial.present_facts()
     for grid in grids:
         _bind(partial, grid, present)
-    alone = dict(partial.refusals)
-    other = better_off(partial.kernel, grids, alone, partial.rare) or each_a_launch(partial.kernel, present, facts)
-    return Recipe(tuple(partial.decisions), partial.kernel, present, alone, other), has_parts
+    alone, kernel = dict(partial.refusals), partial.kernel
+    other = better_off(kernel, grids, alone, partial.rare) or each_a_launch(kernel, present, facts)
+    return Recipe(tuple(partial.decisions), kernel, present, alone, other), has_parts
+
+
+def _few_in_turns(partial: PartialSchedule) -> None:
+    """Leave loops of few iterations, which hold several things that take many threads, to the host: as many threads as
+    they have iterations would do all of these."""
+    for name, loop in loops(partial.kernel).items():
+        if not isinstance(loop, For) or not 1 < (trip_of(loop) or 0) < FEW or len(partial.around(name)) > 1:
+            continue
+        inside = [one for one in statements(loop.body, For) if trip_of(one) is None]
+        if len(loop.body) > 1 and is_free_now(partial, loop) and any(is_free_now(partial, one) for one in inside):
+            partial.turns.add(name)
 
 
 def _in_new_order(partial: PartialSchedule) -> Iterator[list[Bound]]:
@@ -367,6 +381,23 @@ def _inside_out(partial: PartialSchedule, chain: Chain, free: list[For]) -> list
     return bound
 
 
+def _recurrence_apart(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bound]:
+    """The same where other statements stand before the parallel loop, such as a recurrence of scalars beside one of
+    rows: these get a loop of their own."""
+    first = chain.index(free[0])
+    outer, inner = chain[max(0, first - 1)], chain[first]
+    before = outer.body[:-1]
+    if not first or outer.body[-1] is not inner or not before or contains(before, For, While):
+        return []
+    why = f"what stands before '{user_name(inner.name)}' is apart, so that it may go around '{user_name(outer.name)}'"
+    partial.take(Fission(outer.name, len(outer.body), kept=True), why, anew=True)
+    now = partial.around(chain[-1].name)
+    bound = _inside_out(partial, now, [loop for loop in now if loop.name in {one.name for one in free}])
+    if not bound:
+        raise NotTaken
+    return bound
+
+
 def _holds_nothing_else(outer: For, inner: For) -> bool:
     """Whether there is nothing in a loop but another one, and cheap scalars before it."""
     scalars = set_before(outer, inner)
@@ -521,6 +552,7 @@ ATTEMPTS = (
     _in_boxes,
     overlapping,
     _inside_out,
+    _recurrence_apart,
     _each_a_thread,
     _triangle,
     _perfect,

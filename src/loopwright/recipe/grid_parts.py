@@ -310,7 +310,7 @@ def _is_product(partial: PartialSchedule, row: str, column: str, entry: For) -> 
 
 
 def _is_free(partial: PartialSchedule, loop: For) -> bool:
-    found = partial.proven(loop)
+    found = None if loop.name in partial.turns else partial.proven(loop)
     return found is not None and is_free(loop, found)
 
 

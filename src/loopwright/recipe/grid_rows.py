@@ -69,7 +69,8 @@ def rows_of_loops(partial: PartialSchedule, run: list[For], at_once: bool = Fals
     along = loops_along(partial, run[-1].body)
     if len(run) > 3:
         raise NotTaken
-    may_be_apart = not at_once and not any(isinstance(stmt, Allocate) for stmt in run[-1].body)
+    has_arrays = any(isinstance(stmt, Allocate) for stmt in run[-1].body)
+    may_be_apart = not at_once and not has_arrays
     if may_be_apart and all(partial.verdict(loop) == "parallel" for loop in along):
         raise NotTaken  # each of them may have a grid of its own
     row = SharedRow(tuple(loop.name for loop in run), tuple(loop.name for loop in along))
@@ -80,6 +81,8 @@ def rows_of_loops(partial: PartialSchedule, run: list[For], at_once: bool = Fals
         return rows_alike(partial, row, run[-1])
     if rows == columns:
         raise NotTaken
+    if has_arrays and None in map(trip_of, along):  # which only a block has room for
+        return _a_block_each(partial, row, SHARERS[1][1])
     return in_rows(partial, row, along)
 
 

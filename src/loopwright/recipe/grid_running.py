@@ -39,10 +39,10 @@ SUMMING = 256
 
 
 def in_chunks_of_blocks(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bound]:
-    """An outermost loop that needs its order only for scalars that each iteration updates, and holds no loops: blocks
-    find what chunks add, one block puts that together, and blocks do the work."""
-    loop = chain[0]
-    if not is_worth_it(partial, loop) or contains(loop.body, For, While):
+    """A loop that needs its order only for scalars that each iteration updates, and holds no loops, alone or in a loop
+    over time: blocks find what chunks add, one block puts that together, and blocks do the work."""
+    loop = chain[-1]
+    if free or not is_worth_it(partial, loop, in_rounds=True) or contains(loop.body, For, While):
         return []
     threads = min(CHUNKS, partial.facts.gpu.threads)
     if not partial.allows(Scan(loop.name, threads)) or not is_plain(partial.kernel, loop):

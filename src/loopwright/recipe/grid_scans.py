@@ -180,11 +180,14 @@ def _seen(partial: PartialSchedule, phase: Phase, chunks: int) -> list[Bound]:
     return [(step, why) for step in steps]
 
 
-def is_worth_it(partial: PartialSchedule, loop: For) -> bool:
-    """Whether a loop is outermost, must run in order, and may be long."""
+def is_worth_it(partial: PartialSchedule, loop: For, in_rounds: bool = False) -> bool:
+    """Whether a loop is outermost, must run in order, and may be long. in_rounds: also inside loops that need their
+    order, as those over time, which the host runs."""
     trips = trip_of(loop)
     is_long = trips is None or trips >= WORTH_IT
-    is_outermost = not any(isinstance(stmt, For | While) for stmt in around(partial.kernel, loop))
+    outside = [stmt for stmt in around(partial.kernel, loop) if isinstance(stmt, For | While)]
+    rounds = [stmt for stmt in outside if isinstance(stmt, While) or partial.verdict(stmt) == "sequential"]
+    is_outermost = not outside or (in_rounds and rounds == outside)
     return partial.verdict(loop) == "sequential" and is_long and is_outermost
 
 

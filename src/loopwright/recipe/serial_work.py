@@ -6,10 +6,10 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from loopwright.analysis.facts import Facts
-from loopwright.ir.nodes import Body, Const, For, Kernel, While
-from loopwright.ir.queries import arrays_loaded, arrays_stored, contains, names_assigned
+from loopwright.ir.nodes import Body, Const, For, Kernel, Load, Store, While
+from loopwright.ir.queries import contains, names_assigned
 from loopwright.ir.user_text import user_name
-from loopwright.ir.walk import bodies
+from loopwright.ir.walk import bodies, expressions, statements
 from loopwright.recipe.grid_tiles import Bound
 from loopwright.steps.extent import trip_of
 from loopwright.steps.grids import is_bound, is_host, launches
@@ -34,12 +34,23 @@ def better_off(kernel: Kernel, grids: Sequence[Grid], alone: Mapping[str, str], 
     grid = max((grid.depth for grid in grids if grid.bound and grid.inner not in alone), default=0)
     if told := next((alone[one.inner] for one in grids if one.inner in alone and one.depth >= grid), ""):
         return told
-    names = arrays_stored(kernel.body) | arrays_loaded(kernel.body)
-    axes = max((param.rank for param in kernel.arrays if param.name in names), default=0)
+    axes = _most_axes(kernel)
     serial, loop = _in_one_thread(kernel.body, 0, rare)
     if loop is None or kernel.overlap or serial < max(1, grid, axes):
         return ""
     return f"one thread would run '{user_name(loop.name)}', whose iterations need their order"
+
+
+def _most_axes(kernel: Kernel) -> int:
+    """The most axes that elements of an argument are found along; not those on which each has a number, as
+    coordinates have."""
+    given, found = {param.name for param in kernel.arrays}, dict[str, set[int]]()
+    accesses: list[Load | Store] = [*expressions(kernel.body, Load), *statements(kernel.body, Store)]
+    for access in accesses:
+        if access.array in given:
+            along = {axis for axis, index in enumerate(access.index) if not isinstance(index, Const)}
+            found.setdefault(access.array, set()).update(along)
+    return max(map(len, found.values()), default=0)
 
 
 def each_a_launch(kernel: Kernel, facts: Facts, written: Facts) -> str:
