@@ -153,3 +153,34 @@ def test_small_products_have_a_thread_for_each_sum_and_blocks_of_their_shape(n: 
 def test_totals_and_sums_by_key_under_a_condition_are_shared(n: int) -> None:
     pairs = RANDOM.integers(0, 20, (n, 2))
     assert "reduce t 262144" in steps_of(angles, whole(20, 3), pairs, np.zeros((20, 3)))
+
+
+def places(x, out):
+    k = 0
+    for i in range(x.shape[0]):
+        for j in range(x.shape[1]):
+            if x[i, j] > 0.0:
+                out[k, 0] = i
+                out[k, 1] = j
+                k += 1
+    return k
+
+
+@pytest.mark.parametrize("shape", [(0, 3), (3, 0), (30, 20)])
+def test_rows_that_all_count_on_are_chunks_together(shape: tuple[int, int]) -> None:
+    assert steps_of(places, whole(*shape), np.zeros((600, 2))).startswith("scan i 65536")
+
+
+def priced(s, out):
+    for i in range(s.shape[0]):
+        v = np.zeros(20)
+        for j in range(20):
+            v[j] = s[i] + j
+        for t in range(19, 0, -1):
+            for j in range(t):
+                v[j] = 0.5 * v[j + 1] + v[j]
+        out[i] = v[0]
+
+
+def test_a_row_that_is_mostly_gone_through_in_order_has_a_thread() -> None:
+    assert "bind i block.x" not in steps_of(priced, whole(9), whole(9))

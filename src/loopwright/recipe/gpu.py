@@ -54,7 +54,7 @@ from loopwright.recipe.grid_parts import LEAST, few_columns, few_sums
 from loopwright.recipe.grid_products import contracted, perfect_run, why_along
 from loopwright.recipe.grid_row_tiles import tiles_of_rows
 from loopwright.recipe.grid_rows import planes_of_loops, rows_of_loops
-from loopwright.recipe.grid_running import in_chunks_of_blocks, running_rows
+from loopwright.recipe.grid_running import in_chunks_each_round, in_chunks_of_blocks, running_rows
 from loopwright.recipe.grid_scans import carried, in_chunks, in_chunks_of_threads
 from loopwright.recipe.grid_stencils import in_rows_or_short_ones
 from loopwright.recipe.grid_sums import few_rows, shared_sums
@@ -568,6 +568,7 @@ FOR_SUMS: tuple[Attempt, ...] = (
     in_chunks_of_blocks,
     in_chunks,
     in_chunks_of_threads,
+    in_chunks_each_round,
     rows_that_add,
     by_key,
     totals,

@@ -69,7 +69,8 @@ def rows_of_loops(partial: PartialSchedule, run: list[For], at_once: bool = Fals
     along = loops_along(partial, run[-1].body)
     if len(run) > 3:
         raise NotTaken
-    has_arrays = any(isinstance(stmt, Allocate) for stmt in run[-1].body)
+    in_body = [stmt for stmt in run[-1].body if contains((stmt,), For, While)]
+    has_arrays = in_body == along and any(isinstance(stmt, Allocate) for stmt in run[-1].body)
     may_be_apart = not at_once and not has_arrays
     if may_be_apart and all(partial.verdict(loop) == "parallel" for loop in along):
         raise NotTaken  # each of them may have a grid of its own

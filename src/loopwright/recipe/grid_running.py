@@ -39,13 +39,22 @@ SUMMING = 256
 
 
 def in_chunks_of_blocks(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bound]:
-    """A loop that needs its order only for scalars that each iteration updates, and holds no loops, alone or in a loop
-    over time: blocks find what chunks add, one block puts that together, and blocks do the work."""
-    loop = chain[-1]
-    if free or not is_worth_it(partial, loop, in_rounds=True) or contains(loop.body, For, While):
-        return []
+    """An outermost loop that needs its order only for scalars that each iteration updates, and holds no loops: blocks
+    find what chunks add, one block puts that together, and blocks do the work."""
+    return _chunks_for_blocks(partial, chain[0]) if is_worth_it(partial, chain[0]) else []
+
+
+def in_chunks_each_round(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bound]:
+    """The same for such a loop in loops that need their order, as those over time, which the host runs."""
+    is_last = not free and is_worth_it(partial, chain[-1], in_rounds=True)
+    return _chunks_for_blocks(partial, chain[-1]) if is_last else []
+
+
+def _chunks_for_blocks(partial: PartialSchedule, loop: For) -> list[Bound]:
     threads = min(CHUNKS, partial.facts.gpu.threads)
-    if not partial.allows(Scan(loop.name, threads)) or not is_plain(partial.kernel, loop):
+    if contains(loop.body, For, While) or not partial.allows(Scan(loop.name, threads)):
+        return []
+    if not is_plain(partial.kernel, loop):
         return []
     why = (
         f"'{user_name(loop.name)}' must run in order only for what it adds up: {threads} chunks, a block for each, do "
