@@ -34,6 +34,7 @@ from loopwright.frontend.keyed import method_of_keyed
 from loopwright.frontend.list_methods import listed, made_list, mapped, method_of_list, sort
 from loopwright.frontend.lists import new_list
 from loopwright.frontend.markers import ASKED, ELEMENTWISE, MAKES, NAMES_THREADS, NO_EFFECT
+from loopwright.frontend.masked_reductions import reduction_of_chosen
 from loopwright.frontend.math_functions import MATH
 from loopwright.frontend.named_tuples import is_named_tuple, is_tuple_class, named_tuple, refuse_object, replaced
 from loopwright.frontend.numpy_functions import NUMPY, number_method, type_call
@@ -93,6 +94,8 @@ def _of_one(number: Number) -> Elementwise:
 def call(cx: Context, node: ast.Call) -> Value:
     """The Value of a call."""
     name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "this")
+    if (found := reduction_of_chosen(cx, node)) is not None:
+        return found
     if isinstance(node.func, ast.Attribute):
         owner = cx.evaluate(node.func.value)
         if isinstance(owner, ArrayLike):

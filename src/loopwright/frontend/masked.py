@@ -19,7 +19,7 @@ def update_where(cx: Context, target: ast.Subscript, value_node: ast.expr, augme
     """Write `target = value` in one loop, where the target is chosen by a mask, and all arrays in the value are chosen
     by the same. False, and nothing written, for all else. augmented: the type has to be one that NumPy puts there."""
     key = ast.dump(target.slice)
-    if not isinstance(target.value, ast.Name) or not _is_pure(target.slice) or key not in _masks(value_node):
+    if not isinstance(target.value, ast.Name) or not is_pure(target.slice) or key not in _masks(value_node):
         return False
     start, names = len(cx.body), set(cx.names)
     mask = cx.evaluate(target.slice)
@@ -40,7 +40,7 @@ def update_chosen(cx: Context, target: ast.Subscript, node: ast.AugAssign) -> bo
     return update_where(cx, target, new, augmented=True)
 
 
-def _is_pure(node: ast.expr) -> bool:
+def is_pure(node: ast.expr) -> bool:
     """Whether an expression may be evaluated at any time, as long as nothing is assigned."""
     operations = (ast.Compare, ast.BinOp, ast.UnaryOp, ast.operator, ast.unaryop, ast.cmpop)
     kinds = (*operations, ast.Name, ast.Constant, ast.Load)

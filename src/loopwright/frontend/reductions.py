@@ -301,7 +301,7 @@ def _floating(element: Scalar) -> Scalar:
     return element if element.is_float or element.is_complex else FLOAT64
 
 
-def _widest(element: Scalar) -> Scalar:
+def widest_type(element: Scalar) -> Scalar:
     """The type that a mean is computed in."""
     return COMPLEX128 if element.is_complex else FLOAT64
 
@@ -310,17 +310,22 @@ def mean_of(
     cx: Context, array: ArrayLike, axes: Sequence[int], keepdims: bool, node: ast.AST, kind: Scalar | None = None
 ) -> Value:
     """The mean along axes, computed in 64 bits and given in that type: of the elements, or float64 for integers."""
-    total = reduced(cx, SUM, array, axes, keepdims, node, _widest(array.element))
-    count = Number(Cast(count_of(cx, array, axes, node), FLOAT64), weak=False)
+    total = reduced(cx, SUM, array, axes, keepdims, node, widest_type(array.element))
+    count = count_of(cx, array, axes, node)
     kind = kind or _floating(array.element)
+    if isinstance(total, Number):
+        return mean_of_total(cx, total, count, kind, node)
 
     def divided(cx: Context, total: Number, count: Number) -> Value:
-        quotient = operators.binary_operation(cx, "truediv", total, count, node)
-        return Number(_converted(operators.scalar_of(cx, quotient, node).expr, kind), weak=False)
+        return mean_of_total(cx, total, count.expr, kind, node)
 
-    if isinstance(total, Number):
-        return divided(cx, total, count)
-    return materialised(cx, map_elements(cx, divided, (total, count), node), node)
+    return materialised(cx, map_elements(cx, divided, (total, Number(count, weak=False)), node), node)
+
+
+def mean_of_total(cx: Context, total: Number, count: Expr, kind: Scalar, node: ast.AST) -> Number:
+    """A total, in 64 bits, divided by how many there are: in that type, float64 for integers."""
+    quotient = operators.binary_operation(cx, "truediv", total, Number(Cast(count, FLOAT64), weak=False), node)
+    return Number(_converted(operators.scalar_of(cx, quotient, node).expr, _floating(kind)), weak=False)
 
 
 def count_of(cx: Context, array: ArrayLike, axes: Sequence[int], node: ast.AST) -> Expr:
@@ -339,7 +344,7 @@ def _variance(is_deviation: bool) -> Callable[[Context, Arguments], Value]:
         axes = axes_of(cx, call.get(1, "axis"), len(array.shape), call.node)
         keepdims = flag_of(cx, call.named.get("keepdims"), call.node)
         ddof = call.named.get("ddof") or Literal(0)
-        node, kind, widest = call.node, _floating(array.element), _widest(array.element)
+        node, kind, widest = call.node, _floating(array.element), widest_type(array.element)
         kind = kind.part if kind.is_complex else kind
         if isinstance(array, Elementwise):
             array = materialised(cx, array, node)
