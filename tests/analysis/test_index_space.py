@@ -97,3 +97,11 @@ def test_random_programs_have_spaces_or_none() -> None:
         assert space.loops and space.axes and "q" in space.tables
         found += 1
     assert found > 10
+
+
+def test_numbers_that_each_round_has_of_its_own_tell_no_neighbours() -> None:
+    """A table with a row for each iteration of the loop around."""
+    text = MESH.replace("x[int64(p[i, k])]", "x[int64(p[t, i])]").replace("x[j]", "x[e]").replace("z[0, j]", "z[0, e]")
+    kernel = parse_kernel(text)
+    found = space_of(kernel, "p")
+    assert found.tables == {"p"} and neighbours((loops(kernel)["t"],), found) is None

@@ -230,9 +230,11 @@ def neighbours(inside: Body, space: IndexSpace) -> Neighbours | None:
     """The first place where an iteration of a loop over all things goes through numbers of others in a way that asks
     nothing else: loops inside one another whose bounds, and subscripts of the table, need the thing alone."""
     changing = names_assigned(inside) | arrays_stored(inside)
+    counting = {loop.name for loop in statements(inside, For)}
     for loop in statements(inside, For):
         if loop.name in space.loops:
-            found = _below(loop.body, (), loop, space, changing)
+            others = counting - {one.name for one in statements((loop,), For)}
+            found = _below(loop.body, (), loop, space, changing | others)
             if found is not None:
                 return found
     return None
