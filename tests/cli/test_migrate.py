@@ -9,7 +9,10 @@ import typer
 
 from loopwright.cli.migrate import migrate
 
-TEXT = b"from numba import njit\r\n\r\n@njit\r\ndef f(a):\r\n    global b; b = 1\r\n\r\n@njit\r\ndef g(a):\r\n    return a[0]\r\n"
+TEXT = (
+    b"from numba import njit\r\n\r\n@njit\r\ndef f(a):\r\n    global b; b = 1\r\n\r\n"
+    b"@njit\r\ndef g(a):\r\n    return a[0]\r\n"
+)
 
 
 @pytest.fixture
