@@ -78,7 +78,7 @@ def test_rows_that_threads_go_along_are_wide() -> None:
     def nearest(points, out):
         for i in range(points.shape[0]):
             best = 1e9
-            for d in range(points.shape[1]):
+            for d in range(32):
                 if points[i, d] < best:
                     best = points[i, d] * 0.5
             out[i] = best
