@@ -65,6 +65,13 @@ def normal_equations(x, y, xtx, xty):
                 xtx[a, b] += x[i, a] * x[i, b]
 
 
+def of_eight(x, xtx):
+    for i in range(x.shape[0]):
+        for a in range(8):
+            for b in range(8):
+                xtx[a, b] += x[i, a] * x[i, b]
+
+
 def triangle(x, c):
     for i in range(x.shape[0]):
         for a in range(x.shape[1]):
@@ -102,6 +109,12 @@ def test_the_gradients_of_a_layer(shape: tuple[int, int]) -> None:
 def test_few_sums_of_known_number_over_a_long_loop(n: int) -> None:
     steps = steps_of(normal_equations, whole(n, 3), whole(n), np.zeros((3, 3)), np.zeros(3))
     assert [step.split()[2] for step in steps if step.startswith("reduce i")] == ["8192", "4096"]
+
+
+@pytest.mark.parametrize("n", [0, 1, 1000])
+def test_a_block_has_all_of_a_small_matrix(n: int) -> None:
+    steps = steps_of(of_eight, whole(n, 8), np.zeros((8, 8)))
+    assert "tile a 8 b 8" in steps and "bind i.l block.z" in steps
 
 
 @pytest.mark.parametrize(("n", "k"), [(0, 3), (3, 0), (1, 1), (300, 5), (600, 70)])

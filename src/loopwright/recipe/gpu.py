@@ -86,6 +86,8 @@ from loopwright.steps.sink import Sink, set_before
 
 FEW = 64
 """Iterations of an outermost loop that are too few to be all the threads there are."""
+SMALL = 32
+"""Below which length a side of a matrix is one of a block of threads."""
 WAY = Tunable(
     "way to share out the nest",
     0,
@@ -412,7 +414,7 @@ def _perfect(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bo
 def _alone(partial: PartialSchedule, chain: Chain, free: list[For], first: int) -> list[Bound]:
     inner = chain[-1].name
     x = along_x(partial, chain[-1], free)
-    outer = [loop for loop in free if loop is not x][:2]
+    outer = _short_ones_last([loop for loop in free if loop is not x][:2], x)
     why = why_along(partial, x)
     places = [loop.name for loop in chain[first:]]
     band = isolate(partial, inner, places[0], why) if len(places) > 1 else (inner,)
@@ -470,10 +472,18 @@ def _whole(partial: PartialSchedule, chain: Chain, free: list[For], least: int =
     return [] if len(taken) > 3 else _outermost(partial, taken)
 
 
+def _short_ones_last(outer: list[For], x: For) -> list[For]:
+    """Two loops around `x` in the order for a grid: one that is short, as `x` is, shares blocks with it, so that what
+    the longer one moves is read once for all of a small matrix."""
+    trips = [trip_of(loop) for loop in (*outer, x)]
+    are_small = len(outer) == 2 and all(one is not None and one < SMALL for one in (trips[0], trips[-1]))
+    return outer[::-1] if are_small and (trips[1] or SMALL) >= SMALL else outer
+
+
 def _outermost(partial: PartialSchedule, taken: list[For]) -> list[Bound]:
     """Up to three loops around one another with nothing between them."""
     x = along_x(partial, taken[-1], taken)
-    order = [*[loop for loop in taken if loop is not x][:2], x]
+    order = [*_short_ones_last([loop for loop in taken if loop is not x][:2], x), x]
     if len(taken) == 1:
         return in_blocks(partial, [x.name], f"iterations of '{user_name(x.name)}' are independent")
     why = why_along(partial, x)
