@@ -23,12 +23,11 @@ from loopwright.steps.forward import Forward
 
 
 def sums_apart(partial: PartialSchedule) -> None:
-    """Cut such sums off the nests that they stand in."""
+    """Cut such sums off the nests that they stand in, unless additions have to keep their order."""
+    if partial.strict:
+        return
     seen = set[str]()
-    while (
-        not partial.strict
-        and (found := next((one for one in _candidates(partial) if one[1] not in seen), None)) is not None
-    ):
+    while (found := next((one for one in _candidates(partial) if one[1] not in seen), None)) is not None:
         loop, target = found
         seen.add(target)
         with partial.together():
@@ -102,9 +101,7 @@ def _needed(partial: PartialSchedule, name: str, inner: str, target: str) -> set
     body = _body(partial, name)
     adds = [stmt for stmt in _body(partial, inner) if isinstance(stmt, Store) and _adds(stmt, target)]
     between = {one.name for one in partial.around(inner)}
-    own = {one for stmt in body if getattr(stmt, "name", "") not in between for one in names_assigned((stmt,))} | {
-        stmt.name for stmt in body if isinstance(stmt, Assign)
-    }
+    own = names_assigned(tuple(stmt for stmt in body if not isinstance(stmt, For) or stmt.name not in between))
     if {load.array for stmt in adds for load in _loads(stmt)} & arrays_made(body):
         raise NotTaken
     return (own - between) & names_read(tuple(adds))
