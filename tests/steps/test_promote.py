@@ -242,6 +242,24 @@ def test_an_element_of_what_the_call_makes_may_be_stored_unchanged(tmp_path: Pat
         assert rejection is not None and "may run without using any element" in rejection.reason
 
 
+def test_a_size_that_changes_is_no_size() -> None:
+    text = """
+kernel counted(a: float64[1] C, b: float64[1] C, n: int64):
+    var m: int64
+    m = n
+    allocate c: float64[m] = 0.0
+    m = n + 5
+    for i in 0 .. m:
+        for k in 0 .. size(a, 0):
+            if i < n:
+                if a[k] > 1.0:
+                    c[i] = c[i] + a[k]
+    b[0] = c[0]
+"""
+    rejection = Promote("c", "k").illegal(*known(text), strict=True)
+    assert rejection is not None and "may run without using any element" in rejection.reason
+
+
 def test_what_runs_zero_times_touches_nothing() -> None:
     """No element is copied that the loop does not use, so that no call fails that did not fail before."""
     short: list[list[object]] = [[numbers(0), numbers(0), np.zeros(0, int), n, m] for n, m in ((0, 1), (1, 0), (-3, 5))]

@@ -329,8 +329,8 @@ def _is_there(kernel: Kernel, loop: For, array: str, index: tuple[Expr, ...]) ->
     copied and put back unused."""
     shapes = [stmt.shape for stmt in statements(kernel.body, Allocate) if stmt.array == array]
     shapes += [one.shape for one in kernel.results if one.name == array]
-    around = loops_around(kernel, loop)
-    if len(shapes) != 1 or len(shapes[0]) != len(index):
+    around, changing = loops_around(kernel, loop), names_assigned(kernel.body)
+    if len(shapes) != 1 or len(shapes[0]) != len(index) or any(names_in(size) & changing for size in shapes[0]):
         return False
     for axis, size in zip(index, shapes[0], strict=True):
         outer = around.get(axis.name) if isinstance(axis, Var) else None
