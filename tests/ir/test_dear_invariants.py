@@ -49,6 +49,7 @@ def test_what_is_the_same_for_all_iterations_of_the_loop_around(value: str, name
         "s + (cos(b[j]) if c[i] > 0.0 else 0.0)",  # only computed under a condition
         "s + cos(s + b[j])",
         "s + cos(a[j, 0])",  # changes meanwhile
+        "checked(s, c[i] > 0.0, zero_division) + cos(b[j])",  # whose error would come first
     ],
 )
 def test_what_stays(value: str) -> None:

@@ -90,13 +90,18 @@ def _named(body: Body, around: tuple[For, ...], taken: set[str]) -> Body:
     for stmt in body:
         if isinstance(stmt, For):
             found.append(replace(stmt, body=_named(stmt.body, (*around, stmt), taken)))
-        elif isinstance(stmt, Assign | Store) and len(around) > 1:
+        elif isinstance(stmt, Assign | Store) and len(around) > 1 and not _may_end(stmt):
             named: list[Stmt] = []
             value = _without(stmt.value, around, taken, named)
             found += [*named, replace(stmt, value=value) if named else stmt]
         else:
             found.append(with_bodies(stmt, tuple(_named(inner, (), taken) for inner in bodies(stmt))))
     return tuple(found)
+
+
+def _may_end(stmt: Stmt) -> bool:
+    """Whether a statement tests something besides its indices: an error of that comes before those of other parts."""
+    return any(has(own, Checked) for own in own_expressions(stmt))
 
 
 def _without(expr: Expr, around: tuple[For, ...], taken: set[str], named: list[Stmt]) -> Expr:
