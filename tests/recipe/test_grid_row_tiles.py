@@ -78,6 +78,21 @@ def test_what_lies_side_by_side_anyway_and_running_sums_have_none(kernel: Any) -
     assert not any(step.startswith("stage") for step in steps_of(kernel, 70, 5))
 
 
+def of_eight(a, b, c, d, e, f, g, out):
+    for i in range(a.shape[0]):
+        s = 1.0
+        for t in range(a.shape[1]):
+            s = 0.5 * s + a[i, t] - b[i, t] + c[i, t] - d[i, t] + e[i, t] - f[i, t] + g[i, t]
+            out[i, t] = s
+
+
+def test_tiles_have_room_in_shared_memory() -> None:
+    arguments = [whole(1030, 70) for _ in range(8)]
+    found = agree(of_eight, *arguments, strict=False)
+    steps = [str(decision.step).split()[0] for decision in found.analysed.recipe.decisions]
+    assert steps.count("stage") == 5 and "promote" in steps  # 6 tiles of 7.75 KiB
+
+
 def test_nothing_is_lost_where_arrays_overlap() -> None:
     x = whole(1100, 100)
     wanted = x.copy()

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from loopwright.ir.nodes import Allocate, Body, For, While
+from loopwright.ir.nodes import Allocate, Body, For, Load, While
 from loopwright.ir.queries import arrays_made, arrays_stored, contains, names_assigned, names_read
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import loops, statements
@@ -107,16 +107,23 @@ def _tiles(partial: PartialSchedule, row: str, column: str, warp: int, why: str)
     """Bring what is read to shared memory, and what is written from there; the loops of copies that threads share."""
     body: Body = partial.around(column)[-1].body
     written = arrays_stored(body)
-    arrays = [walk.array for walk in partial.walks() if walk.strides.get(column) in (1, -1) and _is_in(body, walk.stmt)]
-    for array in dict.fromkeys(arrays):
-        if array not in written and partial.allows(stage := Stage(array, row, warp)):
-            partial.take(stage, why, anew=True)
-            yield []
+    sizes = {
+        walk.array: warp * COLUMNS * (walk.node if isinstance(walk.node, Load) else walk.node.value).type.size_bytes
+        for walk in partial.walks()
+        if walk.strides.get(column) in (1, -1) and _is_in(body, walk.stmt)
+    }
+    room = partial.facts.gpu.shared_bytes  # of more arrays than have room, some stay where they are
     for array in sorted(written):
         if partial.allows(carry := Carry(array, column)):
             partial.take(carry, why, anew=True)
-        if array in arrays and partial.allows(step := Promote(array, row, whole=True)):
-            yield list(made(partial, step, why, anew=True))[1::2]
+    for array in sorted(sizes, key=lambda one: one not in written):
+        if sizes[array] > room:
+            continue
+        step = Promote(array, row, whole=True) if array in written else Stage(array, row, warp)
+        if partial.allows(step):
+            loops_made = list(made(partial, step, why, anew=True))
+            room -= sizes[array]
+            yield loops_made[1::2] if array in written else []
 
 
 def _is_in(body: Body, stmt: object) -> bool:
