@@ -1,12 +1,15 @@
-"""How far each access moves in memory with every loop around it: what the choice of a loop order rests on."""
+"""How far each access moves in memory with every loop around it: what the choice of a loop order rests on. Quotients,
+remainders and ends that indices are clamped to count as what they mostly are: `i // 2` moves by one at most, `i % n`
+and `min(i, n - 1)` as `i` does."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 
+from loopwright.analysis.affine import Affine, Symbol
 from loopwright.analysis.effort import LOCK
-from loopwright.analysis.trace import Access, Trace, traced
+from loopwright.analysis.trace import Access, LoopNote, Trace, traced
 from loopwright.ir.nodes import ArrayParam, Kernel, Load, Stmt, Store
 
 FAR = 1 << 40
@@ -36,24 +39,60 @@ def walks(kernel: Kernel) -> tuple[AccessStrides, ...]:
     with LOCK:
         notes = traced(kernel)
         arrays = {param.name: param for param in kernel.params if isinstance(param, ArrayParam)}
-        return tuple(_walk(notes, access, arrays.get(access.array)) for access in notes.accesses)
+        origins = {symbol: key for key, symbol in notes.state.table.by_key.items() if symbol.role == "opaque"}
+        return tuple(_walk(notes, access, arrays.get(access.array), origins) for access in notes.accesses)
 
 
-def _walk(notes: Trace, access: Access, param: ArrayParam | None) -> AccessStrides:
-    strides = {name: _stride(notes, access, param, name) for name in access.stack if name in notes.loops}
+Origins = Mapping[Symbol, Hashable]
+"""What symbols that are no form of others were made from, by these."""
+
+
+def _walk(notes: Trace, access: Access, param: ArrayParam | None, origins: Origins) -> AccessStrides:
+    strides = {name: _stride(notes, access, param, name, origins) for name in access.stack if name in notes.loops}
     return AccessStrides(access.node, access.stmt, strides)
 
 
-def _stride(notes: Trace, access: Access, param: ArrayParam | None, name: str) -> int | None:
+def _stride(notes: Trace, access: Access, param: ArrayParam | None, name: str, origins: Origins) -> int | None:
     note = notes.loops[name]
     layout = "C" if param is None else param.layout
     pairs = len(access.index) - 2 if param is not None and param.is_pairs else -1
     total = 0
     unit = {"C": len(access.index) - 1, "last": len(access.index) - 1, "F": 0, "first": 0}.get(layout, -1)
     for axis, index in enumerate(access.index):
-        if any(name in s.birth and s is not note.symbol and s.role == "opaque" for s in index.symbols):
+        coefficient = _rate(index, note, origins)
+        if coefficient is None:
             return None
-        coefficient = index.coefficient(note.symbol) * (note.step or 1)
         if coefficient:
             total += coefficient if axis == unit else 2 * coefficient if axis == pairs else FAR
     return total
+
+
+def _rate(form: Affine, note: LoopNote, origins: Origins) -> int | None:
+    """How far a form moves from one iteration of a loop to the next; None where that depends on data."""
+    total = form.coefficient(note.symbol) * (note.step or 1)
+    for symbol, times in form.terms:
+        if symbol.role == "opaque" and symbol is not note.symbol and note.loop.name in symbol.birth:
+            rate = _rate_of(origins.get(symbol), note, origins)
+            if rate is None:
+                return None
+            total += times * rate
+    return total
+
+
+def _rate_of(origin: Hashable, note: LoopNote, origins: Origins) -> int | None:
+    """The same of a symbol that was made so."""
+    match origin:
+        case ("floor", Affine() as form, int(divisor)):
+            rate = _rate(form, note, origins)
+            return rate if rate is None else _least_away(rate, divisor)
+        case ("mod", Affine() as form, _):
+            return _rate(form, note, origins)
+        case ("min" | "max", Affine() as left, Affine() as right):
+            a, b = _rate(left, note, origins), _rate(right, note, origins)
+            return None if a is None or b is None else max(a, b, key=abs)
+    return None
+
+
+def _least_away(rate: int, divisor: int) -> int:
+    """A rate divided, rounded away from zero."""
+    return -(-rate // divisor) if rate > 0 else rate // divisor

@@ -13,6 +13,8 @@ the sine of each angle, which is computed again for each pixel of a picture, or 
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import replace
 
 from loopwright.ir.nodes import (
@@ -33,7 +35,7 @@ from loopwright.ir.nodes import (
     Var,
 )
 from loopwright.ir.queries import arrays_made, arrays_stored, fresh, has, names_assigned, names_in, names_of
-from loopwright.ir.walk import bodies, children, own_expressions, subexpressions, with_bodies, with_children
+from loopwright.ir.walk import bodies, children, own_expressions, statements, subexpressions, with_bodies, with_children
 
 CHEAP = frozenset(
     [
@@ -55,8 +57,8 @@ CHEAP = frozenset(
     ]
 )
 """Functions that take a few instructions."""
-MOST = 4096
-"""Elements of a table along two loops of known length."""
+MOST = 1 << 16
+"""Elements of a table along two loops of known length: half of a second cache."""
 
 
 def dear_invariants_named(kernel: Kernel) -> Kernel:
@@ -87,13 +89,17 @@ def is_dear(expr: Expr) -> bool:
 def _named(body: Body, around: tuple[For, ...], taken: set[str]) -> Body:
     """A body in these loops, each right inside the one before."""
     found: list[Stmt] = []
+    worth: dict[str, Expr] = {}
+    times = Counter(stmt.name for stmt in statements(body, Assign))
     for stmt in body:
         if isinstance(stmt, For):
             found.append(replace(stmt, body=_named(stmt.body, (*around, stmt), taken)))
         elif isinstance(stmt, Assign | Store) and len(around) > 1 and not _may_end(stmt):
             named: list[Stmt] = []
-            value = _without(stmt.value, around, taken, named)
+            value = _without(stmt.value, around, taken, named, worth)
             found += [*named, replace(stmt, value=value) if named else stmt]
+            if isinstance(stmt, Assign) and times[stmt.name] == 1:
+                worth[stmt.name] = _put_in(stmt.value, worth)
         else:
             found.append(with_bodies(stmt, tuple(_named(inner, (), taken) for inner in bodies(stmt))))
     return tuple(found)
@@ -104,20 +110,29 @@ def _may_end(stmt: Stmt) -> bool:
     return any(has(own, Checked) for own in own_expressions(stmt))
 
 
-def _without(expr: Expr, around: tuple[For, ...], taken: set[str], named: list[Stmt]) -> Expr:
+def _put_in(expr: Expr, worth: Mapping[str, Expr]) -> Expr:
+    """An expression with what scalars are worth in their place."""
+    if isinstance(expr, Var):
+        return worth.get(expr.name, expr)
+    return with_children(expr, tuple(_put_in(part, worth) for part in children(expr)))
+
+
+def _without(
+    expr: Expr, around: tuple[For, ...], taken: set[str], named: list[Stmt], worth: Mapping[str, Expr]
+) -> Expr:
     """The expression with scalars in place of the largest parts that are worth it; what sets these is added to a
-    list. What is only computed under a condition stays."""
+    list. What is only computed under a condition stays. worth: of scalars that the body sets before, and only once."""
     if isinstance(expr, Select | Logical | Checked):
         return expr
     dear = next(filter(is_dear, subexpressions(expr)), None)
     if dear is None:
         return expr
-    if _is_common(expr, around):
+    if _is_common(whole := _put_in(expr, worth), around):
         name = fresh(f"{dear.function}.1" if isinstance(dear, Call) else "power.1", taken)
         taken.add(name)
-        named.append(Assign(name, expr))
+        named.append(Assign(name, whole))
         return Var(name, expr.type)
-    return with_children(expr, tuple(_without(part, around, taken, named) for part in children(expr)))
+    return with_children(expr, tuple(_without(part, around, taken, named, worth) for part in children(expr)))
 
 
 def _is_common(expr: Expr, around: tuple[For, ...]) -> bool:

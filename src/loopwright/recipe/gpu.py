@@ -49,6 +49,7 @@ from loopwright.recipe.grid_keys import (
     rows_that_add,
     scattered,
 )
+from loopwright.recipe.grid_narrow import in_blocks_or_narrow_ones
 from loopwright.recipe.grid_panels import in_panels
 from loopwright.recipe.grid_parts import LEAST, few_columns, few_sums
 from loopwright.recipe.grid_products import contracted, perfect_run, why_along
@@ -58,6 +59,7 @@ from loopwright.recipe.grid_running import in_chunks_each_round, in_chunks_of_bl
 from loopwright.recipe.grid_scans import carried, in_chunks, in_chunks_of_threads
 from loopwright.recipe.grid_stencils import in_rows_or_short_ones
 from loopwright.recipe.grid_sums import few_rows, shared_sums
+from loopwright.recipe.grid_tables import tables_turned
 from loopwright.recipe.grid_tiles import Bound, transposed
 from loopwright.recipe.grid_totals import totals
 from loopwright.recipe.interchange import depends
@@ -173,6 +175,7 @@ def _recipe(
                 if needs_order:
                     done |= set(loops(partial.kernel)) - before  # what is left of a sum is not worth a grid
     grids = [grid for grid in grids if all(step.loop in loops(partial.kernel) for step, _ in grid.bound)]
+    tables_turned(partial, (step for grid in grids for step, _ in grid.bound))
     present = partial.present_facts()
     for grid in grids:
         _bind(partial, grid, present)
@@ -490,7 +493,7 @@ def _outermost(partial: PartialSchedule, taken: list[For]) -> list[Bound]:
     unbound(partial, taken)
     if order != taken:
         partial.take(Reorder(tuple(loop.name for loop in order)), why)
-    return in_blocks(partial, [loop.name for loop in order], why)
+    return in_blocks_or_narrow_ones(partial, [loop.name for loop in order], why)
 
 
 def _all_but_short(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bound]:

@@ -54,6 +54,8 @@ TOGETHER = Tunable(
     "what is loaded for one element serves the others, at the price of registers",
     words=("no", "yes"),
 )
+NARROW, NARROW_ROWS, NARROW_COLUMNS = 16, 32, 8
+"""Below so many iterations a loop along columns is narrow; rows and columns of threads then."""
 MOST_ROWS = 64
 """Rows of threads where columns are few."""
 DOWN = Tunable("loop along y", 0, (0, 1, 2), "neighbouring rows of threads share what does not depend on it")
@@ -79,13 +81,13 @@ still as many threads as a large GPU runs at once for a plane of a thousand elem
 def in_blocks(partial: PartialSchedule, names: list[str], why: str) -> list[Bound]:
     """Cut loops around one another into blocks."""
     x = names[-1]
-    holds_loops = any(_takes_long(stmt) for stmt in statements(partial.around(x)[-1].body, For, While))
+    holds_loops = any(takes_long(stmt) for stmt in statements(partial.around(x)[-1].body, For, While))
     if len(names) == 1:
         return _in_a_line(partial, x, holds_loops, why)
     return _in_rectangles(partial, names, why)
 
 
-def _takes_long(loop: For | While) -> bool:
+def takes_long(loop: For | While) -> bool:
     """Whether a loop inside an iteration has more than a few iterations."""
     return isinstance(loop, While) or (trip_of(loop) or LINE.default) > MOST_EACH
 
@@ -195,6 +197,8 @@ def _sides(partial: PartialSchedule, row: str, x: str) -> tuple[Tunable, Tunable
     threads."""
     there = loops(partial.kernel)
     trips = {name: trip_of(loop) for name in (row, x) if isinstance(loop := there[name], For)}
+    if partial.narrow.get(x):
+        return replace(ROWS, default=NARROW_ROWS), replace(COLUMNS, default=NARROW_COLUMNS)
     rows, columns = _at_most(ROWS, trips[row]), _at_most(COLUMNS, trips[x])
     all_threads = ROWS.default * COLUMNS.default
     if columns < COLUMNS.default:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from loopwright.analysis.strides import AccessStrides
 from loopwright.ir.linear import parted
-from loopwright.ir.nodes import Allocate, Binary, Body, Const, Dim, For, Run, Var, While
+from loopwright.ir.nodes import Allocate, Body, Const, Dim, For, Run, Var, While
 from loopwright.ir.queries import contains
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import bodies, loops, statements
@@ -23,7 +23,7 @@ from loopwright.recipe.interchange import depends
 from loopwright.recipe.partial_schedule import NotTaken, PartialSchedule, made, whole
 from loopwright.recipe.tunable import Tunable
 from loopwright.steps.bind import Bind
-from loopwright.steps.extent import trip_of
+from loopwright.steps.extent import most_trips_of, trip_of
 from loopwright.steps.reduce import Reduce
 from loopwright.steps.specialize import LARGE, TIMES, Specialize
 from loopwright.steps.split import Split
@@ -38,6 +38,8 @@ DOWN = Tunable("threads that share a column", 32, (4, 8, 16, 32), SHARING)
 """Columns of a block, and the threads that share each."""
 THREADS = 256
 """Of a block in which several rows are."""
+SMALL_PLANE = 16
+"""Elements for each thread of a warp, up to which it has a plane for itself."""
 DOWN_A_PLANE = 16
 """Rows of threads that share what is not a row but several."""
 LONG_COLUMN = 128
@@ -103,7 +105,7 @@ def planes_of_loops(partial: PartialSchedule, run: list[For]) -> list[Bound]:
     far = [one for one in far if any(one.get(loop.name) not in (0, 1, -1) for loop in run)]
     if not any(one.get(name) in (1, -1) for one in far for name in inner):
         raise NotTaken
-    trips = [trip_of(nest[-1]) for nest in nests]
+    trips = [most_trips_of(nest[-1]) for nest in nests]
     if max((trip or SHARERS[-1][0] for trip in trips), default=0) < SHARERS[-1][0]:
         raise NotTaken
     inner_loops = [[loop.name for loop in nest] for nest in nests]
@@ -128,7 +130,7 @@ def planes_of_loops(partial: PartialSchedule, run: list[For]) -> list[Bound]:
 
 def _planes(partial: PartialSchedule, outer: list[str], nests: list[list[str]]) -> list[Bound]:
     """A block for each iteration of the last of the outer loops, whose threads share the innermost two of each nest."""
-    across, down = partial.facts.gpu.warp, min(DOWN_A_PLANE, partial.facts.gpu.threads // partial.facts.gpu.warp)
+    across, down = _sides_of_planes(partial, nests)
     *around, each = outer
     why = f"{down} x {across} threads, a block, share each '{user_name(each)}', whose rows lie side by side"
     threads: list[Bind] = []
@@ -137,6 +139,19 @@ def _planes(partial: PartialSchedule, outer: list[str], nests: list[list[str]]) 
     runs: tuple[Run, ...] = ("block.y", "block.z")
     places = [Bind(name, run) for name, run in zip(reversed(around), runs, strict=False)]
     return _bindable(partial, [*reversed(places), Bind(each, "block.x"), *threads], why)
+
+
+def _sides_of_planes(partial: PartialSchedule, nests: list[list[str]]) -> tuple[int, int]:
+    """Threads along rows of planes, and rows of threads. Of planes that are known to be small a warp has a whole one,
+    whose threads put sums together without waiting for others."""
+    warp = partial.facts.gpu.warp
+    there = {loop.name: loop for loop in statements(partial.kernel.body, For)}
+    sides = [[most_trips_of(there[name]) for name in nest[-2:]] for nest in nests]
+    known = [(rows, row) for rows, row in sides if rows is not None and row is not None]
+    if len(known) < len(sides) or max(rows * row for rows, row in known) > SMALL_PLANE * warp:
+        return warp, min(DOWN_A_PLANE, partial.facts.gpu.threads // warp)
+    across = min(warp, 1 << (max(row for _, row in known) - 1).bit_length())
+    return across, warp // across
 
 
 def nest_of(partial: PartialSchedule, loop: For) -> list[For]:
@@ -223,7 +238,7 @@ def length_of(along: list[For]) -> Var | Dim | None:
 def in_rows(partial: PartialSchedule, row: SharedRow, along: list[For]) -> list[Bound]:
     """Rows whose elements lie side by side: as many threads for each as its length is worth. along: the loops that the
     threads share. Raises NotTaken."""
-    trips = [trip for trip in map(_longest, along) if trip is not None]
+    trips = [trip for trip in map(most_trips_of, along) if trip is not None]
     if len(trips) == len(along):
         threads = next((threads for number, threads in SHARERS if max(trips) >= number), 1)
         return _shared_by(partial, row, threads)
@@ -252,14 +267,6 @@ def rows_alike(partial: PartialSchedule, row: SharedRow, each: For) -> list[Boun
     elif trip >= MANY:
         raise NotTaken
     return [*found, *in_rows(partial, row, [partial.around(name)[-1] for name in row.shared])]
-
-
-def _longest(loop: For) -> int | None:
-    """How many iterations a loop has, or has at most."""
-    upper, lower = loop.upper, loop.lower
-    if isinstance(upper, Binary) and upper.op == "min" and lower == Const(0, lower.type):
-        return next((int(part.value) for part in (upper.left, upper.right) if isinstance(part, Const)), None)
-    return trip_of(loop)
 
 
 def _shared_by(partial: PartialSchedule, row: SharedRow, threads: int) -> list[Bound]:
@@ -325,7 +332,7 @@ def _a_thread_each(partial: PartialSchedule, row: SharedRow) -> list[Bound]:
 def in_columns(partial: PartialSchedule, row: SharedRow, along: list[For]) -> list[Bound]:
     """Columns, of which neighbouring ones lie side by side: a block has some, and several threads share each, where it
     is long enough. along: the loops that the threads share. Raises NotTaken."""
-    trips = [trip for trip in map(_longest, along) if trip is not None]
+    trips = [trip for trip in map(most_trips_of, along) if trip is not None]
     if len(trips) == len(along):
         return _a_thread_each(partial, row) if max(trips) < LONG_COLUMN else _several_down(partial, row)
     names = version(partial, row.outer[0], length_of(along), LONG_COLUMN)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from math import gcd
 
 from loopwright.ir.linear import apart, parted
@@ -58,6 +59,32 @@ def trip_of(loop: For) -> int | None:
         return None
     distance = apart(loop.upper, loop.lower)
     return None if distance is None else len(range(0, distance, int(loop.step.value)))
+
+
+def most_trips_of(loop: For) -> int | None:
+    """A constant that the number of iterations does not exceed, as that of a slice of 16 elements that may end before;
+    None where none is to be seen."""
+    if not isinstance(loop.step, Const) or int(loop.step.value) <= 0:
+        return trip_of(loop)
+    distance = _most_above(loop.upper, loop.lower)
+    return None if distance is None else len(range(0, distance, int(loop.step.value)))
+
+
+def _most_above(expr: Expr, base: Expr) -> int | None:
+    """How far above another an expression is at most, where a constant is to be seen."""
+    if (distance := apart(expr, base)) is not None:
+        return distance
+    match expr:
+        case Binary(op="min", left=left, right=right):
+            found = [one for one in (_most_above(left, base), _most_above(right, base)) if one is not None]
+            return min(found, default=None)
+        case Binary(op="max", left=left, right=right):
+            a, b = _most_above(left, base), _most_above(right, base)
+            return None if a is None or b is None else max(a, b)
+        case Binary(op="add" | "sub", left=Binary(op="min" | "max") as ends):
+            moved = [replace(expr, left=end) for end in (ends.left, ends.right)]
+            return _most_above(replace(ends, left=moved[0], right=moved[1]), base)
+    return None
 
 
 def surely_runs(loop: For, around: Mapping[str, For]) -> bool:

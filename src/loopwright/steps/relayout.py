@@ -9,9 +9,9 @@ from typing import ClassVar, Self
 from loopwright.analysis.facts import Facts
 from loopwright.analysis.trace import escapes
 from loopwright.ir.data_layout import DataLayout
-from loopwright.ir.nodes import Body, Checked, For, Kernel, Load, Return, Store, While
-from loopwright.ir.queries import accesses, arrays_loaded, arrays_stored, contains, names_of
-from loopwright.ir.walk import expressions, loops, statements
+from loopwright.ir.nodes import Allocate, Body, Checked, Dim, Expr, For, Kernel, Load, Return, Store, While
+from loopwright.ir.queries import accesses, arrays_loaded, arrays_measured, arrays_stored, contains, names_of
+from loopwright.ir.walk import expressions, loops, rewrite_expr, statements
 from loopwright.steps.draft import finished, with_statement
 from loopwright.steps.extent import marked
 from loopwright.steps.nest import overlapping, size_of, too_large
@@ -74,7 +74,7 @@ class Relayout(Step):
             return shadows
         return (
             marked(inside)
-            or self._seen_outside(inside, shadows, facts)
+            or (None if self._own(kernel, inside) else self._seen_outside(inside, shadows, facts))
             or _unsaid(inside, shadows, facts)
             or too_large(kernel, 8 * sum(len(one.members) for one in shadows) + size_of(inside) // 2)
         )
@@ -113,6 +113,8 @@ class Relayout(Step):
         assert not isinstance(inside, Rejection)
         shadows = shadows_of(kernel, self.array, inside, self.layout)
         assert not isinstance(shadows, Rejection)
+        if (own := self._own(kernel, inside)) is not None:
+            return _kept_so(kernel, own, shadows)
         used, written = arrays_loaded(inside) | arrays_stored(inside), arrays_stored(inside)
         taken = names_of(kernel) | {one.name for one in shadows}
         new = (
@@ -125,6 +127,14 @@ class Relayout(Step):
             return finished(with_statement(kernel, inside[0], new), kernel)
         at = next(k for k, stmt in enumerate(kernel.body) if stmt is inside[0])
         return finished(replace(kernel, body=(*kernel.body[:at], *new, *kernel.body[at + len(inside) :])), kernel)
+
+    def _own(self, kernel: Kernel, inside: Body) -> Allocate | None:
+        """What makes the array, where it is the kernel's own and is used nowhere else: nobody sees another layout."""
+        made = [stmt for stmt in kernel.body if isinstance(stmt, Allocate) and stmt.array == self.array]
+        everywhere, here = (sum(node.array == self.array for node in accesses(body)) for body in (kernel.body, inside))
+        given = {*(param.name for param in kernel.arrays), *(result.name for result in kernel.results)}
+        is_its = self.array not in given and everywhere == here
+        return made[0] if len(made) == 1 and is_its and inside[0] is not made[0] else None
 
     @classmethod
     def candidates(cls, kernel: Kernel) -> Iterable[Self]:
@@ -142,6 +152,22 @@ class Relayout(Step):
                 elif members[0].rank > 1:
                     axes = map(str, reversed(range(members[0].rank)))
                     yield cls(array, ("order", *axes), loop=loop.name)
+
+
+def _kept_so(kernel: Kernel, own: Allocate, shadows: tuple[Shadow, ...]) -> Kernel:
+    """The kernel with one of its own arrays in the new layout from the beginning."""
+    (shadow,) = shadows
+    body = redirected(kernel.body, shadows)
+    at = next(place for place, stmt in enumerate(body) if stmt == own)
+    new = replace(shadow.allocate(), fill=own.fill)
+    if own.array in arrays_measured(body):
+        return finished(replace(kernel, body=(*body[:at], own, new, *body[at + 1 :])), kernel)
+
+    def told(part: Expr) -> Expr:
+        return own.shape[part.axis] if isinstance(part, Dim) and part.array == own.array else part
+
+    new = replace(new, shape=tuple(rewrite_expr(size, told) for size in new.shape))
+    return finished(replace(kernel, body=(*body[:at], new, *body[at + 1 :])), kernel)
 
 
 def _ends(kernel: Kernel) -> bool:
