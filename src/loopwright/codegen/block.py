@@ -37,7 +37,7 @@ from loopwright.codegen.thread_reduction import (
     put_together,
 )
 from loopwright.codegen.thread_scan import write_totals_before
-from loopwright.codegen.unrolling import UNROLLED
+from loopwright.codegen.unrolling import TOGETHER, UNROLLED
 from loopwright.codegen.vector_accesses import write_in_thread
 from loopwright.ir.code import AlignedArray, SharedArray
 from loopwright.ir.gpu_target import AXES
@@ -52,8 +52,10 @@ from loopwright.ir.nodes import (
     If,
     Stmt,
     Store,
+    While,
 )
 from loopwright.ir.queries import arrays_loaded, arrays_made, arrays_stored, contains
+from loopwright.ir.walk import statements
 from loopwright.steps.extent import extent_of, stretch_of, trip_of
 from loopwright.steps.limits import terms
 from loopwright.steps.nest import step_of
@@ -61,11 +63,18 @@ from loopwright.steps.threads import THREADS, band_of, constant_size, has_thread
 
 InThread = Callable[[For, GpuWriter], None]
 IN_A_PART = 64  # operations of a thread, at least
+BRIEF = 64  # iterations
 
 
 def _sets_both(stmt: Stmt) -> bool:
     """Whether a statement sets elements and scalars; see steps/grids.py, `writes_alike`."""
     return contains((stmt,), Store) and contains((stmt,), Assign)
+
+
+def _is_brief(loop: For) -> bool:
+    """Whether a loop has a few iterations, of which each thread does little: those around it ask often enough."""
+    inside = list(statements(loop.body, For, While))
+    return 0 < (extent_of(loop) or 0) <= BRIEF and all(isinstance(one, For) and one.run in THREADS for one in inside)
 
 
 @dataclass
@@ -144,6 +153,12 @@ class Whole:
                     self.body(stmt.otherwise)
                 self.read |= after[0]
                 self.written |= after[1]
+            case For() if self._is_free(stmt):
+                self._meet((stmt,))  # once, for all iterations
+                before = set(self.read), set(self.written)
+                self.read, self.written = set(), set()
+                self._repeated(stmt)
+                self.read, self.written = before
             case For():
                 before = set(self.read), set(self.written)
                 # The next iteration begins where the last one ended: with what that has touched.
@@ -153,6 +168,18 @@ class Whole:
                 self._repeated(stmt)
                 self.read |= before[0]  # where there was no iteration, there was no barrier
                 self.written |= before[1]
+
+    def _is_free(self, loop: For) -> bool:
+        """Whether iterations of a loop touch nothing that others of them write, so that threads may be in several."""
+        found = self.w.facts.loops.get(loop.name)
+        return (
+            found is not None
+            and found.verdict == "parallel"
+            and not found.alike
+            and not arrays_made(loop.body)
+            and not arrays_stored(loop.body) & set(found.private)
+            and not contains(loop.body, Break, Continue)
+        )
 
     def _ahead(self, loop: For, found: Rounds) -> None:
         """A loop with tiles that arrive while others are used."""
@@ -179,8 +206,10 @@ class Whole:
             head = f"int64_t {variable} = {lower}; {variable} < lw_upper; {variable} += {step}"
             with w.block():
                 w.line(f"const int64_t lw_upper = {upper};")
-                with w.loop(head, loop.name):
-                    self._ask(every(variable, step_of(loop)))
+                brief = _is_brief(loop)
+                with w.loop(head, loop.name, unroll=TOGETHER if brief and self._is_free(loop) else None):
+                    if not brief:
+                        self._ask(every(variable, step_of(loop)))
                     self.body(loop.body)
         else:
             with w.block():
