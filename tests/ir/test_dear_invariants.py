@@ -62,7 +62,8 @@ def test_tables_along_two_loops_are_small_or_as_large_as_an_array() -> None:
     body += "        b[0] = s\n"
     product = "float64(p * q)"
     assert "exp.1 = exp(float64(p * q))" in named(body.format("5", "7", product))
-    for end in ("m", "5000"):
+    assert "exp.1 = exp(float64(p * q))" in named(body.format("250", "256", product))
+    for end in ("m", "20000"):
         assert "exp.1" not in named(body.format("5", end, product))
     assert "exp.1 = exp(a[p, q])" in named(body.format("n", "m", "a[p, q]"))
 
@@ -72,3 +73,23 @@ def test_under_a_condition_nothing_is_named() -> None:
         "        for j in 0 .. m:\n            if c[i] > 0.0:\n                s = s + cos(b[j])\n        a[i, 0] = s\n"
     )
     assert "cos.1" not in named(text)
+
+
+HALVED = """        for j in 0 .. m:
+            h = {first}
+            {second}s = s + c[i] * cos(h)
+        a[i, 0] = s
+"""
+
+
+def test_scalars_that_were_set_before_are_what_they_are_worth() -> None:
+    head = HEAD.lstrip("\n").replace("    var s: float64\n", "    var s: float64\n    var h: float64\n")
+    for first, second, is_named in (
+        ("b[j] / 2.0", "", True),
+        ("c[i] / 2.0", "", False),  # the same for all of the inner loop
+        ("b[j] / 2.0", "h = h + c[i]\n            ", False),  # set twice
+        ("s + b[j]", "", False),
+    ):
+        kernel = dear_invariants_named(parse_kernel(head + HALVED.format(first=first, second=second)))
+        verify(kernel)
+        assert ("cos.1 = cos(b[j] / 2.0)" in print_kernel(kernel)) is is_named, first

@@ -45,6 +45,19 @@ def two_arrays(x, out):
         out[i, 0] = store
 
 
+def greatest_so_far(x, out):
+    for i in range(x.shape[0]):
+        m = 0.0
+        s = 1.0
+        for t in range(x.shape[1]):
+            if x[i, t] > m:
+                s = s * 0.5 + m
+                m = x[i, t]
+            else:
+                s += x[i, t] - m
+        out[i, 0] = m + s
+
+
 def by_columns(x, out):
     for i in range(x.shape[1]):
         for t in range(1, x.shape[0]):
@@ -100,3 +113,8 @@ def test_nothing_is_lost_where_arrays_overlap() -> None:
     with lw.options(device="emulated"):
         lw.kernel(smoothed)(x, x)
     np.testing.assert_array_equal(x, wanted)
+
+
+def test_scalars_that_either_branch_sets_are_in_registers() -> None:
+    steps = steps_of(greatest_so_far, 1061, 131)
+    assert {"promote m.x t", "promote s.x t", "stage x i.1.2 over 32"} <= set(steps)

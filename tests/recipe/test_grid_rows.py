@@ -340,3 +340,20 @@ def quadratic_forms(x, m, o):
 def test_many_small_planes_have_a_thread_each() -> None:
     found = agree(quadratic_forms, whole(70, 9), whole(9, 9), whole(70), strict=False)
     assert "specialize x.0 >= 65536 in q.1; split q.1 256; bind q block.x" in schedule_of(found)
+
+
+def blocks(x, out):
+    for a in range(out.shape[0]):
+        for b in range(out.shape[1]):
+            block = x[16 * a : 16 * a + 16, 12 * b : 12 * b + 12]
+            m = block.min()
+            out[a, b] = ((block - m) ** 2).sum() + block.max()
+
+
+@pytest.mark.parametrize("shape", [(0, 2), (1, 1), (3, 5)])
+def test_a_warp_has_a_small_plane(shape: tuple[int, int]) -> None:
+    x = RANDOM.integers(-9, 9, (16 * shape[0] + 3, 12 * shape[1])).astype(float)
+    found = agree(blocks, x, np.zeros(shape), strict=False)
+    steps = [str(decision.step) for decision in found.analysed.recipe.decisions]
+    assert "bind i thread.y 2" in steps
+    assert "bind j thread.x 16" in steps

@@ -238,3 +238,32 @@ def test_columns_need_not_be_there_where_the_loop_does_not_run() -> None:
         a = np.ones((n, 2))
         interpret(changed, [a, t])
         assert (a == 1.0).all()
+
+
+OWN = """
+kernel own(x: float64[2] C, out: float64[1] C):
+    var s: float64
+    allocate table: float64[{size}, size(x, 1)]{fill}
+    for i in 0 .. size(x, 0):
+        for j in 0 .. size(x, 1):
+            table[i, j] = x[i, j] * 2.0
+    for k in 0 .. size(x, 0):
+        s = 0.0
+        for j.1 in 0 .. size(x, 1):
+            s = s + table[k, j.1] * float64({measured})
+        out[k] = s
+"""
+
+
+@pytest.mark.parametrize("measured", ["1", "size(table, 0)"])
+@pytest.mark.parametrize("fill", ["", " = 0.0"])
+def test_an_array_of_the_kernels_own_has_the_layout_from_the_beginning(
+    measured: str, fill: str, tmp_path: Path
+) -> None:
+    draw = np.random.default_rng(5)
+    calls = [(draw.integers(-9, 9, (n, m)).astype(float), np.zeros(n)) for n, m in ((0, 3), (3, 0), (1, 1), (5, 7))]
+    text = OWN.format(size="size(x, 0)", fill=fill, measured=measured)
+    changed = print_kernel(check_same(text, "relayout table order 1 0", calls, tmp_path))
+    assert "table.in" not in changed
+    assert "table.back" not in changed
+    assert ("allocate table: " in changed) is ("table" in measured)

@@ -35,7 +35,16 @@ from loopwright.ir.nodes import (
     Var,
 )
 from loopwright.ir.queries import arrays_made, arrays_stored, fresh, has, names_assigned, names_in, names_of
-from loopwright.ir.walk import bodies, children, own_expressions, statements, subexpressions, with_bodies, with_children
+from loopwright.ir.walk import (
+    bodies,
+    children,
+    own_expressions,
+    rewrite_expr,
+    statements,
+    subexpressions,
+    with_bodies,
+    with_children,
+)
 
 CHEAP = frozenset(
     [
@@ -113,8 +122,12 @@ def _may_end(stmt: Stmt) -> bool:
 def _put_in(expr: Expr, worth: Mapping[str, Expr]) -> Expr:
     """An expression with what scalars are worth in their place."""
     if isinstance(expr, Var):
-        return worth.get(expr.name, expr)
+        return rewrite_expr(worth[expr.name], _anew) if expr.name in worth else expr
     return with_children(expr, tuple(_put_in(part, worth) for part in children(expr)))
+
+
+def _anew(expr: Expr) -> Expr:
+    return replace(expr, key=object()) if isinstance(expr, Load) else expr
 
 
 def _without(

@@ -1,0 +1,42 @@
+"""Versions for narrow inner loops: which nests get them, and what comes out, on the emulated device."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from codegen.on_gpu import agree
+
+RANDOM = np.random.default_rng(18)
+
+
+def halvings(a, o):
+    for i in range(a.shape[0]):
+        for j in range(a.shape[1]):
+            n = a[i, j]
+            for _ in range(40):
+                if n % 2 == 0:
+                    n = n // 2 + 3
+                else:
+                    n = n * 3 - 1
+                    if n > 1000:
+                        break
+            o[i, j] = n
+
+
+def plain(a, o):
+    for i in range(a.shape[0]):
+        for j in range(a.shape[1]):
+            o[i, j] = a[i, j] * 2
+
+
+@pytest.mark.parametrize("shape", [(0, 3), (5, 0), (70, 1), (70, 8), (9, 15), (9, 16), (3, 70)])
+def test_a_narrow_loop_has_more_rows_of_threads(shape: tuple[int, int]) -> None:
+    found = agree(halvings, RANDOM.integers(0, 99, shape), np.zeros(shape, np.int64), strict=False)
+    steps = [str(decision.step) for decision in found.analysed.recipe.decisions]
+    assert steps[:3] == ["specialize a.1 >= 16 in i", "tile i 8 j 32", "tile i.1 32 j.1 8"]
+
+
+def test_what_holds_no_loops_has_none() -> None:
+    found = agree(plain, RANDOM.integers(0, 99, (9, 9)), np.zeros((9, 9), np.int64), strict=False)
+    assert not any("tile i.1 32 j.1 8" in str(decision.step) for decision in found.analysed.recipe.decisions)
