@@ -144,3 +144,31 @@ def test_what_stands_between_the_rows_of_a_total_is_not_lost(function: Any) -> N
     kernel = lw.kernel(device="emulated")(function)
     np.testing.assert_allclose(kernel(p, m), function(p, m), rtol=1e-12)
     np.testing.assert_allclose(kernel(p[:, :5].copy(), m), function(p[:, :5], m), rtol=1e-12)
+
+
+def relaxed(label):
+    rounds = 0
+    changed = True
+    while changed:
+        changed = False
+        rounds += 1
+        new = label.copy()
+        for i in range(label.shape[0]):
+            for j in range(label.shape[1]):
+                best = label[i, j]
+                if i > 0:
+                    best = max(best, label[i - 1, j])
+                if j > 0:
+                    best = max(best, label[i, j - 1])
+                if best != label[i, j]:
+                    new[i, j] = best
+                    changed = True
+        label[:] = new
+    return rounds
+
+
+@pytest.mark.parametrize("shape", [(0, 3), (1, 1), (5, 9), (3, 70), (70, 64)])
+def test_whether_anything_has_changed_is_a_total(shape: tuple[int, int]) -> None:
+    found = agree(relaxed, RANDOM.integers(0, 9, shape))
+    steps = [str(decision.step) for decision in found.analysed.recipe.decisions]
+    assert any(step.startswith("reduce i") for step in steps)

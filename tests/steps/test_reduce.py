@@ -249,3 +249,42 @@ def test_parse_reads_what_str_writes() -> None:
         Reduce.parse(("i",))
     with pytest.raises(ValueError, match="LANES"):
         Reduce.parse(("i", "1"))
+
+
+FLAGS = """
+kernel flags(a: float64[1] C, b: float64[1] C) -> tuple(bool, bool, int64, int64, float64):
+    var some: bool
+    var all: bool
+    var seen: int64
+    var none: int64
+    var best: float64
+    some = False
+    all = True
+    seen = 0
+    none = 3
+    best = 1.0
+    for i in 0 .. size(a, 0):
+        if a[i] > 5.0:
+            b[i] = a[i] * 2.0
+            some = True
+            seen = 1
+        if a[i] < -5.0:
+            all = False
+            none = -2
+        best = max(best, a[i])
+    return some, all, seen, none, best
+"""
+
+
+@pytest.mark.parametrize("values", [[], [0.0] * 9, [6.0], [-6.0], [0.0, 7.0, 0.0, -9.0, 1.0, 8.0, -7.0]])
+def test_each_lane_has_flags_of_its_own(values: list[float]) -> None:
+    kernel, facts = known(FLAGS)
+    assert Reduce("i", 4).illegal(kernel, facts, strict=False) is None
+    after = Reduce("i", 4).apply(kernel)
+    verify(after)
+    assert {f"allocate {name}.x" for name in ("some", "all", "seen", "none", "best")} <= {
+        line.strip().split(":")[0] for line in print_kernel(after).splitlines()
+    }
+    a, mine, theirs = np.array(values), np.zeros(len(values)), np.zeros(len(values))
+    assert interpret(kernel, [a, mine]) == interpret(after, [a, theirs])
+    assert np.array_equal(mine, theirs)

@@ -14,12 +14,19 @@ from loopwright.analysis.guard import both, guard_of
 from loopwright.analysis.irregular import access_facts
 from loopwright.analysis.local_arrays import is_private
 from loopwright.analysis.pairs import in_pairs
-from loopwright.analysis.reductions import NotAReduction, array_updates, is_exact, one_op, scalar_reduction
+from loopwright.analysis.reductions import (
+    NotAReduction,
+    array_updates,
+    flag_reduction,
+    is_exact,
+    one_op,
+    scalar_reduction,
+)
 from loopwright.analysis.same_value import set_alike
 from loopwright.analysis.scalars import Names, Scalars, live_after, scalars_of
 from loopwright.analysis.trace import Access, LoopNote, Trace, escapes, keep, trace
 from loopwright.analysis.wording import conflict_of, reason_of, trip_count
-from loopwright.ir.nodes import Allocate, Assign, Break, Checked, Const, Continue, For, Kernel, Load, Store, While
+from loopwright.ir.nodes import Allocate, Break, Checked, Continue, For, Kernel, Load, Store, While
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import expressions, loops, statements
 
@@ -135,7 +142,7 @@ def _verdict(scene: _LoopQuestions, loop: For | While) -> LoopFacts:
     local = [stmt.array for stmt in statements(loop.body, Allocate)]
     reductions = list(_extremes(scene, loop, scalars))
     done = {reduction.target for reduction in reductions}
-    flags = {name: _flag_reduction(scene.kernel, loop, name) for name in scalars.flags if name not in done}
+    flags = {name: flag_reduction(scene.kernel, loop, name) for name in scalars.flags if name not in done}
     reductions += [found for found in flags.values() if found is not None]
     alike: list[str] = []
     obstacles = [*_form_obstacles(scene, loop), *_scalar_obstacles(scene, loop, scalars, reductions)]
@@ -310,19 +317,3 @@ def _extremes(scene: _LoopQuestions, loop: For | While, scalars: Scalars) -> Ite
         for name in (found.best, *found.others):
             if name not in scalars.private:
                 yield Reduction(name, found.op, "scalar", True, by=found.best, tie=tie, position=found.position)
-
-
-def _flag_reduction(kernel: Kernel, loop: For | While, name: str) -> Reduction | None:
-    """That of a scalar to which a loop assigns one constant; None where the kernel gives it values on both sides of
-    it, or those that nobody knows."""
-    value = next(stmt.value for stmt in statements(loop.body, Assign) if stmt.name == name)
-    assert isinstance(value, Const)
-    if value.type.kind == "bool":
-        return Reduction(name, "or" if value.value else "and", "scalar", True)
-    others = [stmt.value for stmt in statements(kernel.body, Assign) if stmt.name == name]
-    known = [int(other.value) for other in others if isinstance(other, Const)]
-    if len(known) < len(others) or any(param.name == name for param in kernel.params):
-        return None
-    if max(known) == value.value or min(known) == value.value:
-        return Reduction(name, "max" if max(known) == value.value else "min", "scalar", True)
-    return None

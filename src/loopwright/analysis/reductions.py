@@ -26,6 +26,7 @@ from loopwright.ir.nodes import (
     Expr,
     For,
     If,
+    Kernel,
     Load,
     Logical,
     Select,
@@ -120,6 +121,22 @@ def scalar_reduction(loop: For | While, name: str, type_: Scalar) -> Reduction:
         raise NotAReduction("is updated and also read")
     op = one_op(updates)
     return Reduction(name, op, "scalar", is_exact(op, type_))
+
+
+def flag_reduction(kernel: Kernel, loop: For | While, name: str) -> Reduction | None:
+    """That of a scalar to which a loop assigns one constant; None where the kernel gives it values on both sides of
+    it, or those that nobody knows."""
+    value = next(stmt.value for stmt in statements(loop.body, Assign) if stmt.name == name)
+    assert isinstance(value, Const)
+    if value.type.kind == "bool":
+        return Reduction(name, "or" if value.value else "and", "scalar", True)
+    others = [stmt.value for stmt in statements(kernel.body, Assign) if stmt.name == name]
+    known = [int(other.value) for other in others if isinstance(other, Const)]
+    if len(known) < len(others) or any(param.name == name for param in kernel.params):
+        return None
+    if max(known) == value.value or min(known) == value.value:
+        return Reduction(name, "max" if max(known) == value.value else "min", "scalar", True)
+    return None
 
 
 def array_updates(loop: For, array: str, type_: Scalar) -> list[Update]:

@@ -200,13 +200,13 @@ def scalars_of(loop: For | While, live: Names) -> Scalars:
     rest = [name for name in order if name not in inner.exposed]
     last = tuple(name for name in rest if name in live and name in sure)
     unsure = [name for name in rest if name in live and name not in sure]
-    flags = tuple(name for name in unsure if _one_flag(loop.body, name))
+    flags = tuple(name for name in unsure if one_flag(loop.body, name))
     kept = tuple(name for name in unsure if name not in flags)
     private = tuple(name for name in rest if name not in flags and name not in kept)
     return Scalars(private, last, flags, carried, kept)
 
 
-def _one_flag(body: Body, name: str) -> bool:
+def one_flag(body: Body, name: str) -> bool:
     """Whether a bool or a whole number is given one and the same constant at each of its assignments."""
     values = {stmt.value for stmt in statements(body, Assign) if stmt.name == name}
     return len(values) == 1 and all(isinstance(v, Const) and not v.type.is_float for v in values)

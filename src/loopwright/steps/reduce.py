@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from types import MappingProxyType
@@ -14,10 +14,12 @@ from loopwright.analysis.reductions import (
     NotAReduction,
     array_updates,
     combined,
+    flag_reduction,
     identity,
     one_op,
     scalar_reduction,
 )
+from loopwright.analysis.scalars import one_flag
 from loopwright.ir.linear import least, minus, most, number, plus, times, variable
 from loopwright.ir.nodes import (
     Allocate,
@@ -34,7 +36,7 @@ from loopwright.ir.nodes import (
     Store,
     Var,
 )
-from loopwright.ir.queries import arrays_made, arrays_stored, names_assigned, types_assigned
+from loopwright.ir.queries import arrays_made, arrays_stored, names_assigned, names_read, types_assigned
 from loopwright.ir.types import Scalar
 from loopwright.ir.walk import (
     bodies,
@@ -115,7 +117,8 @@ class Reduce(Step):
         elements = {fresh(f"{one.array}.e", taken): one for one in _elements(loop).values()}
         original, loop = loop, _in_scalars(loop, elements)
         lane, merge = fresh(f"{loop.name}.l", taken), fresh(f"{loop.name}.m", taken)
-        parts = partial_results(loop, variable(lane), variable(merge), taken, elements)
+        flags = tuple(_flags(kernel, loop))
+        parts = partial_results(loop, variable(lane), variable(merge), taken, elements, flags)
         inner = replace(self._inner(loop, lane), body=parts.body, asserted=False)
         count = self._count(loop)
         lanes = replace(loop, name=lane, lower=number(0), upper=count, step=number(1), asserted=False)
@@ -178,11 +181,17 @@ class PartialResults:
 
 
 def partial_results(
-    loop: For, lane: Expr, merge: Expr, taken: set[str], elements: Mapping[str, Store] = MappingProxyType({})
+    loop: For,
+    lane: Expr,
+    merge: Expr,
+    taken: set[str],
+    elements: Mapping[str, Store] = MappingProxyType({}),
+    flags: Sequence[tuple[Reduction, Scalar]] = (),
 ) -> PartialResults:
     """Of the scalars that a loop updates. lane: the place of a part's results in their arrays; merge: the same where
-    they are put together. taken: names that are there already; elements: those of scalars that stand for elements."""
-    found = list(_reductions(loop))
+    they are put together. taken: names that are there already; elements: those of scalars that stand for elements;
+    flags: of those that it gives one constant."""
+    found = [*_reductions(loop), *flags]
     groups = tuple(group_of(loop, one, taken) for one in extremes(loop))
     types = {reduction.target: type_ for reduction, type_ in found}
     types |= {name: type_ for one in groups for name, type_ in one.types.items()}
@@ -231,6 +240,18 @@ def _reductions(loop: For) -> Iterator[tuple[Reduction, Scalar]]:
     for name, type_ in types.items():
         with suppress(NotAReduction):
             yield scalar_reduction(loop, name, type_), type_
+
+
+def _flags(kernel: Kernel, loop: For) -> Iterator[tuple[Reduction, Scalar]]:
+    """The scalars to which the loop gives one constant, and which it does not read, with their types."""
+    others = names_read(loop.body) | {name for one in extremes(loop) for name in (one.best, *one.others)}
+    for name, type_ in types_assigned(loop.body).items():
+        if (
+            name not in others
+            and one_flag(loop.body, name)
+            and (found := flag_reduction(kernel, loop, name)) is not None
+        ):
+            yield found, type_
 
 
 def _no_element(loop: For, reduction: Reduction, facts: Facts) -> str:
