@@ -66,6 +66,7 @@ from loopwright.recipe.interchange import depends
 from loopwright.recipe.loop_fusion import loops_fused
 from loopwright.recipe.loop_normalization import counted
 from loopwright.recipe.loop_search import searched
+from loopwright.recipe.loops_in_turns import in_turns
 from loopwright.recipe.order_of_keys import in_order_of_keys, in_order_that_is_asked_for
 from loopwright.recipe.partial_schedule import Chain, NotTaken, PartialSchedule, ReasonedStep
 from loopwright.recipe.privatisation import with_arrays_of_their_own
@@ -86,8 +87,6 @@ from loopwright.steps.reorder import Reorder
 from loopwright.steps.schedule import Schedule
 from loopwright.steps.sink import Sink, set_before
 
-FEW = 64
-"""Iterations of an outermost loop that are too few to be all the threads there are."""
 SMALL = 32
 """Below which length a side of a matrix is one of a block of threads."""
 WAY = Tunable(
@@ -136,7 +135,7 @@ def _recipe(
         inspected(partial)
         counted(partial)
         loops_fused(partial, on_gpu=True)
-        _few_in_turns(partial)
+        in_turns(partial)
         searched(partial)
         hoisted(partial, on_gpu=True)
         with_arrays_of_their_own(partial)
@@ -182,17 +181,6 @@ def _recipe(
     alone, kernel = dict(partial.refusals), partial.kernel
     other = better_off(kernel, grids, alone, partial.rare) or each_a_launch(kernel, present, facts)
     return Recipe(tuple(partial.decisions), kernel, present, alone, other), has_parts
-
-
-def _few_in_turns(partial: PartialSchedule) -> None:
-    """Leave loops of few iterations, which hold several things that take many threads, to the host: as many threads as
-    they have iterations would do all of these."""
-    for name, loop in loops(partial.kernel).items():
-        if not isinstance(loop, For) or not 1 < (trip_of(loop) or 0) < FEW or len(partial.around(name)) > 1:
-            continue
-        inside = [one for one in statements(loop.body, For) if trip_of(one) is None]
-        if len(loop.body) > 1 and is_free_now(partial, loop) and any(is_free_now(partial, one) for one in inside):
-            partial.turns.add(name)
 
 
 def _in_new_order(partial: PartialSchedule) -> Iterator[list[Bound]]:

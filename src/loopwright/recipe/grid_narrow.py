@@ -6,7 +6,7 @@ from loopwright.ir.nodes import For, While
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import statements
 from loopwright.recipe.grid_blocks import NARROW, in_blocks, takes_long
-from loopwright.recipe.grid_rows import length_of, version
+from loopwright.recipe.grid_rows import is_known_long, length_of, version
 from loopwright.recipe.grid_tiles import Bound
 from loopwright.recipe.partial_schedule import PartialSchedule
 from loopwright.steps.extent import trip_of
@@ -18,7 +18,7 @@ def in_blocks_or_narrow_ones(partial: PartialSchedule, names: list[str], why: st
     x = partial.around(names[-1])[-1]
     if len(names) != 2 or trip_of(x) is not None or not any(map(takes_long, statements(x.body, For, While))):
         return in_blocks(partial, names, why)
-    narrow = version(partial, names[0], length_of([x]), NARROW)
+    narrow = None if is_known_long(partial, x, NARROW) else version(partial, names[0], length_of([x]), NARROW)
     bound = in_blocks(partial, names, why)
     if narrow is None:
         return bound

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from loopwright.analysis.strides import AccessStrides
 from loopwright.ir.linear import parted
-from loopwright.ir.nodes import Allocate, Body, Const, Dim, For, Run, Var, While
+from loopwright.ir.nodes import Allocate, Body, Compare, Const, Dim, For, If, Run, Var, While
 from loopwright.ir.queries import contains
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import bodies, loops, statements
@@ -23,7 +23,8 @@ from loopwright.recipe.interchange import depends
 from loopwright.recipe.partial_schedule import NotTaken, PartialSchedule, made, whole
 from loopwright.recipe.tunable import Tunable
 from loopwright.steps.bind import Bind
-from loopwright.steps.extent import most_trips_of, trip_of
+from loopwright.steps.extent import around, most_trips_of, trip_of
+from loopwright.steps.limits import terms
 from loopwright.steps.reduce import Reduce
 from loopwright.steps.specialize import LARGE, TIMES, Specialize
 from loopwright.steps.split import Split
@@ -297,6 +298,18 @@ def version(
     if not partial.allows(step):
         return None
     return whole(partial, step, f"rows of {number} and more are shared by more threads")
+
+
+def is_known_long(partial: PartialSchedule, loop: For, number: int) -> bool:
+    """Whether the version that a loop stands in is for calls in which it has so many iterations anyway."""
+    length, inner = length_of([loop]), loops(partial.kernel)[loop.name]
+    for stmt in around(partial.kernel, inner):
+        if isinstance(stmt, If) and any(one is inner for one in statements(stmt.then, For)):
+            for term in terms(stmt.condition):
+                match term:
+                    case Compare(op="ge", left=left, right=Const(value=least)) if left == length and least >= number:
+                        return True
+    return False
 
 
 def is_told(partial: PartialSchedule, size: Var | Dim) -> bool:
