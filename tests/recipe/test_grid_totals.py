@@ -146,7 +146,7 @@ def test_what_stands_between_the_rows_of_a_total_is_not_lost(function: Any) -> N
     np.testing.assert_allclose(kernel(p[:, :5].copy(), m), function(p[:, :5], m), rtol=1e-12)
 
 
-def relaxed(label):
+def spread_labels(label):
     rounds = 0
     changed = True
     while changed:
@@ -169,6 +169,34 @@ def relaxed(label):
 
 @pytest.mark.parametrize("shape", [(0, 3), (1, 1), (5, 9), (3, 70), (70, 64)])
 def test_whether_anything_has_changed_is_a_total(shape: tuple[int, int]) -> None:
-    found = agree(relaxed, RANDOM.integers(0, 9, shape))
+    found = agree(spread_labels, RANDOM.integers(0, 9, shape))
     steps = [str(decision.step) for decision in found.analysed.recipe.decisions]
     assert any(step.startswith("reduce i") for step in steps)
+
+
+def losses(x, label, out):
+    total = 0.0
+    seen = 0
+    for i in range(x.shape[0]):
+        if label[i] < 0:
+            continue
+        top = x[i, 0]
+        for j in range(1, x.shape[1]):
+            top = max(top, x[i, j])
+        s = 0.0
+        for j in range(x.shape[1]):
+            s += x[i, j] - top
+        total += s - x[i, label[i]]
+        seen += 1
+        for j in range(x.shape[1]):
+            out[i, j] = x[i, j] - s
+        out[i, label[i]] -= 1.0
+    return total, seen
+
+
+@pytest.mark.parametrize("shape", [(0, 70), (1, 1), (9, 63), (9, 64), (1100, 70)])
+def test_blocks_go_along_all_loops_of_a_row_that_is_under_a_condition(shape: tuple[int, int]) -> None:
+    x, label = RANDOM.integers(-9, 9, shape).astype(float), RANDOM.integers(-1, shape[1], shape[0])
+    found = agree(losses, x, label, np.zeros(shape), strict=False)
+    steps = [str(decision.step) for decision in found.analysed.recipe.decisions]
+    assert {"reduce i 1024", "bind i.l block.x", *(f"bind j{k} thread.x 256" for k in ("", ".2", ".3"))} <= set(steps)

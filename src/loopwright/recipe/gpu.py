@@ -73,6 +73,7 @@ from loopwright.recipe.privatisation import with_arrays_of_their_own
 from loopwright.recipe.recipe import Recipe
 from loopwright.recipe.rows_apart import rows_apart
 from loopwright.recipe.run_time_inspection import inspected
+from loopwright.recipe.scans_apart import scans_apart
 from loopwright.recipe.serial_work import Grid, better_off, each_a_launch
 from loopwright.recipe.short_rows import short_rows
 from loopwright.recipe.sums_apart import sums_apart
@@ -146,6 +147,7 @@ def _recipe(
         carried(partial)
         scattered(partial)
         rows_apart(partial)
+        scans_apart(partial)
         sunk(partial)
         if ways == "all":
             sums_apart(partial)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from loopwright.ir.nodes import For, Load, While
+from collections.abc import Sequence
+
+from loopwright.ir.nodes import For, Load
 from loopwright.ir.queries import has, names_assigned
 from loopwright.ir.user_text import user_name
-from loopwright.ir.walk import loops, own_expressions, statements
+from loopwright.ir.walk import loops, own_expressions
 from loopwright.recipe.grid_blocks import LINE
-from loopwright.recipe.grid_rows import SharedRow, length_of, version, with_places
+from loopwright.recipe.grid_rows import SharedRow, length_of, loops_along, version, with_places
 from loopwright.recipe.grid_sums import sum_in_scalars
 from loopwright.recipe.grid_tiles import Bound
 from loopwright.recipe.interchange import depends
@@ -62,24 +64,26 @@ def totals(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Boun
         return _in_threads(partial, loop.name)
     trip = trip_of(band[-1])
     if trip is not None:
-        return _in_threads(partial, loop.name) if trip < LONG else _in_blocks(partial, band)
+        return _in_threads(partial, loop.name) if trip < LONG else _in_blocks(partial, band[:-1], band[-1:])
     names = version(partial, loop.name, length_of([band[-1]]), LONG)
-    return [*_in_blocks(partial, band), *(() if names is None else _in_threads(partial, names[loop.name]))]
+    return [
+        *_in_blocks(partial, band[:-1], band[-1:]),
+        *(() if names is None else _in_threads(partial, names[loop.name])),
+    ]
 
 
 def totals_of_rows(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bound]:
-    """Totals of loops whose last one holds one other, under a condition: a block goes along it where it is long, and a
-    thread where it is short."""
-    inner = list(statements(chain[-1].body, For, While))
+    """Totals of loops whose last one holds others, under a condition: a block goes along these where they are long, and
+    a thread where they are short."""
     is_close = all(len(loop.body) == 1 for loop in chain[:-1])
-    if len(inner) != 1 or not is_close or not all(adds_to_scalars(partial, loop) for loop in chain):
+    if not is_close or not all(adds_to_scalars(partial, loop) for loop in chain):
         return []
-    (row,) = inner
-    is_shared = isinstance(row, For) and (partial.verdict(row) == "parallel" or adds_to_scalars(partial, row))
-    if not is_shared or not isinstance(row, For) or (trip_of(row) or LONG) < LONG:
+    rows = loops_along(partial, chain[-1].body)
+    trips = [trip for row in rows if (trip := trip_of(row)) is not None]
+    if not rows or (len(trips) == len(rows) and max(trips) < LONG):
         return []
-    names = version(partial, chain[0].name, length_of([row]), LONG) if trip_of(row) is None else None
-    return [*_in_blocks(partial, (*chain, row)), *(() if names is None else _in_threads(partial, names[chain[0].name]))]
+    names = version(partial, chain[0].name, length_of(rows), LONG) if len(trips) < len(rows) else None
+    return [*_in_blocks(partial, chain, rows), *(() if names is None else _in_threads(partial, names[chain[0].name]))]
 
 
 def totals_of_threads(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bound]:
@@ -104,21 +108,22 @@ def adds_to_scalars(partial: PartialSchedule, loop: For) -> bool:
     return found is not None and found.verdict == "reduction" and all(one.kind == "scalar" for one in found.reductions)
 
 
-def _in_blocks(partial: PartialSchedule, band: Chain) -> list[Bound]:
-    """A block for some of the iterations of the outermost loop, whose threads share the innermost ones."""
+def _in_blocks(partial: PartialSchedule, band: Chain, rows: Sequence[For]) -> list[Bound]:
+    """A block for some of the iterations of the outermost loop, whose threads share the rows inside the innermost."""
     many, threads = partial.number(ROWS), partial.threads(LINE)
     fewer = min(FEWER, partial.facts.gpu.threads)
-    outer, inner = band[0], band[-1]
+    outer = band[0]
+    words = " and ".join(dict.fromkeys(f"'{user_name(row.name)}'" for row in rows))
     why = (
-        f"'{user_name(outer.name)}' adds up: {many} blocks have a part each, whose threads share "
-        f"'{user_name(inner.name)}', then one block adds up these"
+        f"'{user_name(outer.name)}' adds up: {many} blocks have a part each, whose threads share {words}, then one "
+        "block adds up these"
     )
     lane, merge = _reduced(partial, outer.name, many, why)
-    row = SharedRow((lane,), (inner.name,))
+    row = SharedRow((lane,), tuple(one.name for one in rows))
     shared = with_places(partial, row, threads).shared
     warp, is_placed = partial.facts.gpu.warp, shared != row.shared
-    is_close = len(band) > 2 and band[-2].body == (band[-1],)
-    down = [Bind(band[-2].name, "thread.y", threads // warp)] if is_close and not is_placed else []
+    is_close = len(band) > 1 and len(rows) == 1 and band[-1].body == (rows[0],)
+    down = [Bind(band[-1].name, "thread.y", threads // warp)] if is_close and not is_placed else []
     across = [Bind(name, "thread.x", warp if down else threads) for name in shared]
     steps = [Bind(lane, "block.x"), *down, *across, Bind(merge, "thread.x", min(fewer, many))]
     return [(step, why) for step in steps]

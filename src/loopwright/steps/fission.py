@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
 from loopwright.analysis.facts import Facts
 from loopwright.analysis.scalars import flow
 from loopwright.ir.linear import variable
-from loopwright.ir.nodes import Allocate, Assign, Body, Dim, For, Kernel, Load, Stmt, Store, Var
+from loopwright.ir.nodes import Allocate, Assign, Body, Dim, Expr, For, Kernel, Load, Stmt, Store, Var
 from loopwright.ir.queries import arrays_made, arrays_stored, names_assigned, types_assigned
 from loopwright.ir.walk import expressions, loops
 from loopwright.steps.copies import index_of, shape_of
@@ -37,7 +37,8 @@ LONGEST = 12  # statements of a body whose cuts are all tried by `instances`
 class Fission(Step):
     """Cut the body of a loop before one of its statements (counted from 1), and run all iterations of the first part
     before the second part. Each part can then be treated on its own. With `kept`, scalars of an iteration that both
-    parts need are kept in local arrays in between, with an element for each iteration. `fission i 2`:
+    parts need are kept in local arrays in between, with an element for each iteration; so is what a scalar that the
+    first part hands on to its next iteration is worth in this one. `fission i 2`:
 
     for i in 0 .. n:
         a[i] = 2.0 * b[i]
@@ -62,6 +63,9 @@ class Fission(Step):
         loop = the_loop(kernel, self.loop)
         if not 2 <= self.place <= len(loop.body):
             return Rejection(f"'{self.loop}' holds {len(loop.body)} statements: name a place from 2 on")
+        if self.kept and (handed := _handed_on(loop, self.place)):
+            named = _with_copies(kernel, loop, self.place, handed)
+            return replace(self, place=self.place + len(handed)).illegal(named, facts, strict)
         if self.kept and (values := _values(loop, self.place)):
             # As if each of them had an element for each iteration all the time.
             for name in sorted(values):
@@ -86,6 +90,10 @@ class Fission(Step):
         return reordering(kernel, self._draft(kernel), strict, facts)
 
     def apply(self, kernel: Kernel) -> Kernel:
+        loop = the_loop(kernel, self.loop)
+        if self.kept and (handed := _handed_on(loop, self.place)):
+            named = _with_copies(kernel, loop, self.place, handed)
+            return replace(self, place=self.place + len(handed)).apply(named)
         return finished(self._draft(kernel, self.kept), kernel)
 
     def _draft(self, kernel: Kernel, kept: bool = False) -> Kernel:
@@ -128,6 +136,23 @@ def _values(loop: For, place: int) -> set[str]:
     """The scalars that the first part makes anew in each iteration, and the second part needs."""
     first, rest = _parts(loop, place)
     return names_assigned(first) & flow(rest).exposed - flow(loop.body).exposed
+
+
+def _handed_on(loop: For, place: int) -> list[str]:
+    """The scalars that the first part alone updates from iteration to iteration, and the second part reads."""
+    first, rest = _parts(loop, place)
+    return sorted(names_assigned(first) & flow(rest).exposed & flow(loop.body).exposed - names_assigned(rest))
+
+
+def _with_copies(kernel: Kernel, loop: For, place: int, handed: Sequence[str]) -> Kernel:
+    """The kernel with scalars of their own for what these are worth behind the first part."""
+    first, rest = _parts(loop, place)
+    taken, types = names_of(kernel), types_assigned(loop.body)
+    own = {name: fresh(f"{name}.1", taken) for name in handed}
+    copies = tuple(Assign(own[name], Var(name, types[name])) for name in handed)
+    read: dict[str, Expr] = {name: Var(own[name], types[name]) for name in handed}
+    body = (*first, *copies, *substituted(rest, read))
+    return finished(with_statement(kernel, loop, (replace(loop, body=body),)), kernel)
 
 
 def _crossing(loop: For, place: int) -> Rejection | None:
