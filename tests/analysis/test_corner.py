@@ -125,3 +125,26 @@ def test_as_many_windows_as_fit(size: int, stride: int) -> None:
     pooled.py_func(image, size, stride, right)
     np.testing.assert_array_equal(mine, right)
     assert "fail the condition" not in str(pooled.explain(image, size, stride, mine))
+
+
+@lw.kernel
+def grouped(x, out):
+    group = out.shape[0] // x.shape[0]
+    for h in range(out.shape[0]):
+        out[h] = x[h // group] + 1.0
+
+
+@pytest.mark.parametrize(("keys", "heads"), [(1, 1), (1, 5), (4, 4), (4, 8), (4, 10), (4, 11), (3, 12), (4, 3), (2, 0)])
+def test_what_lies_in_as_many_parts_as_another_array_has(keys: int, heads: int) -> None:
+    x, mine, pythons = np.arange(float(keys)), np.zeros(heads), np.zeros(heads)
+    errors: list[type[Exception] | None] = []
+    for run, out in ((grouped, mine), (grouped.py_func, pythons)):
+        try:
+            run(x, out)
+            errors.append(None)
+        except (IndexError, ZeroDivisionError) as error:
+            errors.append(IndexError if isinstance(error, IndexError) else ZeroDivisionError)
+    assert errors[0] == errors[1]
+    if errors[0] is None:
+        assert np.array_equal(mine, pythons)
+    assert "((len(out) - 1) // (len(out) // len(x))) < len(x)" in str(grouped.explain(x, np.zeros(8)))

@@ -8,7 +8,7 @@ array refuses no call that Python would run.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from loopwright.analysis import isl
 from loopwright.analysis.affine import Affine, Formula, Symbol, SymbolTable, combine, constant, of_symbol, relate
@@ -35,12 +35,11 @@ def below(proof: Proof, access: Access, index: Affine, size: Affine) -> str | No
             signed = [factor for factor in factors if not _never_negative(access, factor)]
             if not all(factor.role == "scalar" for factor in signed):
                 return None
-            ends = {factor: greatest(access, of_symbol(factor), table.quotients) for factor in factors}
-            known = {factor: end for factor, end in ends.items() if end is not None}
-            if len(known) < len(ends) or not _meet(access, known):
+            ends = {factor: _end_of(access, factor, table) for factor in factors}
+            known = {factor: end[1] for factor, end in ends.items() if end is not None}
+            if len(known) < len(ends) or not _meet(access, [end[0] for end in ends.values() if end is not None]):
                 return None
-            ends_in = dict.fromkeys(symbol for end in known.values() for symbol in end.symbols)
-            quotients = [symbol for symbol in ends_in if symbol in table.quotients]
+            quotients = list(_quotients_in(table, known.values()))
             if not quotients and not any(symbol.factors for symbol in index.symbols):
                 return None
             negative = [relate(of_symbol(factor), "<", constant(0)) for factor in signed]
@@ -54,7 +53,8 @@ def below(proof: Proof, access: Access, index: Affine, size: Affine) -> str | No
         for names, is_c in ((own, True), (proof.names, False))
     )
     # C must not divide by zero, whatever else is asked.
-    divisors = dict.fromkeys(form_text(table.quotients[one][1], own) for one in quotients)
+    told = _with_quotients(table, quotients, own, True)
+    divisors = dict.fromkeys(form_text(table.quotients[one][1], told) for one in quotients)
     c = " && ".join([*(f"{divisor} >= 1" for divisor in divisors), c])
     proof.products[Condition(c, (tuple(own),))] = words
     proof.relied.add(access.stack[0] if access.stack else None)
@@ -76,12 +76,50 @@ def _is_sum_of_products(table: SymbolTable, access: Access, index: Affine, size:
             for symbol in symbols
         )
         and all(symbol.role in ("size", "scalar") for symbol in size.symbols)
-        and all(_is_known(form) for symbol in quotients for form in table.quotients[symbol])
+        and all(_is_known(table, table.quotients[symbol][1]) for symbol in quotients)
     )
 
 
-def _is_known(form: Affine) -> bool:
-    return all(symbol.role in ("size", "scalar") for symbol in form.symbols)
+def _is_known(table: SymbolTable, form: Affine) -> bool:
+    """Whether sizes and arguments tell it, or quotients of these."""
+    return all(
+        symbol.role in ("size", "scalar")
+        or (symbol in table.quotients and all(_is_known(table, part) for part in table.quotients[symbol]))
+        for symbol in form.symbols
+    )
+
+
+Corner = tuple[Affine, Affine]
+"""A form, and what it is where it is greatest."""
+
+
+def _end_of(access: Access, factor: Symbol, table: SymbolTable) -> tuple[Corner, Affine] | None:
+    """Where a factor is greatest, and what it is there; None where that cannot be told. The quotient of a form that
+    moves is greatest where the form is."""
+    if factor not in table.quotients or _is_known(table, of_symbol(factor)):
+        end = greatest(access, of_symbol(factor), table.quotients)
+        return None if end is None else ((of_symbol(factor), end), end)
+    form, divisor = table.quotients[factor]
+    end = greatest(access, form, table.quotients)
+    if end is None or not guardable((*access.where, relate(form, "<", constant(0)))).is_empty():
+        return None
+    return (form, end), of_symbol(table.quotient(end, divisor))
+
+
+def _quotients_in(table: SymbolTable, forms: Iterable[Affine]) -> Iterator[Symbol]:
+    """The quotients that forms are made of, each behind those that it is made of itself."""
+    seen: dict[Symbol, None] = {}
+
+    def visit(form: Affine) -> None:
+        for symbol in form.symbols:
+            if symbol in table.quotients and symbol not in seen:
+                for part in table.quotients[symbol]:
+                    visit(part)
+                seen[symbol] = None
+
+    for form in forms:
+        visit(form)
+    yield from seen
 
 
 def _with_quotients(
@@ -91,8 +129,9 @@ def _with_quotients(
     they are no smaller."""
     known = dict[str, str]()
     for one in quotients:
-        above, below = (form_text(form, names) for form in table.quotients[one])
-        above, below = (f"({text})" if " " in text else text for text in (above, below))
+        above, below = (form_text(form, _Named(names, known)) for form in table.quotients[one])
+        is_plain = known.values()  # these are in brackets already
+        above, below = (f"({text})" if " " in text and text not in is_plain else text for text in (above, below))
         known[one.name] = f"({above} {'/' if is_c else '//'} {below})"
     return _Named(names, known)
 
@@ -113,9 +152,9 @@ def _never_negative(access: Access, factor: Symbol) -> bool:
     return bool(guardable((*access.where, relate(of_symbol(factor), "<", constant(0)))).is_empty())
 
 
-def _meet(access: Access, ends: Mapping[Symbol, Affine]) -> bool:
+def _meet(access: Access, ends: Iterable[Corner]) -> bool:
     """Whether all factors are greatest at once, wherever the access happens at all."""
-    corner = (relate(of_symbol(factor), "=", end) for factor, end in ends.items())
+    corner = (relate(form, "=", end) for form, end in ends)
     return bool(guardable(access.where).is_subset(guardable((*access.where, *corner))))
 
 
