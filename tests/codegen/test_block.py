@@ -183,10 +183,36 @@ def test_groups_of_registers_spread_over_a_tile(shape: tuple[int, int, int]) -> 
     assert places and not any("threadIdx" in place or "i_o_" in place.replace("lw_k_i_o_", "") for place in places)
 
 
+def rounds_told_by_data(a, b, c, d):
+    for q in range(a.shape[0]):
+        c[q] = a[q] + 1
+        for _ in range(c[q]):
+            for t in range(32):
+                b[q, t] += t
+            for t in range(32):
+                d[q, t] += b[q, 31 - t]
+
+
+@pytest.mark.parametrize("teams", ["bind q block.x", "split q 4; bind q.o block.x; bind q thread.y"])
+def test_how_many_rounds_a_block_or_a_team_has_may_depend_on_data(teams: str) -> None:
+    schedule = f"{teams}; bind t thread.x; bind t.2 thread.x"
+    a = np.array([3, 0, 1, 5, 2])
+    if "thread.y" not in teams:
+        agree(rounds_told_by_data, a, np.zeros((5, 32)), np.zeros(5, np.int64), np.zeros((5, 32)), schedule=schedule)
+
+    def plain(a, b):
+        for q in range(a.shape[0]):
+            for _ in range(a[q]):
+                for t in range(32):
+                    b[q, t] += t + 1
+
+    agree(plain, a, np.zeros((5, 32)), schedule=f"{teams}; bind t thread.x")
+
+
 def test_what_a_block_cannot_do() -> None:
     def deciding(a, b):
         for q in range(a.shape[0]):
-            for _ in range(a[q]):
+            for _ in range(a[a[q]]):
                 for t in range(32):
                     b[q, t] += 1
 

@@ -41,7 +41,7 @@ kernel clamped(a: float64[1] C, n: int64):
 DECIDING = """
 kernel deciding(a: int64[1] C, b: float64[2] C, n: int64):
     for q in 0 .. n:
-        for k in 0 .. a[q]:
+        for k in 0 .. a[a[q]]:
             for t in 0 .. 32:
                 b[q, t] = b[q, t] + 1.0
 """

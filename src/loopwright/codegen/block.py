@@ -160,6 +160,7 @@ class Whole:
                 self._repeated(stmt)
                 self.read, self.written = before
             case For():
+                self._meet((replace(stmt, body=()),))
                 before = set(self.read), set(self.written)
                 # The next iteration begins where the last one ended: with what that has touched.
                 self._meet_after(stmt.body)

@@ -24,6 +24,7 @@ from loopwright.ir.nodes import (
     Assign,
     Block,
     Body,
+    Checked,
     Expr,
     For,
     If,
@@ -45,7 +46,7 @@ from loopwright.ir.queries import (
     names_in,
     types_assigned,
 )
-from loopwright.ir.walk import bodies, expressions, own_expressions, statements
+from loopwright.ir.walk import bodies, expressions, own_expressions, statements, subexpressions
 from loopwright.steps.extent import extent_of, trip_of
 from loopwright.steps.nest import step_of
 from loopwright.steps.step import Rejection
@@ -240,12 +241,17 @@ class _Whole:
                 if not writes_alike(stmt, {one.array for one, _ in self.shared}):
                     raise _Refused("a block would write to an array and to a scalar at once, outside of its threads")
             self.of.thread((stmt,))
-        elif isinstance(stmt, If) or (
-            isinstance(stmt, For) and not any(has(expr, Load) for expr in own_expressions(stmt))
-        ):
+        elif isinstance(stmt, If) or (isinstance(stmt, For) and self._is_alike(stmt)):
             self.around(stmt)
         else:
             raise _Refused("the number of barriers of a block depends on data")
+
+    def _is_alike(self, loop: For) -> bool:
+        """Whether all threads of a block find the same bounds, which no test of an index ends before."""
+        bounds = own_expressions(loop)
+        loads = [part for expr in bounds for part in subexpressions(expr, Load)]
+        known = (one.kind == "proven" for part in loads for one in self.of.facts.bounds_of(part))
+        return all(known) and not any(has(expr, Checked) for expr in bounds)
 
     def around(self, stmt: Stmt) -> None:
         """Control flow around threads."""
