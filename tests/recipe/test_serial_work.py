@@ -77,3 +77,17 @@ def test_threads_that_keep_such_work_on_a_gpu_leave_nothing_changed() -> None:
     assert gpu.better_off is not before
     second.__exit__(None, None, None)
     assert gpu.better_off is before
+
+
+def checkerboard(s, chance):
+    for colour in range(2):
+        for i in range(s.shape[0]):
+            for j in range(s.shape[1]):
+                if (i + j) % 2 == colour and chance[colour, i, j] < 0.5:
+                    s[i, j] = s[(i + 1) % s.shape[0], j] - s[i, (j + 1) % s.shape[1]]
+
+
+def test_an_axis_of_constant_length_is_not_worth_to_stay_for() -> None:
+    kernel = lw.kernel(checkerboard, device="emulated")
+    kernel(np.ones((4, 6)), np.ones((2, 4, 6)))
+    assert "one thread would run" in kernel.specialisations()[0].why_not_gpu

@@ -6,10 +6,10 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from loopwright.analysis.facts import Facts
-from loopwright.ir.nodes import Body, Const, For, Kernel, Load, Store, While
+from loopwright.ir.nodes import Body, Const, For, Kernel, Load, Store, Var, While
 from loopwright.ir.queries import contains, names_assigned
 from loopwright.ir.user_text import user_name
-from loopwright.ir.walk import bodies, expressions, statements
+from loopwright.ir.walk import bodies, expressions, loops, statements
 from loopwright.recipe.grid_tiles import Bound
 from loopwright.steps.extent import trip_of
 from loopwright.steps.grids import is_bound, is_host, launches
@@ -43,12 +43,14 @@ def better_off(kernel: Kernel, grids: Sequence[Grid], alone: Mapping[str, str], 
 
 def _most_axes(kernel: Kernel) -> int:
     """The most axes that elements of an argument are found along; not those on which each has a number, as
-    coordinates have."""
+    coordinates have, or which a loop of constant length goes along."""
     given, found = {param.name for param in kernel.arrays}, dict[str, set[int]]()
+    short = {name for name, loop in loops(kernel).items() if isinstance(loop, For) and trip_of(loop) is not None}
     accesses: list[Load | Store] = [*expressions(kernel.body, Load), *statements(kernel.body, Store)]
     for access in accesses:
         if access.array in given:
-            along = {axis for axis, index in enumerate(access.index) if not isinstance(index, Const)}
+            moving = {axis for axis, index in enumerate(access.index) if not isinstance(index, Const)}
+            along = {axis for axis in moving if not (isinstance(at := access.index[axis], Var) and at.name in short)}
             found.setdefault(access.array, set()).update(along)
     return max(map(len, found.values()), default=0)
 
