@@ -17,6 +17,8 @@ from loopwright.recipe.grid_totals import has_totals, totals_of_rows, totals_of_
 from loopwright.recipe.partial_schedule import Chain, PartialSchedule, made
 from loopwright.recipe.wavefronts import is_free
 from loopwright.steps.bind import Bind
+from loopwright.steps.extent import around as around_of
+from loopwright.steps.extent import trip_of
 from loopwright.steps.split import Split
 
 WARPS = 8
@@ -44,7 +46,8 @@ def with_conditions(partial: PartialSchedule) -> list[Chain]:
         direct = [stmt for stmt in loop.body if isinstance(stmt, For | While)]
         if len(inner) == len(direct):
             continue
-        if any(contains(one.body, For, While) for one in inner) and not has_totals(partial, loop):
+        is_deep = any(contains(one.body, For, While) for one in inner) and not has_totals(partial, loop)
+        if is_deep and (not is_free_now(partial, loop) or any(_may_be_shared(partial, one) for one in inner)):
             continue
         around = _with_all_inside(partial, partial.around(loop.name))
         if not around:
@@ -60,11 +63,22 @@ def with_conditions(partial: PartialSchedule) -> list[Chain]:
             chain = around[start:]
             is_row = any(one.name in names_read((chain[0],)) for one in around[:start])  # one of many, not a round
             is_there = any(chain[0] is one[0] for one in found)  # with another of its conditions
+            is_row |= any(is_free_now(partial, one) for one in _loops_around(partial, chain[0]))
             if is_row or is_there or not partial.rare.isdisjoint(one.name for one in around):
                 continue
         if not any(is_free_now(partial, other) for other in around[:start]) and chain not in found:
             found.append(chain)
     return found
+
+
+def _may_be_shared(partial: PartialSchedule, loop: For | While) -> bool:
+    """Whether a loop has iterations enough for a grid, and needs no order."""
+    return isinstance(loop, For) and trip_of(loop) is None and is_free_now(partial, loop)
+
+
+def _loops_around(partial: PartialSchedule, loop: For) -> list[For]:
+    """All loops around a loop, those between which conditions stand, too."""
+    return [stmt for stmt in around_of(partial.kernel, loops(partial.kernel)[loop.name]) if isinstance(stmt, For)]
 
 
 def _with_all_inside(partial: PartialSchedule, around: Chain) -> Chain:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from loopwright.ir.nodes import For, While
+from loopwright.ir.nodes import Const, For, While
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import statements
 from loopwright.recipe.grid_blocks import NARROW, in_blocks, takes_long
 from loopwright.recipe.grid_rows import is_known_long, length_of, version
 from loopwright.recipe.grid_tiles import Bound
-from loopwright.recipe.partial_schedule import PartialSchedule
+from loopwright.recipe.partial_schedule import NotTaken, PartialSchedule
 from loopwright.steps.extent import trip_of
 
 
@@ -16,12 +16,21 @@ def in_blocks_or_narrow_ones(partial: PartialSchedule, names: list[str], why: st
     """`in_blocks` of loops around one another. Two get a version for calls in which the inner one is narrow, where
     calls tell and iterations hold loops: of a wide row of threads most would have nothing to do then."""
     x = partial.around(names[-1])[-1]
-    if len(names) != 2 or trip_of(x) is not None or not any(map(takes_long, statements(x.body, For, While))):
+    if len(names) != 2 or not _may_be_narrow(partial, x):
         return in_blocks(partial, names, why)
-    narrow = None if is_known_long(partial, x, NARROW) else version(partial, names[0], length_of([x]), NARROW)
+    narrow = version(partial, names[0], length_of([x]), NARROW)
+    if narrow is not None and x.name not in narrow:
+        raise NotTaken  # nothing is left of it there
     bound = in_blocks(partial, names, why)
     if narrow is None:
         return bound
     partial.narrow[narrow[x.name]] = True
     short = f"{why}; with few '{user_name(x.name)}' a block has more rows"
     return [*bound, *in_blocks(partial, [narrow[name] for name in names], short)]
+
+
+def _may_be_narrow(partial: PartialSchedule, x: For) -> bool:
+    """Whether a loop may have few iterations, of which each takes long."""
+    begins = isinstance(x.lower, Const) and 0 <= int(x.lower.value) < NARROW // 2
+    takes = trip_of(x) is None and any(map(takes_long, statements(x.body, For, While)))
+    return begins and takes and not is_known_long(partial, x, NARROW)
