@@ -36,6 +36,9 @@ CASES: list[tuple[str, tuple[object, ...]]] = [
     ("a.cumprod(axis=1, dtype=np.int32)", (np.stack([BYTES, BYTES]),)), ("np.cumsum(a, dtype=np.int32)", (FLOATS > 1,)),
     ("a.dtype == 'float32'", (FLOATS,)), ("a.dtype in ('float32', 'int8')", (INTEGERS,)), ("a.dtype != 'f4'", (TWO,)),
     ("np.issubdtype(a.dtype, np.floating)", (FLOATS,)), ("np.issubdtype(a.dtype, np.floating)", (SHORT,)),
+    ("np.interp(a, np.sort(a), b)", (UNSIGNED, FLOATS)), ("np.interp(a, b, c)", (FLOATS, np.arange(5), FLOATS)),
+    ("np.interp(a, np.arange(3), b[:3], left=-1, right=0.5)", (TWO[0], FLOATS)),
+    ("np.interp(a, b, c, 7)", (-2.5, np.arange(5.0), FLOATS)),
     ("np.partition(a, 7)", (FLOATS,)), ("np.argpartition(a, -6)", (FLOATS,)), ("np.partition(a, 2)[2]", (FLOATS,)),
 ]  # fmt: skip
 

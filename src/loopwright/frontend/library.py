@@ -75,21 +75,23 @@ def _middle(flat: Any) -> Any:
     return center
 
 
-def _interp(x: Any, xp: Any, fp: Any) -> Any:
+def _interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None) -> Any:
     if len(xp) != len(fp):
         raise ValueError("fp and xp are not of the same length.")
     if len(xp) == 0:
         raise ValueError("array of sample points is empty")
-    return _interpolated(x, xp, fp)
+    return _interpolated(np.float64(x), xp, fp, left, right)
 
 
-def _interpolated(x: Any, xp: Any, fp: Any) -> Any:
+def _interpolated(x: Any, xp: Any, fp: Any, below: Any, above: Any) -> Any:
     n = len(xp)
     if x != x:
-        return np.float64(x)
+        return x
     if x < xp[0]:
-        return np.float64(fp[0])
-    if x >= xp[n - 1]:
+        return np.float64(fp[0] if below is None else below)
+    if x > xp[n - 1]:
+        return np.float64(fp[n - 1] if above is None else above)
+    if x == xp[n - 1]:
         return np.float64(fp[n - 1])
     k = _searchsorted(xp, x, "right") - 1
     left, right, low, high = np.float64(xp[k]), np.float64(xp[k + 1]), np.float64(fp[k]), np.float64(fp[k + 1])
@@ -104,14 +106,14 @@ def _interpolated(x: Any, xp: Any, fp: Any) -> Any:
     return value
 
 
-def _interp_all(x: Any, xp: Any, fp: Any) -> Any:
+def _interp_all(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None) -> Any:
     if len(xp) != len(fp):
         raise ValueError("fp and xp are not of the same length.")
     if len(xp) == 0:
         raise ValueError("array of sample points is empty")
     result = np.empty(len(x), np.float64)
     for i in range(len(x)):
-        result[i] = _interpolated(x[i], xp, fp)
+        result[i] = _interpolated(np.float64(x[i]), xp, fp, left, right)
     return result
 
 
