@@ -23,6 +23,7 @@ CASES: list[tuple[str, tuple[object, ...]]] = [
     ("np.mean(a, dtype=np.int32)", (LARGE // 2**40,)), ("np.mean(a, dtype=np.int8)", (INTEGERS,)),
     ("np.mean(a, axis=0, dtype=np.uint8)", (np.stack([BYTES, BYTES]),)), ("a.mean(dtype=np.int64)", (FLOATS,)),
     ("np.mean(a, axis=0, dtype=np.int64, keepdims=True)", (TWO,)),
+    ("np.mean(a, dtype=np.complex64)", (FLOATS,)), ("np.mean(a, axis=0, dtype=np.complex128)", (TWO,)),
     ("np.angle(a)", (FLOATS,)), ("np.angle(a)", (SHORT,)), ("np.angle(a)", (LARGE,)), ("np.angle(a)", (-3.0,)),
     ("np.angle(a)", (FLOATS + 1j,)),
     ("np.clip(a, -1, 100)", (BYTES,)), ("np.clip(a, b, 5)", (BYTES, -3)), ("np.clip(a, b, 2.5)", (BYTES, -3)),
@@ -53,7 +54,7 @@ def test_of_all_types(text, arguments):
     ("text", "array"),
     [
         ("np.gcd(a, 2.0)", FLOATS), ("np.lcm(a, a)", FLOATS), ("np.ldexp(a, a)", FLOATS),
-        ("np.gradient(a)", FLOATS > 0),
+        ("np.gradient(a)", FLOATS > 0), ("np.max(a, initial=1)", FLOATS + 1j),
         ("np.ldexp(a, a)", UNSIGNED), ("np.logaddexp(a, a)", INTEGERS), ("np.angle(a)", INTEGERS),
         ("np.argmax(a, axis=(0, 1))", TWO), ("np.mean(a, dtype=np.bool_)", FLOATS),
     ],

@@ -124,8 +124,9 @@ def reduced(
     """The reduction along some axes: a number where these are all of them, else an array. initial: the value of no
     elements, instead of the usual one."""
     array = steady(cx, array, node)
-    if how.needs_element and initial is None:
+    if how.needs_element:
         _refuse_order(cx, array, node)
+    if how.needs_element and initial is None:
         for axis in axes:
             require_elements(cx, array, axis, node)
     kept = [axis for axis in range(len(array.shape)) if axis not in axes]
@@ -316,7 +317,7 @@ def mean_of(
     """The mean along axes, computed in 64 bits and given in that type: of the elements, or float64 for integers. An
     integer type is that of the elements that are added up, and of their sum, too."""
     is_whole = kind is not None and not kind.is_float and not kind.is_complex
-    total = reduced(cx, SUM, array, axes, keepdims, node, kind if is_whole else widest_type(array.element))
+    total = reduced(cx, SUM, array, axes, keepdims, node, kind if is_whole else widest_type(kind or array.element))
     count = count_of(cx, array, axes, node)
     kind = kind or floating(array.element)
     if isinstance(total, Number):
