@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from frontend.judge import define, refusal, same
+import loopwright as lw
+from frontend.judge import define, kernel_of, refusal, same
+from loopwright.ir.interp import interpret
 
 INTEGERS = np.array([3, -7, 100, -128, 127], np.int8)
 FLOATS = np.array([1.5, -2.0, 0.0, 7.0, 3.0], np.float32)
@@ -40,6 +42,12 @@ CASES: list[tuple[str, tuple[object, ...]]] = [
     ("np.interp(a, np.sort(a), b)", (UNSIGNED, FLOATS)), ("np.interp(a, b, c)", (FLOATS, np.arange(5), FLOATS)),
     ("np.interp(a, np.arange(3), b[:3], left=-1, right=0.5)", (TWO[0], FLOATS)),
     ("np.interp(a, b, c, 7)", (-2.5, np.arange(5.0), FLOATS)),
+    ("np.arange(0, 5, a)", (0,)), ("np.arange(0, 5, a[0])", (LARGE * 0,)), ("np.arange(0.0, 5.0, a)", (0.0,)),
+    ("np.arange(a, 5.0, a)", (np.float64(0.0),)), ("np.arange(5, a, a)", (-2,)),
+    ("np.linalg.inv(a[:, :2])", (TWO * 0,)), ("np.linalg.solve(a[:, :2], a[0, :2])", (TWO * 0,)),
+    ("np.linalg.cholesky(-a[:, :2] @ a[:, :2].T)", (TWO,)),
+    ("np.put(a, [1, 3, 0], [5.0, 6.0])", (FLOATS,)), ("np.put(a, [1, -1], a[::-1].copy())", (FLOATS,)),
+    ("np.put(a, 2, 7.0)", (FLOATS,)), ("np.put(a, [2, 0], 7.0)", (FLOATS,)),
     ("np.partition(a, 7)", (FLOATS,)), ("np.argpartition(a, -6)", (FLOATS,)), ("np.partition(a, 2)[2]", (FLOATS,)),
 ]  # fmt: skip
 
@@ -61,3 +69,13 @@ def test_of_all_types(text, arguments):
 )  # fmt: skip
 def test_what_numpy_refuses_or_computes_in_16_bits_is_refused(text, array):
     assert "KernelError" in refusal(define(f"def f(a):\n    return {text}\n"), array)
+
+
+def test_an_error_in_a_function_of_numpys_shows_the_users_line():
+    function = define("def f(a, p):\n    b = np.take(a, p)\n    return b\n", "users.py")
+    with pytest.raises(IndexError, match=r"users.py:2:9: BoundsError: index 9 is out(.*\n)*.*np.take\(a, p\)"):
+        interpret(kernel_of(function, FLOATS, np.array([1, 9])), [FLOATS, np.array([1, 9])])
+    function = lw.kernel(define("def g(a):\n    return np.bincount(-a)\n", "users.py"))
+    with pytest.raises(ValueError, match="no negative elements") as caught:
+        function(np.arange(3))
+    assert "users.py:2:12: raised here" in caught.value.__notes__[0]

@@ -306,7 +306,11 @@ def _dstack(tup: Any) -> Any:
 
 def _put(a: Any, ind: Any, v: Any) -> None:
     flat = a.ravel() if a.ndim > 1 else a
-    flat[ind] = v
+    if np.ndim(ind) == 0 or np.ndim(v) == 0:
+        flat[ind] = v
+    else:  # values are repeated, or left over
+        for k in range(len(ind)):
+            flat[ind[k]] = v[k % len(v)]
 
 
 def _putmask(a: Any, mask: Any, values: Any) -> None:

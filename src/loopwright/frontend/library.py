@@ -317,7 +317,7 @@ def _solve(a: Any, b: Any) -> Any:
     kind = (a[:1, :1] * b[:1, :1] * 0.5).dtype
     lower, result = a.astype(kind), b.astype(kind)
     if _eliminated(lower, result) == 0.0:
-        raise ValueError("Singular matrix")
+        raise np.linalg.LinAlgError("Singular matrix")
     _substituted(lower, result)
     return result
 
@@ -327,7 +327,7 @@ def _solve_vector(a: Any, b: Any) -> Any:
     lower, right = a.astype(kind), np.empty((len(b), 1), kind)
     right[:, 0] = b
     if _eliminated(lower, right) == 0.0:
-        raise ValueError("Singular matrix")
+        raise np.linalg.LinAlgError("Singular matrix")
     _substituted(lower, right)
     return right[:, 0].copy()
 
@@ -336,7 +336,7 @@ def _inverse(a: Any) -> Any:
     kind = (a[:1, :1] * 0.5).dtype
     lower, result = a.astype(kind), np.eye(a.shape[0], dtype=kind)
     if _eliminated(lower, result) == 0.0:
-        raise ValueError("Singular matrix")
+        raise np.linalg.LinAlgError("Singular matrix")
     _substituted(lower, result)
     return result
 
@@ -371,7 +371,7 @@ def _cholesky(a: Any) -> Any:
             for k in range(i):
                 pivot -= lower[i, k] * lower[i, k]
             if pivot <= 0.0:
-                raise ValueError("Matrix is not positive definite")
+                raise np.linalg.LinAlgError("Matrix is not positive definite")
             break
     return lower
 
