@@ -64,6 +64,7 @@ def test_of_all_types(text, arguments):
         ("np.gcd(a, 2.0)", FLOATS), ("np.lcm(a, a)", FLOATS), ("np.ldexp(a, a)", FLOATS),
         ("np.gradient(a)", FLOATS > 0), ("np.max(a, initial=1)", FLOATS + 1j),
         ("np.ldexp(a, a)", UNSIGNED), ("np.logaddexp(a, a)", INTEGERS), ("np.angle(a)", INTEGERS),
+        ("np.maximum(a, np.int8(1), out=a)", UNSIGNED), ("np.add(a, 0.5, out=a)", SHORT),
         ("np.argmax(a, axis=(0, 1))", TWO), ("np.mean(a, dtype=np.bool_)", FLOATS),
     ],
 )  # fmt: skip

@@ -165,6 +165,10 @@ def _into(cx: Context, out: Value | None, result: Value, call: Arguments) -> Val
         return result
     if not isinstance(out, Array | View):
         raise cx.error(call.node, "'out' must be an array", f"this is {describe(out)}")
+    if isinstance(result, ArrayLike) and not np.can_cast(result.element.dtype, out.element.dtype, "same_kind"):
+        raise cx.error(call.node, f"{call.name}() gives {result.element} here, and 'out' has {out.element}",
+                       "NumPy raises TypeError: cannot cast with casting rule 'same_kind'",
+                       f"out[...] = np.{call.name}(...)")  # fmt: skip
     assign_elements(cx, as_view(out) if isinstance(out, Array) else out, result, call.node, call.node)
     return out
 
