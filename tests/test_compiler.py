@@ -24,7 +24,7 @@ from loopwright.compiler import (
     target_of_machine,
 )
 from loopwright.config import Config, current, options
-from loopwright.errors import KernelError, ScheduleError
+from loopwright.errors import KernelError, LoopwrightWarning, ScheduleError
 from loopwright.frontend.capture import capture
 from loopwright.ir.text import parse_kernel
 from loopwright.ir.variant import Compilation, compilation_of
@@ -169,6 +169,12 @@ def test_debugging_topics(capsys: pytest.CaptureFixture[str]) -> None:
     assert [line for line in told.splitlines() if line.startswith("loopwright")] == [
         f"loopwright: add after {name}:" for name in ("lower", "simplify", "schedule")
     ]
+
+
+def test_a_folder_that_nothing_can_be_written_to_ends_no_call(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.warns(LoopwrightWarning, match="LOOPWRIGHT_DUMP: nothing can be written to .*file/dump"):
+        found(straight, LINE, dump=tmp_path / "file" / "dump")
 
 
 def test_a_dump_has_a_file_for_each_pass_that_changed_anything(tmp_path: Path) -> None:

@@ -86,7 +86,7 @@ def test_where_measurements_are_kept(text: str, store: object) -> None:
         ("COMPILE_TIMEOUT", "soon", "LOOPWRIGHT_COMPILE_TIMEOUT is 'soon': a number of seconds is wanted"),
         ("COMPILE_TIMEOUT", "0", "option compile_timeout_s=0.0: a number above 0 is wanted"),
         ("COMPILE_TIMEOUT", "nan", "option compile_timeout_s=nan: a number above 0 is wanted"),
-        ("DEBUG", "time,x", f"LOOPWRIGHT_DEBUG has time, x: choose of {', '.join(DEBUG_TOPICS)}"),
+        ("DEBUG", "time,x", f"option debug (LOOPWRIGHT_DEBUG) has time, x: choose of {', '.join(DEBUG_TOPICS)}"),
     ],
 )
 def test_a_variable_that_cannot_be_so(variable: str, text: str, told: str) -> None:
@@ -140,11 +140,13 @@ def test_an_unknown_option_is_told_with_the_known_ones() -> None:
         ("goal", "less", "option goal='less': 'time', 'energy', 'edp' or 'time within 10% energy' is wanted"),
         ("store", "on", "option store='on': a path, 'off' or None is wanted"),
         ("cache", None, "option cache=None: a path is wanted"),
+        ("cache", "", "option cache='': a path is wanted"),
+        ("dump", "", "option dump='': a path or None is wanted"),
         ("compiler_flags", 3, "option compiler_flags=3: flags with blanks between them"),
         ("schedule", ["tile i 3"], "option schedule=['tile i 3']: steps as text are wanted"),
         ("compile_timeout_s", "long", "option compile_timeout_s='long': a number above 0 is wanted"),
         ("compile_timeout_s", -1, "option compile_timeout_s=-1.0: a number above 0 is wanted"),
-        ("debug", frozenset({"x"}), "LOOPWRIGHT_DEBUG has x: choose of"),
+        ("debug", frozenset({"x"}), "option debug (LOOPWRIGHT_DEBUG) has x: choose of"),
     ],
 )
 def test_a_value_that_an_option_cannot_have(option: str, value: Any, told: str) -> None:
@@ -162,7 +164,9 @@ def test_a_value_that_an_option_cannot_have(option: str, value: Any, told: str) 
         ("store", "some/file", Path("some/file")),
         ("compiler_flags", "-O2 -g", ("-O2", "-g")),
         ("compiler_flags", ["-O2", "-g"], ("-O2", "-g")),
+        ("cache", "~/some/folder", Path.home() / "some/folder"),
         ("debug", "times passes", frozenset({"times", "passes"})),
+        ("debug", "times,passes|source", frozenset({"times", "passes", "source"})),
         ("threads", np.int32(2), 2),
     ],
 )

@@ -46,6 +46,23 @@ def test_the_same_bits_everywhere(seed, device):
         assert (a == b).all()
 
 
+def by_elements(ids, out):
+    for i in range(len(ids)):
+        out[i] = lw.random.uniform(ids[0], ids[i]) + lw.random.normal(7, i, ids[i], ids[i])
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "int32", "uint32", "int64", "uint64"])
+def test_seeds_and_indices_of_every_integer_type_are_their_numbers(dtype):
+    ids = np.array([3, 100, np.iinfo(dtype).max, np.iinfo(dtype).min, 0], dtype)
+    expected = [
+        lw.random.uniform(3, int(one)) + lw.random.normal(7, i, int(one), int(one)) for i, one in enumerate(ids)
+    ]
+    mine, theirs = np.zeros(5), np.zeros(5)
+    by_elements(ids, mine)
+    lw.kernel(by_elements)(ids, theirs)
+    assert (mine == expected).all() and (theirs == expected).all()
+
+
 def test_loops_are_parallel():
     told = str(lw.kernel(drawn).explain(1, *_arrays(10)))
     assert next(line for line in told.splitlines() if "for i in range(len(normal))" in line).endswith("parallel")

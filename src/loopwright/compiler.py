@@ -23,7 +23,7 @@ from loopwright.analysis.reach import iterations_of, reach
 from loopwright.codegen.openmp import generate
 from loopwright.config import Tools
 from loopwright.deferred import deferred
-from loopwright.errors import KernelError
+from loopwright.errors import KernelError, warn_once
 from loopwright.frontend.capture import Source
 from loopwright.frontend.lower import lower
 from loopwright.frontend.nesting import REMEDY, stack_of_python, too_deep
@@ -369,7 +369,10 @@ class Passes:
             say(f"{self._kernel.name} after {name}:\n{print_kernel(self._kernel)}")
         folder = self._tools.dump
         if folder is not None:
-            folder.mkdir(parents=True, exist_ok=True)
             plain = re.sub(r"\W", "_", self._kernel.name)
-            Path(folder, f"{plain}.{self._count}.{name}.txt").write_text(print_kernel(self._kernel))
+            try:
+                folder.mkdir(parents=True, exist_ok=True)
+                Path(folder, f"{plain}.{self._count}.{name}.txt").write_text(print_kernel(self._kernel))
+            except OSError as error:
+                warn_once(f"dump {folder}", f"LOOPWRIGHT_DUMP: nothing can be written to {folder} ({error.strerror})")
         self._count += 1

@@ -197,7 +197,7 @@ def from_environment(environment: Mapping[str, str]) -> Config:
     def get(name: str, default: str = "") -> str:
         return environment.get("LOOPWRIGHT_" + name, default).strip()
 
-    debug = frozenset(word for word in get("DEBUG").replace("|", ",").split(",") if word)
+    debug = _topics(get("DEBUG"))
     dump = get("DUMP")
     config = Config(
         device=_as_wanted("device", get("DEVICE", "auto")),
@@ -206,13 +206,13 @@ def from_environment(environment: Mapping[str, str]) -> Config:
         deterministic=get("DETERMINISTIC", "0").lower() in ("1", "true", "yes", "on"),
         checks=cast(Checks, get("CHECKS", "auto")),
         narrowing=cast(Narrowing, get("NARROWING", "auto")),
-        cache=Path(get("CACHE")) if get("CACHE") else _platform_cache(environment),
+        cache=_path(get("CACHE")) if get("CACHE") else _platform_cache(environment),
         cache_size=parse_size("LOOPWRIGHT_CACHE_SIZE", get("CACHE_SIZE") or "1 GB"),
         compiler=get("CC"),
         compiler_flags=tuple(get("CFLAGS").split()),
         compile_timeout_s=_seconds("LOOPWRIGHT_COMPILE_TIMEOUT", get("COMPILE_TIMEOUT", "120")),
         debug=debug,
-        dump=Path(dump) if dump else None,
+        dump=_path(dump) if dump else None,
         built=_wherever_we_go(_path_or_off(get("BUILT"))),
         recipe=cast(RecipeKind, get("RECIPE", "auto")),
         schedule=get("SCHEDULE"),
@@ -246,7 +246,7 @@ def _platform_cache(environment: Mapping[str, str]) -> Path:
 def _path_or_off(text: str) -> Path | Literal["off"] | None:
     if text.lower() == "off":
         return "off"
-    return Path(text) if text else None
+    return _path(text) if text else None
 
 
 def _wherever_we_go(path: Path | Literal["off"] | None) -> Path | Literal["off"] | None:
@@ -292,12 +292,15 @@ def _validated(config: Config) -> Config:
     if not config.compile_timeout_s > 0:
         raise _unwanted("compile_timeout_s", config.compile_timeout_s)
     if unknown := config.debug - set(DEBUG_TOPICS):
-        raise ValueError(f"LOOPWRIGHT_DEBUG has {', '.join(sorted(unknown))}: choose of {', '.join(DEBUG_TOPICS)}")
+        of = f"choose of {', '.join(DEBUG_TOPICS)}"
+        raise ValueError(f"option debug (LOOPWRIGHT_DEBUG) has {', '.join(sorted(unknown))}: {of}")
     return config
 
 
 def _path(value: Any) -> Path:
-    return Path(os.fspath(value))
+    if value == "":  # that would be the working folder
+        raise TypeError
+    return Path(os.fspath(value)).expanduser()
 
 
 def _path_or_none(value: Any) -> Path | None:
@@ -400,6 +403,10 @@ def _watts(value: Any) -> tuple[tuple[str, float, float], ...]:
     return tuple(found)
 
 
+def _topics(value: Any) -> frozenset[str]:
+    return frozenset(_words(value.replace("|", " ").replace(",", " ") if isinstance(value, str) else value))
+
+
 def _words(value: Any) -> tuple[str, ...]:
     return tuple(value.split()) if isinstance(value, str) else tuple(map(_text, value))
 
@@ -437,7 +444,7 @@ _WANTED: dict[str, tuple[Callable[[Any], Any], str]] = {
         lambda value: _steps(value, {"relayout": (3, math.inf)}),
         "'auto', 'off' or steps such as 'relayout p in t soa' are",
     ),
-    "debug": (lambda value: frozenset(_words(value)), "topics are"),
+    "debug": (_topics, "topics are"),
 }  # fmt: skip
 """What makes a value of an option of what somebody has written, and what is told where that fails."""
 

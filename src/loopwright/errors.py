@@ -35,6 +35,7 @@ class SourcePlace(Protocol):
 def describe(title: str, what: str, at: SourcePlace | None, why: str = "", remedy: str = "") -> str:
     """The full text of an error: `file:line:column: title: what`, the line with carets and why, `try: remedy`."""
     lines = [f"{title}: {what}" if title else what]
+    at = getattr(at, "of_user", at)
     if at is not None:
         lines[0] = f"{PurePath(at.file).name}:{at.line}:{at.column + 1}: {lines[0]}"
         lines += _picture(at, why)

@@ -43,7 +43,13 @@ def bits(seed: int, i: int, j: int = 0, k: int = 0) -> tuple[int, int, int, int]
         >>> lw.random.bits(7, 0)
         (4099963437, 3221879260, 490388034, 367897730)
     """
-    return philox(i & _WORD, (i >> 32) & _WORD, j & _WORD, k & _WORD, seed & _WORD, (seed >> 32) & _WORD)
+    s, a, b, c = _pythons(seed), _pythons(i), _pythons(j), _pythons(k)
+    return philox(a & _WORD, (a >> 32) & _WORD, b & _WORD, c & _WORD, s & _WORD, (s >> 32) & _WORD)
+
+
+def _pythons(x: int) -> int:
+    """An element of an array, which may have few bits, as a Python int."""
+    return int(np.int64(x)) if isinstance(x, np.integer) else x
 
 
 def uniform(seed: int, i: int, j: int = 0, k: int = 0) -> float:

@@ -116,6 +116,14 @@ def test_names_of_others_are_only_text(path: Path, tmp_path: Path) -> None:
     assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e]", page.read_text().replace("\r\n", "\n"))
 
 
+def test_the_types_of_a_kernel() -> None:
+    assert (
+        db._types("kernel f(a: float64[2] C, n: int64) -> float64:\n    pass\n")
+        == "(a: float64[2] C, n: int64) -> float64"
+    )
+    assert db._types("kernel f(a: float64[1] C): pass") == "(a: float64[1] C)" and db._types("int64") == "int64"
+
+
 def test_stats_of_an_empty_store(config: Config) -> None:
     with ProfileStore.open(config.store_path) as store:
         store.absorb([])

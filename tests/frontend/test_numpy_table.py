@@ -27,7 +27,8 @@ np.eye(3, 4); np.eye(3, M=4, k=1); np.eye(3, 4, -1); np.fill_diagonal(q, 3.0); n
 np.full((2, 2), k); np.full(shape=3, fill_value=x); np.full_like(a, 3); np.full_like(m, fill_value=1.5)
 np.histogram(a); np.histogram(a, bins=3); np.histogram(a, 4, range=(0.0, 2.0)); np.histogram(a, s); np.hstack((a, b))
 np.hstack((m, m)); np.vstack((a, a)); np.vstack((m, m)); np.vstack([m, a[:4]]); np.identity(3); np.interp(x, s, a[:4])
-np.interp(a, s, b[:4]); np.isclose(a, b); np.isclose(x, 1.0); np.allclose(a, b); np.allclose(a, 1.0)
+np.interp(a, s, b[:4]); np.interp(a, s, b[:4], left=0.0, right=-1.0)
+np.isclose(a, b); np.isclose(x, 1.0); np.allclose(a, b); np.allclose(a, 1.0)
 np.iscomplexobj(z); np.isrealobj(a); np.linspace(0.0, 1.0, 5); np.linspace(0, 1, num=4)
 np.linspace(0.0, 1.0, 5, endpoint=False); np.linspace(0.0, x, k); np.linalg.norm(a); np.linalg.norm(m)
 np.linalg.norm(m, axis=1); np.linalg.norm(a, 1); np.linalg.norm(a, np.inf); np.linalg.norm(a, ord=1)
@@ -70,7 +71,7 @@ REFUSED = """
 [v for v in np.nditer(a)]; np.apply_along_axis(np.sum, 0, m)
 np.broadcast_arrays(a[:, None], b)[1].copy(); np.broadcast_shapes((3, 1), (1, 4)); np.frexp(a)
 np.geomspace(1.0, 100.0, 4); np.gradient(m); np.histogram2d(a, b, bins=3)[0]; np.indices((2, 3))
-np.insert(a, [1, 2], 9.0); np.interp(a, s, b[:4], left=0.0, right=-1.0); np.kaiser(5, 2.0)
+np.insert(a, [1, 2], 9.0); np.kaiser(5, 2.0)
 np.linalg.eig(q)[0][0]
 np.linspace(0.0, 1.0, 5, retstep=True); np.modf(a); np.nextafter(a, b); np.piecewise(a, [a < 1, a >= 1], [0.0, 1.0])
 np.tensordot(q, q, 2); np.unravel_index(7, (3, 4)); round(x, k)

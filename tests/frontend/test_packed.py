@@ -244,3 +244,13 @@ def named_zip(a, b):
 def test_a_zip_that_could_be_gone_over_twice_is_refused():
     with pytest.raises(lw.KernelError, match="a zip cannot be assigned to a name"):
         lw.kernel(named_zip)(A, A)
+
+
+def count(x):
+    return len(x)
+
+
+@pytest.mark.parametrize("given", [[1, 2**63], [[1], [2**63]], {0: 2**63}])
+def test_a_python_int_that_64_bits_do_not_hold_is_named(given):
+    with pytest.raises(OverflowError, match="the Python int 9223372036854775808 does not fit int64"):
+        lw.kernel(count)(given)

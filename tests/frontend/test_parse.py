@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import ast
+from functools import lru_cache
 
 import pytest
 
+import loopwright as lw
 from frontend.judge import define
 from loopwright.errors import KernelError
+from loopwright.frontend.capture import capture
 from loopwright.frontend.parse import parameters_of, parse
 from loopwright.ir.nodes import Location
 
@@ -90,3 +93,17 @@ def test_a_cell_that_is_compiled_statement_by_statement():
     define(CELL.replace("argmax(a)", "argmin(a)"), file="<cell 3>")
     with pytest.raises(KernelError, match="the file was changed"):
         parse(names["f"])
+
+
+def test_what_is_a_kernel_already_or_behind_another_decorator():
+    with pytest.raises(KernelError, match=r"'f' is a kernel already\n.*lw.kernel\(f.py_func, threads=2\)"):
+        parse(lw.kernel(define("def f(a):\n    return a\n")))
+    with pytest.raises(KernelError, match="below the other decorators"):
+        parse(lru_cache(define("def f(a):\n    return a\n")))
+
+
+def test_a_decorator_below_is_not_the_function():
+    function = define("def wrapper(a, **more):\n    return a\n")
+    function.__wrapped__ = define("def f(a):\n    return a\n", "other.py")
+    with pytest.raises(KernelError, match=r"'\*\*more' is outside the language(.*\n)*.*below the other decorators"):
+        capture(function)

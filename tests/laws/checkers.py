@@ -14,7 +14,7 @@ ORDER = (
     "revision", "errors", "random", "deferred", "garbage", "config", "ir", "frontend", "analysis", "steps",
     "recipe", "codegen", "toolchain", "devices", "memory", "profile", "cost", "search", "predict", "placement",
     "remap", "choice", "runtime", "compiler", "remembered", "built", "region_code", "specialisation", "tuning",
-    "report", "answers", "tracebacks", "kernel", "numba", "__init__", "cli",
+    "report", "answers", "tracebacks", "kernel", "numba", "__init__", "cli", "__main__",
 )  # fmt: skip
 
 # The hot path never sees a tree, also not through others. There is no list of exceptions.

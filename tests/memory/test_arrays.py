@@ -88,6 +88,8 @@ def test_memory_maps_and_other_subclasses_stay_what_they_are(tmp_path):
     ("value", "what", "remedy"),
     [
         ([1.0], "a list is not an array", "np.asarray(x)"),
+        ([], "an empty list does not tell what its elements are", "np.empty(0)"),
+        (array.array("i", [1]), "the elements of an array.array are Python's ints", "list(x)"),
         (([1], 2), "a tuple is not an array", "np.asarray(x)"),
         (range(3), "a range is not an array", "np.asarray(x)"),
         (np.ma.masked_array([1.0], [True]), "masked", "x.filled()"),

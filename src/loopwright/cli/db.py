@@ -141,6 +141,9 @@ def fingerprints_here(config: Config) -> frozenset[str]:
     return frozenset(machine.fingerprint for machine in machines if machine is not None)
 
 
+_BODILESS = re.compile(r"kernel \S+?(\(.*): pass")
+
+
 # ---- what is printed --------------------------------------------------------------------------------------------
 
 
@@ -154,8 +157,15 @@ def _kernel_table(tallies: Iterable[Tally]) -> Table:
         kernel = _shown(tally.kernel.name) or tally.kernel.fingerprint[:SHOWN]
         numbers = map(str, (tally.measurements, tally.failed, tally.runs))
         days = map(_day, (tally.oldest, tally.newest))
-        table.add_row(kernel, _shown(tally.kernel.signature) or "-", tally.machine.fingerprint[:SHOWN], *numbers, *days)
+        types = _shown(_types(tally.kernel.signature)) or "-"
+        table.add_row(kernel, types, tally.machine.fingerprint[:SHOWN], *numbers, *days)
     return table
+
+
+def _types(signature: str) -> str:
+    """The parameters and what is returned, of a kernel without a body: `kernel f(a: float64[1] C): pass`."""
+    found = _BODILESS.fullmatch(" ".join(signature.split()))
+    return found[1] if found else signature
 
 
 def _machine_table(

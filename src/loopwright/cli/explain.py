@@ -23,7 +23,7 @@ def explain_script(path: Path, arguments: Sequence[str], as_json: bool) -> int:
             json.dumps({"script": str(path), "status": ended.status, "kernels": [_dict(k) for k in kernels]}, indent=2)
         )
     else:
-        _print(path, kernels)
+        _print(path, kernels, ended.failure is not None)
     return ended.status
 
 
@@ -32,10 +32,11 @@ def _dict(kernel: Recorded) -> dict[str, object]:
     return {"name": kernel.name, "file": kernel.file, "line": kernel.line, "explanations": explanations}
 
 
-def _print(path: Path, kernels: Sequence[Recorded]) -> None:
+def _print(path: Path, kernels: Sequence[Recorded], has_failed: bool) -> None:
     console = terminal()
     if not kernels:
-        print(f"loopwright: {path} made no kernel: no function in it is decorated with @lw.kernel", file=sys.stderr)
+        why = "it failed before" if has_failed else "no function in it is decorated with @lw.kernel"
+        print(f"loopwright: {path} made no kernel: {why}", file=sys.stderr)
     for kernel in kernels:
         explanations = kernel.explanations()
         for explanation in explanations:

@@ -24,6 +24,11 @@ def existing_script(path: Path) -> Path:
     if path.is_dir():
         refuse(f"{path} is a folder, not a script")
     if not path.exists():
+        if str(path).startswith("-"):
+            refuse(f"there is no option {path}", "--help, or a variable such as LOOPWRIGHT_THREADS (loopwright config)")
+        script, _, kernel = str(path).rpartition(":")
+        if Path(script).is_file():
+            refuse(f"there is no file {path}", f"{script}; what became of '{kernel}' alone: loopwright show {path}")
         near = sorted(path.parent.glob("*.py")) if path.parent.is_dir() else []
         refuse(f"there is no file {path}", f"one of {', '.join(map(str, near[:8]))}" if near else "")
     try:

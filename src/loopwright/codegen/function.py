@@ -447,7 +447,7 @@ class Writer:
         """The number of a place that may fail."""
         if kind == "bounds" and (original := self.originals.get(array)) is not None:
             array, axis = original.array, original.axes[axis]
-        self.sites.append(FailureSite(kind, array, axis, at))
+        self.sites.append(FailureSite(kind, array, axis, at and at.of_user))
         return len(self.sites) - 1
 
     def may_fail(self, node: Load | Store | Checked) -> bool:

@@ -306,7 +306,11 @@ def _dstack(tup: Any) -> Any:
 
 def _put(a: Any, ind: Any, v: Any) -> None:
     flat = a.ravel() if a.ndim > 1 else a
-    flat[ind] = v
+    if np.ndim(ind) == 0 or np.ndim(v) == 0:
+        flat[ind] = v
+    else:  # values are repeated, or left over
+        for k in range(len(ind)):
+            flat[ind[k]] = v[k % len(v)]
 
 
 def _putmask(a: Any, mask: Any, values: Any) -> None:
@@ -331,10 +335,14 @@ def _copyto(dst: Any, src: Any) -> None:
 
 
 def _partition(a: Any, kth: Any) -> Any:
+    if kth >= a.shape[-1] or kth < -a.shape[-1]:
+        raise ValueError("kth is out of bounds")
     return np.sort(a)
 
 
 def _argpartition(a: Any, kth: Any) -> Any:
+    if kth >= a.shape[-1] or kth < -a.shape[-1]:
+        raise ValueError("kth is out of bounds")
     return np.argsort(a)
 
 

@@ -22,6 +22,7 @@ from loopwright.frontend.builtin_functions import BUILTINS, Handler
 from loopwright.frontend.characters import METHODS, method_of_text, text_of
 from loopwright.frontend.closures import given_lambda
 from loopwright.frontend.context import Context, Restart
+from loopwright.frontend.convert import as_number, convert
 from loopwright.frontend.creation import as_array
 from loopwright.frontend.draws import draws
 from loopwright.frontend.elementwise import any_array, kept_array, map_elements
@@ -37,7 +38,7 @@ from loopwright.frontend.markers import ASKED, ELEMENTWISE, MAKES, NAMES_THREADS
 from loopwright.frontend.masked_reductions import reduction_of_chosen
 from loopwright.frontend.math_functions import MATH
 from loopwright.frontend.named_tuples import is_named_tuple, is_tuple_class, named_tuple, refuse_object, replaced
-from loopwright.frontend.numpy_functions import NUMPY, number_method, type_call
+from loopwright.frontend.numpy_functions import NUMPY, as_ufunc_takes, number_method, type_call
 from loopwright.frontend.operands import kept, operands
 from loopwright.frontend.printing import print_call
 from loopwright.frontend.products import outer_of
@@ -437,11 +438,19 @@ def _further(function: object) -> Handler | None:
         return more.HANDLERS.get(function)
     written = more.ELEMENTWISE[function]
 
+    def one(cx: Context, call: Arguments) -> Value:
+        if not isinstance(function, np.ufunc):
+            return inline_function(cx, written, call)
+        call.expect(cx, function.nin)
+        values, kind = as_ufunc_takes(cx, function, call.numbers(cx), call)
+        found = inline_function(cx, written, replace(call, values=tuple(Number(value, False) for value in values)))
+        return Number(convert(cx, as_number(cx, found, call.node), kind, call.node), weak=False)
+
     def by_element(cx: Context, call: Arguments) -> Value:
         if not any_array(*call.values):
-            return inline_function(cx, written, call)
-        one = lambda cx, *each: inline_function(cx, written, replace(call, values=each))  # noqa: E731
-        return map_elements(cx, one, call.values, call.node)
+            return one(cx, call)
+        each = lambda cx, *numbers: one(cx, replace(call, values=numbers))  # noqa: E731
+        return map_elements(cx, each, call.values, call.node)
 
     return by_element
 

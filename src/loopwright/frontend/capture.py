@@ -15,7 +15,7 @@ from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any
 
 from loopwright.errors import KernelError
-from loopwright.frontend.parse import Definition, parameters_of, parse, positional_of, refuse_generator
+from loopwright.frontend.parse import BELOW_OTHERS, Definition, parameters_of, parse, positional_of, refuse_generator
 from loopwright.frontend.watched import Found
 from loopwright.frontend.whole import fewest_indices
 from loopwright.frontend.written import written_parameters
@@ -137,7 +137,7 @@ def _captured(function: object) -> Source:
             f"'**{extra.arg}' is outside the language",
             definition.at(extra),
             "each parameter needs a type of its own",
-            "name every parameter",
+            BELOW_OTHERS if hasattr(plain, "__wrapped__") else "name every parameter",
         )
     parameters = _parameters(plain, definition.tree)
     return Source(plain, plain.__code__, definition, parameters, written_parameters(plain, definition.tree))

@@ -133,10 +133,10 @@ def _equal(cx: Context, left: Value, right: Value, node: ast.expr) -> Value | No
     same = is_equal(left, right)
     if same is not None:
         return Literal(same)
+    if isinstance(left, Fixed) and isinstance(right, Fixed):  # a dtype equals its name
+        return Literal(bool(left.value == right.value))
     if is_text(left) or is_text(right):  # and no two characters
         return Literal(False)
-    if isinstance(left, Fixed) and isinstance(right, Fixed):
-        return Literal(bool(left.value == right.value))
     if not isinstance(left, Items) or not isinstance(right, Items):
         return None
     if len(left.items) != len(right.items):

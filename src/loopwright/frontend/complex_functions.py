@@ -20,6 +20,7 @@ from loopwright.frontend.context import Context
 from loopwright.frontend.convert import convert
 from loopwright.frontend.elementwise import any_array, made, map_elements
 from loopwright.frontend.manipulation import flattened
+from loopwright.frontend.numpy_functions import as_ufunc_takes
 from loopwright.frontend.products import dot
 from loopwright.frontend.values import Array, ArrayLike, Elementwise, Items, Literal, Number, Value, View
 from loopwright.frontend.views import as_view, is_array
@@ -151,8 +152,10 @@ def _angle(cx: Context, call: Arguments) -> Value:
 
     def angle(cx: Context, number: Literal | Number) -> Number:
         kind = number.number_type.type
-        kind = kind if kind.is_complex else COMPLEX128
-        return _angle_of(cx, Number(convert(cx, number, kind, call.node), False), False, call.node)
+        if kind.is_complex:
+            return _angle_of(cx, Number(convert(cx, number, kind, call.node), False), False, call.node)
+        values, kind = as_ufunc_takes(cx, np.arctan2, [Literal(0), number], call)
+        return Number(Call("arctan2", tuple(values), kind), weak=False)
 
     if any_array(call.values[0]):
         return map_elements(cx, angle, call.values, call.node)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from loopwright.errors import KernelError
 from loopwright.frontend.capture import Source
@@ -131,6 +131,7 @@ class Frame:
     gives: set[bool] = field(default_factory=set)  # whether its returns give something: True, False or both
     calls_again: set[str] | None = None  # of a function that calls itself: the Blocks that stand for these calls
     each: Callable[[Value, ast.expr], None] | None = None  # of a generator: what is done with what it yields
+    called_at: Location | None = None  # of a function of ours: the user's call
 
     @property
     def is_inlined(self) -> bool:
@@ -213,7 +214,8 @@ class Context:
     def at(self, node: ast.AST | Location) -> Location:
         if isinstance(node, Location):
             return node
-        return self.frame.source.at(node)
+        at = self.frame.source.at(node)
+        return at if self.frame.called_at is None else replace(at, call=self.frame.called_at)
 
     def error(self, node: ast.AST, what: str, why: str = "", remedy: str = "") -> KernelError:
         return KernelError(what, self.at(node), why, remedy)

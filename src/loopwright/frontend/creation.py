@@ -52,7 +52,7 @@ from loopwright.frontend.views import (
     size_of,
     subtract,
 )
-from loopwright.ir.nodes import ArrayParam, Binary, Call, Cast, Compare, Const, Expr, Select, Store, Unary
+from loopwright.ir.nodes import ArrayParam, Binary, Call, Cast, Checked, Compare, Const, Expr, Select, Store, Unary
 from loopwright.ir.types import FLOAT64, INT64, UINT64, Scalar
 from loopwright.ir.walk import statements
 
@@ -252,8 +252,8 @@ def numbers_between(
     for number in numbers[1:]:
         kind = promote.common(kind, number.number_type)
     if kind.type.is_float or kind.type == UINT64:
-        wide = [Number(cx.once(convert(cx, number, FLOAT64, node), cx.at(node)), False) for number in numbers]
-        first, last, delta = (number.expr for number in wide)
+        first, last, delta = (cx.once(convert(cx, number, FLOAT64, node), cx.at(node)) for number in numbers)
+        delta = _not_zero(cx, delta, numbers, node)
         steps = Call("ceil", (Binary("truediv", Binary("sub", last, first), delta),), FLOAT64)
         count: Expr = cx.temporary(Binary("max", Cast(steps, INT64), ZERO), cx.at(node))
         next_one: Expr = Binary("add", first, delta)
@@ -276,6 +276,7 @@ def numbers_between(
             more = add(span, Const(width - 1, INT64))
             count = span if width == 1 else Binary("floordiv", more, Const(width, INT64))
         else:
+            by = _not_zero(cx, by, numbers, node)
             up = Binary("floordiv", Binary("sub", Binary("add", Binary("sub", high, low), by), ONE), by)
             down = Binary("floordiv", Binary("sub", Binary("sub", low, high), add(by, ONE)), Binary("sub", ZERO, by))
             count = cx.temporary(Select(Compare("gt", by, ZERO), up, down), cx.at(node))
@@ -286,6 +287,17 @@ def numbers_between(
             return Number(value if kind_of == INT64 else Cast(value, kind_of), weak=False)
 
     return made(cx, (as_size(count),), at, frozenset())
+
+
+def _not_zero(cx: Context, step: Expr, numbers: Sequence[Literal | Number], node: ast.AST) -> Expr:
+    """The step of np.arange(). NumPy divides by it."""
+    if isinstance(step, Const) and step.value:
+        return step
+    zero = Const(0.0 if step.type.is_float else 0, step.type)
+    is_pythons = all(number.number_type.weak for number in numbers)
+    told = "ZeroDivisionError: division by zero" if is_pythons else "ValueError: Maximum allowed size exceeded"
+    tested = Checked(step, Compare("ne", step, zero), "raised", told, at=cx.at(node))
+    return cx.temporary(tested, cx.at(node))
 
 
 def _linspace(cx: Context, call: Arguments) -> Value:

@@ -23,7 +23,7 @@ from loopwright.frontend.elementwise import check, made, nest, new_array, reads_
 from loopwright.frontend.inline import inline_function
 from loopwright.frontend.manipulation import transpose, view_of
 from loopwright.frontend.reductions import ANY, REDUCTIONS, SUM, axes_of, reduced
-from loopwright.frontend.ufuncs import BY_ELEMENT
+from loopwright.frontend.ufuncs import BY_ELEMENT, common_type, in_type
 from loopwright.frontend.values import ArrayLike, Fixed, Items, Literal, Number, SliceIndex, Value, View
 from loopwright.frontend.views import (
     ONE,
@@ -143,6 +143,14 @@ def _isscalar(cx: Context, call: Arguments) -> Value:
     return Literal(isinstance(call.values[0], Literal | Number))
 
 
+def _issubdtype(cx: Context, call: Arguments) -> Value:
+    call.expect(cx, 2)
+    given: list[Any] = [value.value for value in call.values if isinstance(value, Fixed)]
+    if len(given) != 2:
+        raise cx.error(call.node, "np.issubdtype() takes two types", remedy="np.issubdtype(a.dtype, np.floating)")
+    return Literal(bool(np.issubdtype(given[0], given[1])))
+
+
 def _select(cx: Context, call: Arguments) -> Value:
     """`np.select(conditions, choices, default)`: the first choice whose condition holds."""
     call.expect(cx, 2, 3, ("default",))
@@ -150,6 +158,7 @@ def _select(cx: Context, call: Arguments) -> Value:
     if not isinstance(conditions, Items) or not isinstance(choices, Items):
         raise cx.error(call.node, "np.select() takes two lists here")
     result = call.get(2, "default") or Literal(0)
+    result = in_type(cx, result, common_type(cx, [*choices.items, result], call), call.node)
     for condition, choice in reversed(list(zip(conditions.items, choices.items, strict=True))):
         result = BY_ELEMENT[np.where](cx, replace(call, name="where", values=(condition, choice, result), named={}))
     return result
@@ -313,6 +322,6 @@ def _of_array(buffer: Any, dtype: Any = np.float64) -> Any:
 HANDLERS: dict[Any, Handler] = {
     np.split: _split(None), np.array_split: _split(None, is_even=False), np.vsplit: _split(0), np.hsplit: _split(1),
     np.dsplit: _split(2), np.squeeze: _squeeze, np.moveaxis: _moveaxis, np.ix_: _ix, np.select: _select,
-    np.isscalar: _isscalar,
+    np.isscalar: _isscalar, np.issubdtype: _issubdtype,
     np.einsum: _einsum, np.frombuffer: _frombuffer, np.linalg.svd: _svd,
 }  # fmt: skip

@@ -132,6 +132,8 @@ def _inline(
     webs = _webs(cx, source, tree, given, path)
     at_call = cx.at(call.node)
     frame = Frame(len(cx.frames), source, tree, path, f"{cx.frame.prefix}{tree.name}.", webs, closure)
+    if (source.function.__module__ or "").startswith("loopwright."):
+        frame.called_at = at_call.of_user
     frame.calls_again, frame.each = set() if is_recursive else None, each
     names = frozenset(cx.names) if is_recursive else frozenset()
     frame.made_before = len(cx.allocations)

@@ -75,21 +75,23 @@ def _middle(flat: Any) -> Any:
     return center
 
 
-def _interp(x: Any, xp: Any, fp: Any) -> Any:
+def _interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None) -> Any:
     if len(xp) != len(fp):
         raise ValueError("fp and xp are not of the same length.")
     if len(xp) == 0:
         raise ValueError("array of sample points is empty")
-    return _interpolated(x, xp, fp)
+    return _interpolated(np.float64(x), xp, fp, left, right)
 
 
-def _interpolated(x: Any, xp: Any, fp: Any) -> Any:
+def _interpolated(x: Any, xp: Any, fp: Any, below: Any, above: Any) -> Any:
     n = len(xp)
     if x != x:
-        return np.float64(x)
+        return x
     if x < xp[0]:
-        return np.float64(fp[0])
-    if x >= xp[n - 1]:
+        return np.float64(fp[0] if below is None else below)
+    if x > xp[n - 1]:
+        return np.float64(fp[n - 1] if above is None else above)
+    if x == xp[n - 1]:
         return np.float64(fp[n - 1])
     k = _searchsorted(xp, x, "right") - 1
     left, right, low, high = np.float64(xp[k]), np.float64(xp[k + 1]), np.float64(fp[k]), np.float64(fp[k + 1])
@@ -104,14 +106,14 @@ def _interpolated(x: Any, xp: Any, fp: Any) -> Any:
     return value
 
 
-def _interp_all(x: Any, xp: Any, fp: Any) -> Any:
+def _interp_all(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None) -> Any:
     if len(xp) != len(fp):
         raise ValueError("fp and xp are not of the same length.")
     if len(xp) == 0:
         raise ValueError("array of sample points is empty")
     result = np.empty(len(x), np.float64)
     for i in range(len(x)):
-        result[i] = _interpolated(x[i], xp, fp)
+        result[i] = _interpolated(np.float64(x[i]), xp, fp, left, right)
     return result
 
 
@@ -315,7 +317,7 @@ def _solve(a: Any, b: Any) -> Any:
     kind = (a[:1, :1] * b[:1, :1] * 0.5).dtype
     lower, result = a.astype(kind), b.astype(kind)
     if _eliminated(lower, result) == 0.0:
-        raise ValueError("Singular matrix")
+        raise np.linalg.LinAlgError("Singular matrix")
     _substituted(lower, result)
     return result
 
@@ -325,7 +327,7 @@ def _solve_vector(a: Any, b: Any) -> Any:
     lower, right = a.astype(kind), np.empty((len(b), 1), kind)
     right[:, 0] = b
     if _eliminated(lower, right) == 0.0:
-        raise ValueError("Singular matrix")
+        raise np.linalg.LinAlgError("Singular matrix")
     _substituted(lower, right)
     return right[:, 0].copy()
 
@@ -334,7 +336,7 @@ def _inverse(a: Any) -> Any:
     kind = (a[:1, :1] * 0.5).dtype
     lower, result = a.astype(kind), np.eye(a.shape[0], dtype=kind)
     if _eliminated(lower, result) == 0.0:
-        raise ValueError("Singular matrix")
+        raise np.linalg.LinAlgError("Singular matrix")
     _substituted(lower, result)
     return result
 
@@ -369,7 +371,7 @@ def _cholesky(a: Any) -> Any:
             for k in range(i):
                 pivot -= lower[i, k] * lower[i, k]
             if pivot <= 0.0:
-                raise ValueError("Matrix is not positive definite")
+                raise np.linalg.LinAlgError("Matrix is not positive definite")
             break
     return lower
 

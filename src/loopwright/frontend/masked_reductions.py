@@ -12,7 +12,17 @@ from loopwright.frontend.context import Context
 from loopwright.frontend.convert import convert
 from loopwright.frontend.elementwise import as_bool, check, map_elements, require_same
 from loopwright.frontend.masked import is_pure
-from loopwright.frontend.reductions import COUNT, MAXIMUM, MINIMUM, SUM, Folding, mean_of_total, reduced, widest_type
+from loopwright.frontend.reductions import (
+    COUNT,
+    MAXIMUM,
+    MINIMUM,
+    SUM,
+    Folding,
+    floating,
+    mean_of_total,
+    reduced,
+    widest_type,
+)
 from loopwright.frontend.values import ArrayLike, Fixed, Literal, Number, Value
 from loopwright.frontend.views import ZERO, is_array
 from loopwright.ir.nodes import Compare, Const, Select
@@ -71,7 +81,7 @@ def _reduced(cx: Context, name: str, array: ArrayLike, mask: ArrayLike, node: as
     total = reduced(cx, SUM, chosen, axes, False, node, widest_type(array.element))
     count = reduced(cx, COUNT, mask, axes, False, node)
     assert isinstance(total, Number) and isinstance(count, Number)
-    return mean_of_total(cx, total, count.expr, array.element, node)
+    return mean_of_total(cx, total, count.expr, floating(array.element), node)
 
 
 def _or_nothing(cx: Context, how: Folding, array: ArrayLike, mask: ArrayLike, node: ast.AST) -> ArrayLike:

@@ -4,6 +4,7 @@ are: polynomials, windows, differences, statistics, and elementwise functions th
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -60,9 +61,9 @@ def _trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: Any = -1) -> Any:
 
 def _gradient(f: Any, varargs: Any = 1.0) -> Any:
     if np.ndim(varargs) == 0:
-        slopes = _even_slopes(f * 1.0, varargs)
+        slopes = _even_slopes(+f * 1.0, varargs)
     else:
-        slopes = _slopes(f * 1.0, varargs)
+        slopes = _slopes(+f * 1.0, varargs)
     return slopes
 
 
@@ -330,7 +331,10 @@ def _nanargmin(a: Any) -> Any:
 
 
 def _nan_to_num(x: Any, copy: Any = True, nan: Any = 0.0) -> Any:
-    if np.ndim(x) == 0:
+    whole = np.multiply(x, True)
+    if np.multiply(x, 1.0).dtype != whole.dtype:
+        number = whole  # integers are no NaN
+    elif np.ndim(x) == 0:
         number = _number_of(x, nan)
     else:
         number = np.empty_like(x)
@@ -554,8 +558,7 @@ def _fix(x: Any) -> Any:
 
 
 def _ldexp(x1: Any, x2: Any) -> Any:
-    half = x2 // 2
-    return (x1 * 2.0**half * 2.0 ** (x2 - half)).astype(np.multiply(x1, 1.0).dtype)
+    return math.ldexp(x1, int(x2))
 
 
 def _isposinf(x: Any) -> Any:

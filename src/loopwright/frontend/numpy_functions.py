@@ -53,14 +53,23 @@ def ufunc_call(cx: Context, ufunc: np.ufunc, call: Arguments) -> Value:
         return _numpy_bool(result)
     if name.startswith("logical_"):
         return _logical(cx, name, call)
+    values, result_type = as_ufunc_takes(cx, ufunc, numbers, call)
+    if values[0].type.is_complex:
+        return complex_functions.ufunc(cx, name, [Number(value, weak=False) for value in values], call)
+    return Number(_apply(cx, name, values, result_type, call), weak=False)
+
+
+def as_ufunc_takes(
+    cx: Context, ufunc: np.ufunc, numbers: list[Literal | Number], call: Arguments
+) -> tuple[list[Expr], Scalar]:
+    """The operands in the types that NumPy computes in, and the type of the result. Raises KernelError where NumPy has
+    no such function."""
     try:
         kinds, result_type = promote.resolve(ufunc, tuple(number.number_type for number in numbers))
     except NoSuchOperation as reason:
         raise _no_such(cx, call, numbers, reason) from None
     values = [convert(cx, n, kind, call.place(k)) for k, (n, kind) in enumerate(zip(numbers, kinds, strict=True))]
-    if kinds[0].is_complex:
-        return complex_functions.ufunc(cx, name, [Number(value, weak=False) for value in values], call)
-    return Number(_apply(cx, name, values, result_type, call), weak=False)
+    return values, result_type
 
 
 def _no_such(cx: Context, call: Arguments, numbers: list[Literal | Number], reason: NoSuchOperation) -> Exception:

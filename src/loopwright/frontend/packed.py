@@ -81,7 +81,11 @@ def _array(values: Sequence[Any]) -> Any:
     """Numbers of one type as an array. Raises OverflowError for one that 64 bits do not hold."""
     if isinstance(values, bytes):
         return np.frombuffer(values, np.uint8).astype(np.int64)
-    return np.array(values, _PYTHON.get(type(values[0]))) if len(values) else np.empty(0)
+    try:
+        return np.array(values, _PYTHON.get(type(values[0]))) if len(values) else np.empty(0)
+    except OverflowError:
+        large = next(one for one in values if not -(1 << 63) <= one < 1 << 63)
+        raise OverflowError(f"an element of a list or a dict: the Python int {large} does not fit int64") from None
 
 
 def arrays_of(value: Any, known: Packed) -> Iterator[Any]:

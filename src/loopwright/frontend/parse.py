@@ -90,6 +90,9 @@ def refuse_generator(function: FunctionType, definition: Definition) -> None:
         )
 
 
+BELOW_OTHERS = "write @lw.kernel below the other decorators: it needs the function as you wrote it"
+
+
 def _plain_function(function: object) -> FunctionType:
     what, remedy = "", "write a function with `def`, outside any class"
     if inspect.ismethod(function):
@@ -110,8 +113,12 @@ def _plain_function(function: object) -> FunctionType:
     elif isinstance(function, str | tuple | list):
         what = "a kernel takes no signature: types come from each call"
         remedy = "write @lw.kernel alone, or use njit of loopwright.numba"
+    elif isinstance(known := getattr(function, "py_func", None), FunctionType):
+        what = f"'{known.__name__}' is a kernel already"
+        remedy = f"decorate it once; with other options: lw.kernel({known.__name__}.py_func, threads=2)"
     elif not isinstance(function, FunctionType):
         what = f"an object of type {type(function).__name__} is not a Python function"
+        remedy = BELOW_OTHERS if hasattr(function, "__wrapped__") else remedy
     elif function.__name__ == "<lambda>":
         what = "a lambda cannot be compiled"
         remedy = "give it a name: write it with `def`"

@@ -124,8 +124,9 @@ def reduced(
     """The reduction along some axes: a number where these are all of them, else an array. initial: the value of no
     elements, instead of the usual one."""
     array = steady(cx, array, node)
-    if how.needs_element and initial is None:
+    if how.needs_element:
         _refuse_order(cx, array, node)
+    if how.needs_element and initial is None:
         for axis in axes:
             require_elements(cx, array, axis, node)
     kept = [axis for axis in range(len(array.shape)) if axis not in axes]
@@ -293,11 +294,15 @@ def _mean(cx: Context, call: Arguments) -> Value:
         return Number(convert(cx, call.number(cx, 0), FLOAT64, call.node), weak=False)
     axes = axes_of(cx, call.get(1, "axis"), len(array.shape), call.node)
     dtype = call.get(2, "dtype")
-    kind = None if dtype is None or is_none(dtype) else _floating(scalar_of_dtype(cx, dtype, call.node))
-    return mean_of(cx, array, axes, flag_of(cx, call.named.get("keepdims"), call.node), call.node, kind)
+    kind = None if dtype is None or is_none(dtype) else scalar_of_dtype(cx, dtype, call.node)
+    keepdims = flag_of(cx, call.named.get("keepdims"), call.node)
+    if kind == BOOL:
+        raise cx.error(call.node, "a mean of type bool is outside the language", remedy="use np.any(a)")
+    return mean_of(cx, array, axes, keepdims, call.node, kind)
 
 
-def _floating(element: Scalar) -> Scalar:
+def floating(element: Scalar) -> Scalar:
+    """The type of a mean: that of floats and complex numbers, else float64."""
     return element if element.is_float or element.is_complex else FLOAT64
 
 
@@ -309,10 +314,12 @@ def widest_type(element: Scalar) -> Scalar:
 def mean_of(
     cx: Context, array: ArrayLike, axes: Sequence[int], keepdims: bool, node: ast.AST, kind: Scalar | None = None
 ) -> Value:
-    """The mean along axes, computed in 64 bits and given in that type: of the elements, or float64 for integers."""
-    total = reduced(cx, SUM, array, axes, keepdims, node, widest_type(array.element))
+    """The mean along axes, computed in 64 bits and given in that type: of the elements, or float64 for integers. An
+    integer type is that of the elements that are added up, and of their sum, too."""
+    is_whole = kind is not None and not kind.is_float and not kind.is_complex
+    total = reduced(cx, SUM, array, axes, keepdims, node, kind if is_whole else widest_type(kind or array.element))
     count = count_of(cx, array, axes, node)
-    kind = kind or _floating(array.element)
+    kind = kind or floating(array.element)
     if isinstance(total, Number):
         return mean_of_total(cx, total, count, kind, node)
 
@@ -323,9 +330,9 @@ def mean_of(
 
 
 def mean_of_total(cx: Context, total: Number, count: Expr, kind: Scalar, node: ast.AST) -> Number:
-    """A total, in 64 bits, divided by how many there are: in that type, float64 for integers."""
+    """A total divided by how many there are, in that type."""
     quotient = operators.binary_operation(cx, "truediv", total, Number(Cast(count, FLOAT64), weak=False), node)
-    return Number(_converted(operators.scalar_of(cx, quotient, node).expr, _floating(kind)), weak=False)
+    return Number(_converted(operators.scalar_of(cx, quotient, node).expr, kind), weak=False)
 
 
 def count_of(cx: Context, array: ArrayLike, axes: Sequence[int], node: ast.AST) -> Expr:
@@ -344,7 +351,7 @@ def _variance(is_deviation: bool) -> Callable[[Context, Arguments], Value]:
         axes = axes_of(cx, call.get(1, "axis"), len(array.shape), call.node)
         keepdims = flag_of(cx, call.named.get("keepdims"), call.node)
         ddof = call.named.get("ddof") or Literal(0)
-        node, kind, widest = call.node, _floating(array.element), widest_type(array.element)
+        node, kind, widest = call.node, floating(array.element), widest_type(array.element)
         kind = kind.part if kind.is_complex else kind
         if isinstance(array, Elementwise):
             array = materialised(cx, array, node)
@@ -385,22 +392,25 @@ def _place_of_extreme(is_max: bool) -> Callable[[Context, Arguments], Value]:
     """`np.argmax(a, axis=None)`: the first of several; of floats, a NaN comes before all."""
 
     def handler(cx: Context, call: Arguments) -> Value:
-        call.expect(cx, 1, 2, ("axis",))
+        call.expect(cx, 1, 2, ("axis", "keepdims"))
         array = steady(cx, as_array(cx, call.values[0], call.place(0), f"np.{call.name}()"), call.node)
         _refuse_order(cx, array, call.node)
-        axis = call.get(1, "axis")
-        rank = len(array.shape)
-        axes = axes_of(cx, axis, rank, call.node)
+        axis, keepdims = call.get(1, "axis"), flag_of(cx, call.named.get("keepdims"), call.node)
+        if isinstance(axis, Items):
+            raise cx.error(call.node, f"np.{call.name}() takes one axis, or none for all elements")
+        axes = axes_of(cx, axis, len(array.shape), call.node)
         for one in axes:
             require_elements(cx, array, one, call.node)
-        kept = [k for k in range(rank) if k not in axes]
-        if not kept:
+        kept = [k for k in range(len(array.shape)) if k not in axes]
+        if not kept and not keepdims:
             return Number(_best_place(cx, is_max, array, axes, {}, call.node), weak=False)
-        shape = tuple(array.shape[k] for k in kept)
+        places = [k for k in range(len(array.shape)) if keepdims or k in kept]
+        shape = tuple(array.shape[k] if k in kept else Literal(1) for k in places)
         target = as_view(new_array(cx, shape, INT64, call.node))
 
         def body(index: list[Expr]) -> None:
-            place = _best_place(cx, is_max, array, axes, dict(zip(kept, index, strict=True)), call.node)
+            outer = {k: at for k, at in zip(places, index, strict=True) if k in kept}
+            place = _best_place(cx, is_max, array, axes, outer, call.node)
             cx.emit(Store(target.array.name, place_of(target, index), place, at=cx.at(call.node)))
 
         nest(cx, shape, body, call.node)

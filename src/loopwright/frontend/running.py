@@ -9,30 +9,38 @@ import numpy as np
 from loopwright.frontend.along_axis import as_before, as_rows
 
 
-def _cumsum(a: Any, axis: Any = None) -> Any:
+def _cumsum(a: Any, axis: Any = None, dtype: Any = None) -> Any:
+    if dtype is None:
+        sums = _sums_along(a, axis, None)
+    else:
+        sums = _sums_along(a.astype(dtype), axis, dtype)
+    return sums
+
+
+def _sums_along(a: Any, axis: Any, dtype: Any) -> Any:
     if axis is None or a.ndim == 1:
         flat = a.ravel()
-        sums = np.empty(flat.size, (flat[:0].sum()).dtype)
-        total = -flat[:0].sum()
+        sums = np.empty(flat.size, (flat[:0].sum(dtype=dtype)).dtype)
+        total = -flat[:0].sum(dtype=dtype)
         for i in range(flat.size):
             total += flat[i]
             sums[i] = total
     elif a.ndim == 2 and axis == 0:
-        sums = np.empty(a.shape, (a[:0].sum()).dtype)
+        sums = np.empty(a.shape, (a[:0].sum(dtype=dtype)).dtype)
         sums[:1] = a[:1]
         for i in range(1, a.shape[0]):
             for j in range(a.shape[1]):
                 sums[i, j] = sums[i - 1, j] + a[i, j]
     elif a.ndim == 2:
-        sums = _running_sums(a)
+        sums = _running_sums(a, dtype)
     else:
-        sums = as_before(_running_sums(as_rows(a, axis)), a, axis)
+        sums = as_before(_running_sums(as_rows(a, axis), dtype), a, axis)
     return sums
 
 
-def _running_sums(rows: Any) -> Any:
-    sums = np.empty(rows.shape, (rows[:0].sum()).dtype)
-    nothing = -rows[:0].sum()
+def _running_sums(rows: Any, dtype: Any) -> Any:
+    sums = np.empty(rows.shape, (rows[:0].sum(dtype=dtype)).dtype)
+    nothing = -rows[:0].sum(dtype=dtype)
     for i in range(rows.shape[0]):
         total = nothing
         for j in range(rows.shape[1]):
@@ -41,30 +49,38 @@ def _running_sums(rows: Any) -> Any:
     return sums
 
 
-def _cumprod(a: Any, axis: Any = None) -> Any:
+def _cumprod(a: Any, axis: Any = None, dtype: Any = None) -> Any:
+    if dtype is None:
+        products = _products_along(a, axis, None)
+    else:
+        products = _products_along(a.astype(dtype), axis, dtype)
+    return products
+
+
+def _products_along(a: Any, axis: Any, dtype: Any) -> Any:
     if axis is None or a.ndim == 1:
         flat = a.ravel()
-        products = np.empty(flat.size, (flat[:0].prod()).dtype)
-        total = flat[:0].prod()
+        products = np.empty(flat.size, (flat[:0].prod(dtype=dtype)).dtype)
+        total = flat[:0].prod(dtype=dtype)
         for i in range(flat.size):
             total *= flat[i]
             products[i] = total
     elif a.ndim == 2 and axis == 0:
-        products = np.empty(a.shape, (a[:0].prod()).dtype)
+        products = np.empty(a.shape, (a[:0].prod(dtype=dtype)).dtype)
         products[:1] = a[:1]
         for i in range(1, a.shape[0]):
             for j in range(a.shape[1]):
                 products[i, j] = products[i - 1, j] * a[i, j]
     elif a.ndim == 2:
-        products = _running_products(a)
+        products = _running_products(a, dtype)
     else:
-        products = as_before(_running_products(as_rows(a, axis)), a, axis)
+        products = as_before(_running_products(as_rows(a, axis), dtype), a, axis)
     return products
 
 
-def _running_products(rows: Any) -> Any:
-    products = np.empty(rows.shape, (rows[:0].prod()).dtype)
-    nothing = rows[:0].prod()
+def _running_products(rows: Any, dtype: Any) -> Any:
+    products = np.empty(rows.shape, (rows[:0].prod(dtype=dtype)).dtype)
+    nothing = rows[:0].prod(dtype=dtype)
     for i in range(rows.shape[0]):
         total = nothing
         for j in range(rows.shape[1]):

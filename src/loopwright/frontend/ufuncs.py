@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
+from typing import Literal as OneOf
 
 import numpy as np
 
@@ -33,7 +34,7 @@ from loopwright.frontend.values import (
     is_none,
 )
 from loopwright.frontend.views import as_view, is_array
-from loopwright.ir.nodes import Cast, Load, Select
+from loopwright.ir.nodes import Binary, Cast, Const, Load, Select
 from loopwright.ir.types import INT64, Scalar
 from loopwright.ir.walk import subexpressions
 
@@ -164,6 +165,10 @@ def _into(cx: Context, out: Value | None, result: Value, call: Arguments) -> Val
         return result
     if not isinstance(out, Array | View):
         raise cx.error(call.node, "'out' must be an array", f"this is {describe(out)}")
+    if isinstance(result, ArrayLike) and not np.can_cast(result.element.dtype, out.element.dtype, "same_kind"):
+        raise cx.error(call.node, f"{call.name}() gives {result.element} here, and 'out' has {out.element}",
+                       "NumPy raises TypeError: cannot cast with casting rule 'same_kind'",
+                       f"out[...] = np.{call.name}(...)")  # fmt: skip
     assign_elements(cx, as_view(out) if isinstance(out, Array) else out, result, call.node, call.node)
     return out
 
@@ -202,12 +207,43 @@ def _clip(cx: Context, call: Arguments) -> Value:
 
 
 def clip(cx: Context, value: Value, low: Value, high: Value, call: Arguments) -> Value:
-    """`np.clip(a, low, high)`."""
-    if low != Fixed(None):
+    """`np.clip(a, low, high)`. A Python int beyond what the elements can be is no limit, as in NumPy."""
+    limits = [limit for limit in (low, high) if not is_none(limit)]
+    given, *kinds = [_kind(cx, one, call) for one in (value, *limits)]
+    kind = _common_weak([given, *kinds])
+    if given.type.is_integer and not kind.is_integer:
+        value = in_type(cx, value, kind, call.node)
+    if not is_none(low):
+        low = _within(low, kind, "max")
         value = ufunc_of(cx, np.maximum, replace(call, name="maximum", values=(value, low), named={}))
-    if high != Fixed(None):
+    if not is_none(high):
+        high = _within(high, kind, "min")
         value = ufunc_of(cx, np.minimum, replace(call, name="minimum", values=(value, high), named={}))
     return value
+
+
+def _within(limit: Value, kind: Scalar, op: OneOf["max", "min"]) -> Value:
+    """A Python int that limits integers from below (max) or above (min): their own limit where it is beyond that."""
+    if not isinstance(limit, Literal | Number) or not kind.is_integer or limit.number_type != promote.WEAK_INT:
+        return limit
+    end = kind.minimum if op == "max" else kind.maximum
+    if isinstance(limit, Literal):
+        return Literal(max(limit.value, end) if op == "max" else min(limit.value, end))
+    if end > INT64.maximum:
+        return limit
+    return Number(Binary(op, limit.expr, Const(end, INT64)), weak=True)
+
+
+def in_type(cx: Context, value: Value, kind: Scalar, node: ast.AST) -> Value:
+    """A number, or the elements of an array, in a type."""
+    if isinstance(value, Literal | Number):
+        return Number(convert(cx, value, kind, node), weak=False)
+    return map_elements(cx, lambda cx, x: Number(convert(cx, x, kind, node), weak=False), [value], node)
+
+
+def common_type(cx: Context, values: Sequence[Value], call: Arguments) -> Scalar:
+    """The type that NumPy promotes arrays and numbers to."""
+    return _common_weak([_kind(cx, value, call) for value in values])
 
 
 BY_ELEMENT: dict[Any, Handler] = {

@@ -39,6 +39,8 @@ def as_numpy(value: object, name: str = "") -> Array:
         kind = "a masked array" if _is_masked(type(value)) else "a matrix"
         plain = f"{name or 'x'}.filled()" if _is_masked(type(value)) else f"np.asarray({name or 'x'})"
         raise refusal(name, f"{kind} is not supported", f"pass {plain}")
+    if isinstance(value, list) and not value:
+        raise refusal(name, "an empty list does not tell what its elements are", "pass np.empty(0)")
     if isinstance(value, (list, tuple, range)):
         raise refusal(name, f"a {type(value).__name__} is not an array", f"pass np.asarray({name or 'x'})")
     array = _shared(value, name)
@@ -95,8 +97,8 @@ def _refuse_narrow(value: object, name: str) -> None:
     dtype = array.dtype
     del array  # a buffer is not closed while one is there
     if dtype.kind in "iu" and dtype.itemsize < 8:
-        kind = type(value).__name__
-        raise refusal(name, f"the elements of a {kind} are Python's ints, and those of an array {dtype}",
+        kind = "an array.array" if type(value).__module__ == "array" else f"a {type(value).__name__}"
+        raise refusal(name, f"the elements of {kind} are Python's ints, and those of an array {dtype}",
                       f"pass np.asarray({name or 'x'}), where numbers wrap, or list({name or 'x'})")  # fmt: skip
 
 

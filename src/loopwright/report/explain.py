@@ -167,11 +167,10 @@ def _all_checked(array: ArrayReport) -> ArrayReport:
 
 def _loop(stmt: For | While, facts: LoopFacts, iterations: Mapping[str, str], depth: int) -> LoopReport:
     at = stmt.at or facts.at
-    source = _source_line(at)
     return LoopReport(
         name=stmt.name,
-        source_name=_source_name(stmt, source),
-        source=source,
+        source_name=_source_name(stmt, _source_line(at)),
+        source=_source_line(at and at.of_user),
         line=_line(at),
         depth=depth,
         verdict=facts.verdict,
@@ -210,7 +209,7 @@ def _conflict(conflict: Conflict) -> ConflictReport:
 
 
 def _line(at: Location | None) -> int:
-    return 0 if at is None else at.line
+    return 0 if at is None else at.of_user.line
 
 
 # ---- arrays -------------------------------------------------------------------------------------------------------
