@@ -6,8 +6,8 @@
     else: now = 0
 
 The C compiler does that of one scalar behind one condition; of several, or behind two, it jumps, and where data decide,
-a jump is guessed wrong as often as they change. In loops that need their order; whole numbers, and sums of floats, to which nothing is added where the
-condition is false.
+a jump is guessed wrong as often as they change. In loops that need their order; whole numbers, and sums of floats, to
+which nothing is added where the condition is false.
 
 Not where all that a condition does is to keep better extremes: that happens seldom, and a jump is guessed right.
 """

@@ -12,7 +12,22 @@ from __future__ import annotations
 from dataclasses import replace
 
 from loopwright.codegen.decisions import CodegenInput
-from loopwright.ir.nodes import Assign, Binary, Body, Cast, Compare, Const, Expr, If, Load, Select, Stmt, Store, Unary, Var
+from loopwright.ir.nodes import (
+    Assign,
+    Binary,
+    Body,
+    Cast,
+    Compare,
+    Const,
+    Expr,
+    If,
+    Load,
+    Select,
+    Stmt,
+    Store,
+    Unary,
+    Var,
+)
 from loopwright.ir.queries import has, names_assigned, names_in
 from loopwright.ir.types import INT64
 from loopwright.ir.walk import children, expressions, statements, subexpressions

@@ -18,7 +18,7 @@ from loopwright.codegen.overlapped_tails import write_overlapped
 from loopwright.codegen.partial_results import declare, named, one_by_one, put_into, standing_in, target_of
 from loopwright.codegen.rare_updates import skipping
 from loopwright.codegen.reduce import simd_operator
-from loopwright.codegen.safepoints import in_strips, write_iteration, write_range
+from loopwright.codegen.safepoints import in_strips, spend_at_once, write_iteration, write_range
 from loopwright.codegen.statements import write_body
 from loopwright.codegen.tail_masking import FEW, write_masked
 from loopwright.codegen.vector_code import write_vector_rows
@@ -53,7 +53,8 @@ def write_sequential(
         with passed(loop, at, w) as known, w.loop(f"int64_t {head}", loop.name, trips=trip, unroll=unroll, lanes=lanes):
             for line in (*inside, *known):
                 w.line(line)
-            _write_narrow_iteration(loop, lanes, w, body)
+            with narrow_scalars(loop, lanes, w):
+                write_iteration(loop, w, body, counted)
 
     def body() -> None:
         if first is not None:
@@ -74,6 +75,7 @@ def write_sequential(
         write(f"lw_k = {begin}; lw_k < {end}; ++lw_k", value, at="lw_k")
 
     with w.block():
+        counted = spend_at_once(loop, w)
         if trip is not None:
             # From 0 on, so that the compiler sees how often it runs, and may unroll it into registers.
             w.line(f"const int64_t lw_lower = {lower};")
@@ -104,11 +106,6 @@ def _write_between(
         write_narrow(loop, begin, end, lanes, w, part)
     else:
         write_streams(loop, begin, end, w, lambda begin, end: write_inspected(loop, begin, end, lanes, w, part))
-
-
-def _write_narrow_iteration(loop: For, lanes: Lanes | None, w: Writer, body: Callable[[], None]) -> None:
-    with narrow_scalars(loop, lanes, w):
-        write_iteration(loop, w, body)
 
 
 @contextmanager
