@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from functools import partial
 
 from loopwright.codegen.accumulators import Accumulators, accumulating, in_pieces
+from loopwright.codegen.c_text import VECTOR_FUNCTIONS
 from loopwright.codegen.compaction import write_streams
 from loopwright.codegen.decisions import PartialResult, VectorLanes
 from loopwright.codegen.function import Writer
@@ -24,10 +25,11 @@ from loopwright.codegen.tail_masking import FEW, write_masked
 from loopwright.codegen.vector_code import write_vector_rows
 from loopwright.ir.code import Lanes
 from loopwright.ir.linear import minus, number, variable
-from loopwright.ir.nodes import Binary, Const, For
+from loopwright.ir.nodes import Binary, Call, Const, For
 from loopwright.ir.queries import settled_by, unsettled_in
 from loopwright.ir.walk import expressions
 
+FEWEST_FUNCTIONS = 8  # iterations with functions that are worth vector lanes
 LOOKED_UP = 4  # elements that are looked up between two tests of whether there are more
 
 
@@ -162,7 +164,7 @@ def write_vector(loop: For, w: Writer) -> None:
     # Setting up lanes and adding them together costs more than a short loop does. That one gets the registers: a long
     # loop has time to load what it needs.
     trip = f"lw_trip({w.text(loop.lower)}, {w.text(loop.upper)}, {w.text(loop.step)})"
-    with w.branch(f"LW_SELDOM({trip} >= {FEWEST})"):
+    with w.branch(f"LW_SELDOM({trip} >= {_fewest(loop, found)})"):
         if loop.name in w.decided.masked and not w.function.on_device:
             with w.branch(f"LW_MASKS && {trip} < {FEW}"):
                 write_masked(loop, partials, w)
@@ -172,6 +174,12 @@ def write_vector(loop: For, w: Writer) -> None:
             _write_lanes(loop, found, partials, w)
     with w.otherwise():
         write_sequential(loop, w, short=True, first=one_by_one(partials, w))
+
+
+def _fewest(loop: For, found: VectorLanes) -> int:
+    """Iterations that are worth lanes: one by one, functions take longest."""
+    calls = (call.function in VECTOR_FUNCTIONS for call in expressions(loop.body, Call))
+    return FEWEST_FUNCTIONS if found.vector_functions and any(calls) else FEWEST
 
 
 def _write_lanes(loop: For, found: VectorLanes, partials: tuple[PartialResult, ...], w: Writer) -> None:
