@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from loopwright.codegen.decisions import CodegenInput
+from loopwright.codegen.decisions import NONE, Accesses, CodegenInput
 from loopwright.ir.nodes import (
     Assign,
     Binary,
@@ -149,9 +149,13 @@ def _is_simple(value: Expr, given: CodegenInput) -> bool:
             return False
 
 
-def is_inside(access: Load | Store, given: CodegenInput) -> bool:
-    """Whether an access is proven to be inside, whatever elements are: no scalar of its index may be one."""
-    if any(bounds.kind != "proven" for bounds in given.bounds_of(access)):
-        return False
-    of_data = any(True for axis in access.index for _ in subexpressions(axis, Load, Select))
-    return not of_data and names_assigned(given.kernel.body).isdisjoint(set().union(*map(names_in, access.index)))
+def is_inside(access: Load | Store, given: CodegenInput, freed: Accesses = NONE) -> bool:
+    """Whether an access is proven to be inside, whatever elements are: no scalar of its index may be one; or freed of
+    its check."""
+    assigned = names_assigned(given.kernel.body)
+    for axis, (index, bounds) in enumerate(zip(access.index, given.bounds_of(access), strict=True)):
+        if (id(access), axis) in freed:
+            continue
+        if bounds.kind != "proven" or has(index, Load, Select) or names_in(index) & assigned:
+            return False
+    return True

@@ -372,7 +372,7 @@ class Writer:
 
     def asks_both(self, expr: Logical) -> bool:
         """Whether both sides of a condition are asked, though one may tell."""
-        return self.in_lanes and asks_both(expr, self.given)
+        return self.in_lanes and asks_both(expr, self.given, self.inside)
 
     def is_late(self, expr: Expr) -> bool:
         """Whether a remainder is to be there soon."""

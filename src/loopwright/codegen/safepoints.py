@@ -42,6 +42,7 @@ from loopwright.ir.nodes import (
     For,
     If,
     Load,
+    Logical,
     Stmt,
     Store,
     While,
@@ -55,6 +56,7 @@ HEAVY = 100  # operations of an iteration of short loops, next to which a strip 
 UNROLLED = 32  # operations of a `while` loop on a GPU of which several iterations are written out
 WRITTEN_OUT = 4  # iterations of a `while` loop on a CPU between which nothing is counted
 MOST_WRITTEN_OUT = 20  # operations of an iteration of such loops, with those of the condition
+MOST_JUMPS = 2  # `and` and `or` in the condition of such loops: of more jumps none is guessed as well in several copies
 LONGEST_WAIT = 8.0  # cycles between such iterations: while they wait for longer, to count costs nothing
 AT_ONCE = 1 << 12  # operations of a loop that counts those of all its iterations before the first one
 IN_A_STRIP = 512  # iterations of a `while` loop on a GPU
@@ -304,6 +306,8 @@ def is_written_out(loop: While) -> bool:
     if any(stmt.loop == loop.name for stmt in statements(loop.body, Continue)):
         return False  # it would leave out the counting
     if operations_in(loop.body) + operations_of(loop.condition) > MOST_WRITTEN_OUT:
+        return False
+    if sum(1 for _ in subexpressions(loop.condition, Logical)) > MOST_JUMPS:
         return False
     return recurrence_latency(loop.body, returning(loop.body, lambda kind: True)) <= LONGEST_WAIT
 
