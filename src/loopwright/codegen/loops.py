@@ -30,6 +30,7 @@ from loopwright.ir.queries import settled_by, unsettled_in
 from loopwright.ir.walk import expressions
 
 FEWEST_FUNCTIONS = 8  # iterations with functions that are worth vector lanes
+QUICK = {"exp", "exp2", "log", "log2"}  # functions of a few nanoseconds
 LOOKED_UP = 4  # elements that are looked up between two tests of whether there are more
 
 
@@ -177,8 +178,8 @@ def write_vector(loop: For, w: Writer) -> None:
 
 
 def _fewest(loop: For, found: VectorLanes) -> int:
-    """Iterations that are worth lanes: one by one, functions take longest."""
-    calls = (call.function in VECTOR_FUNCTIONS for call in expressions(loop.body, Call))
+    """Iterations that are worth lanes: one by one, functions take longest, but for exponentials and logarithms."""
+    calls = (call.function in VECTOR_FUNCTIONS - QUICK for call in expressions(loop.body, Call))
     return FEWEST_FUNCTIONS if found.vector_functions and any(calls) else FEWEST
 
 

@@ -7,24 +7,29 @@ lanes go on."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import groupby
 
 from loopwright.analysis.recurrence_latency import recurrence_latency
 from loopwright.analysis.strides import AccessStrides
 from loopwright.ir.nodes import (
+    Allocate,
     Assign,
     Binary,
+    Block,
     Body,
+    Break,
     Call,
     Checked,
     Compare,
     Const,
+    Continue,
     Expr,
     For,
     If,
+    Leave,
     Load,
-    Store,
+    Return,
     Var,
     While,
 )
@@ -69,6 +74,12 @@ where data say, which costs the same one by one: rows of 1000 to 4000 numbers, o
 MOST_WRITTEN_OUT = 128
 """Operations of a short loop in a recurrence that is written out."""
 
+FEW_STEPS = 16
+"""Of a recurrence of which results of all iterations are added up: it is over before others have begun."""
+
+ABREAST_ANYWAY = 2
+"""Operations that a core does in a cycle one by one, of what is not only one chain."""
+
 MOST_CHOSEN = 4
 """Assignments of a branch that has branches of its own, all of which lanes go through."""
 
@@ -82,6 +93,8 @@ def side_by_side(partial: PartialSchedule) -> None:
         if not isinstance(loop, For) or partial.verdict(loop) not in ("parallel", "reduction"):
             continue
         inner = _recurrences(partial, loop)
+        if partial.verdict(loop) == "reduction" and any(0 < (trip_of(one) or 0) <= FEW_STEPS for one in inner):
+            continue  # their results are used at once, and in order
         short = [one.name for each in inner for one in reversed(list(statements(each.body, For)))]
         if not inner or not (short or _wait_longer(partial, loop)):
             continue
@@ -89,7 +102,7 @@ def side_by_side(partial: PartialSchedule) -> None:
         with partial.together(), partial.in_nest((loop, partial.around(recurrences[0])[-1])):
             for one in short:
                 partial.take(Unroll(one), f"'{user_name(name)}' can then fill vector lanes")
-            if short and not _wait_longer(partial, the_loop(partial.kernel, name)):
+            if short and not _is_chain(partial, the_loop(partial.kernel, name)):
                 raise NotTaken
             _interleave(partial, name, recurrences)
 
@@ -128,10 +141,22 @@ def _only_counts(value: Expr) -> bool:
 def _long_inside(body: Body) -> Iterator[For]:
     """The loops in a body but those that are little straight code when they are written out."""
     for loop in statements(body, For):
-        operations = sum(1 for _ in expressions(loop.body, Binary, Compare, Call))
-        is_straight = all(isinstance(stmt, Assign | Store | If) for stmt in statements(loop.body))
-        if not is_straight or not 0 < (trip_of(loop) or 0) * operations <= MOST_WRITTEN_OUT:
+        is_straight = not contains(loop.body, For, While, Allocate, Block, Break, Continue, Leave, Return)
+        if not is_straight or not 0 < (trip_of(loop) or 0) * _operations(loop.body) <= MOST_WRITTEN_OUT:
             yield loop
+
+
+def _is_chain(partial: PartialSchedule, loop: For) -> bool:
+    """Whether most of what is written out in recurrences waits for one another, too: else it is done side by side."""
+    return _wait_longer(partial, loop) and all(
+        _operations(one.body) < ABREAST_ANYWAY * recurrence_latency(one.body, tying(partial, one))
+        for one in loop.body
+        if isinstance(one, For)
+    )
+
+
+def _operations(body: Body) -> int:
+    return sum(1 for _ in expressions(body, Binary, Compare, Call))
 
 
 def _wait_longer(partial: PartialSchedule, loop: For) -> bool:
@@ -139,9 +164,18 @@ def _wait_longer(partial: PartialSchedule, loop: For) -> bool:
     recurrences = [one for one in loop.body if isinstance(one, For)]
     inside = {id(stmt) for one in recurrences for stmt in statements(one.body)}
     walks = [walk for walk in partial.walks() if id(walk.stmt) in inside]
+    if any(walk.strides.get(loop.name) is None and not walk.is_write for walk in _chosen(walks, recurrences)):
+        return False  # no lane looks up what a condition of its own asks for
     once = {(walk.array, walk.node.index, walk.is_write): walk for walk in walks}
     waiting = sum(recurrence_latency(one.body, tying(partial, one)) for one in recurrences)
     return waiting > WORK + sum(_apart(walk, loop.name) for walk in once.values())
+
+
+def _chosen(walks: Iterable[AccessStrides], recurrences: Iterable[For]) -> Iterator[AccessStrides]:
+    """Accesses that conditions decide about, or that they ask for."""
+    branches = [stmt for one in recurrences for stmt in statements(one.body, If)]
+    inside = {id(stmt) for one in branches for stmt in (one, *statements((*one.then, *one.otherwise)))}
+    return (walk for walk in walks if id(walk.stmt) in inside)
 
 
 def _apart(walk: AccessStrides, loop: str) -> float:
