@@ -30,6 +30,7 @@ from loopwright.ir.nodes import (
     Leave,
     Load,
     Return,
+    Store,
     Var,
     While,
 )
@@ -125,9 +126,10 @@ def _is_cheap(stmt: If) -> bool:
     inner = (*stmt.then, *stmt.otherwise)
     if not contains(inner, If):
         return True
-    assigned = list(statements(inner, Assign))
-    others = sum(1 for one in statements(inner) if not isinstance(one, If)) - len(assigned)
-    return not others and len(assigned) <= MOST_CHOSEN and all(_only_counts(one.value) for one in assigned)
+    if contains(inner, Store, Break, Continue, Leave, Return):
+        return False
+    values = [one.value for one in statements(inner, Assign)]
+    return len(values) <= MOST_CHOSEN and all(map(_only_counts, values))
 
 
 def _only_counts(value: Expr) -> bool:
