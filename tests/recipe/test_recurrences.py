@@ -160,8 +160,8 @@ kernel looked(p: float64[2] C, q: float64[2] C):
     for i in 0 .. size(p, 0):
         n = 0
         for k in 0 .. size(p, 1):
-            if p[i, n % size(p, 1)] > 2.0:
-                n = (n * 5 + 1) * 3 + k
+            if p[i, n & 3] > 2.0:
+                n = ((n ^ 5) + (n >> 1) ^ 3) + (n & 7) + k
         q[i, 0] = float64(n)
 """
 

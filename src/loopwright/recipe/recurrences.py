@@ -81,6 +81,9 @@ FEW_STEPS = 16
 ABREAST_ANYWAY = 2
 """Operations that a core does in a cycle one by one, of what is not only one chain."""
 
+FOR_EACH = 2.0
+"""Cycles of waiting for each operation that make it worthwhile to do iterations side by side, but one by one."""
+
 MOST_CHOSEN = 4
 """Assignments of a branch that has branches of its own, all of which lanes go through."""
 
@@ -166,10 +169,11 @@ def _wait_longer(partial: PartialSchedule, loop: For) -> bool:
     recurrences = [one for one in loop.body if isinstance(one, For)]
     inside = {id(stmt) for one in recurrences for stmt in statements(one.body)}
     walks = [walk for walk in partial.walks() if id(walk.stmt) in inside]
-    if any(walk.strides.get(loop.name) is None and not walk.is_write for walk in _chosen(walks, recurrences)):
-        return False  # no lane looks up what a condition of its own asks for
     once = {(walk.array, walk.node.index, walk.is_write): walk for walk in walks}
     waiting = sum(recurrence_latency(one.body, tying(partial, one)) for one in recurrences)
+    looks_up = (walk.strides.get(loop.name) is None and not walk.is_write for walk in _chosen(walks, recurrences))
+    if any(looks_up) and waiting < FOR_EACH * sum(_operations(one.body) for one in recurrences):
+        return False  # no vector looks up what a condition of each lane asks for
     return waiting > WORK + sum(_apart(walk, loop.name) for walk in once.values())
 
 
