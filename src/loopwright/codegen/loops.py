@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 
 from loopwright.codegen.accumulators import Accumulators, accumulating, in_pieces
@@ -27,8 +28,10 @@ from loopwright.ir.code import Lanes
 from loopwright.ir.linear import minus, number, variable
 from loopwright.ir.nodes import Binary, Call, Const, For
 from loopwright.ir.queries import settled_by, unsettled_in
+from loopwright.ir.types import FLOAT64, Scalar
 from loopwright.ir.walk import expressions
 
+FEW_FUNCTIONS = 32  # iterations with functions of which half a register at once leaves fewer over
 FEWEST_FUNCTIONS = 8  # iterations with functions that are worth vector lanes
 QUICK = {"exp", "exp2", "log", "log2"}  # functions of a few nanoseconds
 LOOKED_UP = 4  # elements that are looked up between two tests of whether there are more
@@ -165,8 +168,15 @@ def write_vector(loop: For, w: Writer) -> None:
     # Setting up lanes and adding them together costs more than a short loop does. That one gets the registers: a long
     # loop has time to load what it needs.
     trip = f"lw_trip({w.text(loop.lower)}, {w.text(loop.upper)}, {w.text(loop.step)})"
-    with w.branch(f"LW_SELDOM({trip} >= {_fewest(loop, found)})"):
-        if loop.name in w.decided.masked and not w.function.on_device:
+    takes_long = found.vector_functions and _takes_long(loop)
+    with w.branch(f"LW_SELDOM({trip} >= {FEWEST_FUNCTIONS if takes_long else FEWEST})"):
+        if takes_long and not w.function.on_device:
+            # Half a register, which leaves fewer of them over.
+            with w.branch(f"LW_MASKS && {trip} < {FEW_FUNCTIONS}"):
+                _write_lanes(loop, found, partials, w, 4 if any(_calls(loop, FLOAT64)) else 8)
+            with w.otherwise():
+                _write_lanes(loop, found, partials, w)
+        elif loop.name in w.decided.masked and not w.function.on_device:
             with w.branch(f"LW_MASKS && {trip} < {FEW}"):
                 write_masked(loop, partials, w)
             with w.otherwise():
@@ -177,17 +187,27 @@ def write_vector(loop: For, w: Writer) -> None:
         write_sequential(loop, w, short=True, first=one_by_one(partials, w))
 
 
-def _fewest(loop: For, found: VectorLanes) -> int:
-    """Iterations that are worth lanes: one by one, functions take longest, but for exponentials and logarithms."""
-    calls = (call.function in VECTOR_FUNCTIONS - QUICK for call in expressions(loop.body, Call))
-    return FEWEST_FUNCTIONS if found.vector_functions and any(calls) else FEWEST
+def _takes_long(loop: For) -> bool:
+    """Whether iterations one by one take longest for their functions: not exponentials and logarithms."""
+    return any(call.function in VECTOR_FUNCTIONS - QUICK for call in expressions(loop.body, Call))
 
 
-def _write_lanes(loop: For, found: VectorLanes, partials: tuple[PartialResult, ...], w: Writer) -> None:
+def _calls(loop: For, scalar: Scalar) -> Iterator[Call]:
+    return (call for call in expressions(loop.body, Call) if call.type == scalar)
+
+
+def _write_lanes(
+    loop: For, found: VectorLanes, partials: tuple[PartialResult, ...], w: Writer, length: int = 0
+) -> None:
+    """length: how many iterations at once, of a loop that has few; 0 for as many as the compiler chooses."""
     declare(partials, loop, w)
     lanes = lanes_of(found, partials, w)
-    with standing_in(partials, w), accumulating(loop, partials, lanes, w) as several:
-        write_sequential(loop, w, lanes, several=several)
+    with standing_in(partials, w):
+        if lanes is not None and length:
+            write_sequential(loop, w, replace(lanes, length=length), short=True)
+        else:
+            with accumulating(loop, partials, lanes, w) as several:
+                write_sequential(loop, w, lanes, several=several)
     for one in partials:
         put_into(target_of(one, w), one, w)
 
