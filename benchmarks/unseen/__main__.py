@@ -22,6 +22,8 @@ from benchmarks.unseen import (  # noqa: F401
     algorithms,
     batches,
     codes,
+    discrete,
+    estimates,
     expressions,
     fields,
     grids,

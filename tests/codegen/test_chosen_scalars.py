@@ -51,6 +51,8 @@ def branch(*lines: str) -> If:
          {"n", "m"}, set(), 0),
         ((*EXTREME[:2], "    if x[i] > best:", "        best = 1.0", *EXTREME[4:]), None, set(), 0),
         (("if x[i] > 0.5:", "    n = n + 1"), None, set(), 0),  # the C compiler does without a jump
+        (("if x[i] > 0.5:", "    n = n + 1", "else:", "    if x[i] < 0.2:", "        n = n - 1"), {"n"}, set(), 0),
+        (("if x[i] > 0.5:", "    if k > n:", "        n = k"), None, set(), 0),  # seldom
         (("if a[i] > n:", "    n = a[i]", "    m = i"), None, set(), 0),  # seldom, and elements are read
         (("if k > n:", "    n = k", "    m = i"), None, set(), 0),  # seldom
         (("if x[i] > 0.5:", "    n = n // k", "    m = m + 1"), None, set(), 0),

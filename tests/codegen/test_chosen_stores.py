@@ -35,6 +35,7 @@ def is_chosen(*lines: str) -> bool:
             "    if x[i] != 0.5:", "        a[i] = a[i - 1]", "    else:", "        a[i] = -b[i] + a[i - 1]",
         ),
         ("a[i] = a[i - 1] if b[i] == 0 else a[i - 1] * 3",),
+        ("s = s + b[i]", "a[i] = s - 7 if s > 7 else s"),  # by a scalar that is computed from elements
     ],
 )  # fmt: skip
 def test_which_are_chosen(lines: tuple[str, ...]) -> None:
@@ -55,6 +56,8 @@ def test_which_are_chosen(lines: tuple[str, ...]) -> None:
         ("if b[i] > 3:", "    a[i] = a[i - 1]"),
         ("if b[i] > 3:", "    x[i] = x[i - 1]", "else:", "    x[i] = 0.0"),
         ("if b[i] > 3:", "    a[i] = b[i] + 1", "else:", "    a[i] = 0"),  # in parallel
+        ("s = s + i", "a[i] = a[i - 1] - 7 if s > 7 else s"),  # no element decides
+        ("s = b[i]", "a[i] = a[s] - 7 if s > 7 else s"),  # which may keep the index inside
     ],
 )
 def test_which_are_not(lines: tuple[str, ...]) -> None:
@@ -82,6 +85,17 @@ def streaks(won: Any, run: Any) -> None:
             run[i + 1] = -run[0]
 
 
+def butterflies(a: Any, w: int, p: int) -> None:
+    """The places are tested before the loop, or one by one."""
+    half = len(a) // 2
+    for i in range(half):
+        u = a[i]
+        v = a[i + half] * w % 17
+        a[i] = u + v if u + v < p else u + v - p
+        a[i + half] = u - v if u >= v else u - v + p
+        w = w * 3 % 17
+
+
 def looked_up(kinds: Any, table: Any, out: Any) -> None:
     """The element that decides is the index as well."""
     for i in range(1, len(kinds)):
@@ -104,6 +118,12 @@ def test_results_are_pythons() -> None:
         lw.kernel(streaks)(won, mine)
         with np.errstate(over="ignore"):
             streaks(won, pythons)
+        np.testing.assert_array_equal(mine, pythons)
+    for n in (0, 2, 40):
+        mine = rng.integers(0, 17, n)
+        pythons = mine.copy()
+        lw.kernel(butterflies)(mine, 2, 17)
+        butterflies(pythons, 2, 17)
         np.testing.assert_array_equal(mine, pythons)
     kinds = rng.integers(0, 9, 60).astype(np.uint8)
     mine, pythons = np.zeros(60, np.int64), np.zeros(60, np.int64)

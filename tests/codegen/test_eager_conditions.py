@@ -45,6 +45,30 @@ def test_which_ask_both(condition: str, both: bool) -> None:
     assert (" & " in condition_of(condition) or " | " in condition_of(condition)) == both
 
 
+def test_what_a_test_before_the_loop_has_freed_is_asked_for() -> None:
+    """`j` may be anywhere: one version is for where it is inside, and the other asks for `m[i]` first."""
+    head = HEAD.replace("    n = 0", "    var j: int64\n    j = b[0]\n    n = 0")
+    text = host_text(f"{head}        if m[i] and a[j] == 1:\n            x[i] = 0.0\n", "vectorize i")
+    assert "!= 0) & (a_[j_] ==" in text and "!= 0) && (a_[LW_INDEX(j_" in text and "&& (a_[j_]" not in text
+
+
+def looked_up(a: Any, m: Any, c: Any, o: Any) -> None:
+    for i in range(len(m)):
+        if m[i] and a[c[i]] == 1:
+            o[i] = 2
+
+
+def test_what_only_an_inspector_has_freed_is_not() -> None:
+    """Where `m[i]` does not hold, `c[i]` may be anywhere."""
+    m = np.random.default_rng(3).random(4000) < 0.5
+    c = np.where(m, np.arange(4000) % 9, 2**50)
+    mine, pythons = np.zeros(4000, np.int64), np.zeros(4000, np.int64)
+    kernel = lw.kernel(looked_up, threads=1)
+    kernel(np.arange(9), m, c, mine)
+    looked_up(np.arange(9), m, c, pythons)
+    np.testing.assert_array_equal(mine, pythons)
+
+
 def test_of_many_all_are_asked() -> None:
     assert "&&" not in condition_of("a[i] == 1 and (a[i] < 7 and (x[i] > 0.5 and (a[i] > 3 and a[i] < k)))")
 

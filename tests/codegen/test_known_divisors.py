@@ -22,6 +22,15 @@ def remainders(a: Any, n: Any, remainder: Any) -> None:
         remainder[i] = a[i] % n
 
 
+def by_elements(a: Any, b: Any, quotient: Any, remainder: Any) -> None:
+    """Each number waits for the one before."""
+    x = a[0] - a[0]
+    for i in range(len(a)):
+        x = (x + a[i]) % b[i]
+        quotient[i] = (a[i] - x) // b[i]
+        remainder[i] = x
+
+
 def by_sizes(a: Any, quotient: Any, remainder: Any) -> None:
     for i in range(len(a)):
         quotient[i] = a[i] // len(quotient) if a[i] else 7
@@ -48,6 +57,21 @@ def test_quotients_and_remainders_are_those_of_python(element: Any) -> None:
         wrapped = 2**63 if element is np.int64 else 0
         assert quotient.tolist() == [(n // divisor + wrapped) % 2**64 - wrapped for n in numbers]
         assert remainder.tolist() == again.tolist() == [n % divisor for n in numbers]
+
+
+@pytest.mark.parametrize("element", [np.int64, np.uint64])
+def test_by_elements_of_any_sign(element: Any) -> None:
+    rng = np.random.default_rng(7)
+    values = (
+        [*EDGES, *(-n for n in EDGES), -(2**63), *DIVISORS] if element is np.int64 else [*EDGES, *DIVISORS, 2**64 - 1]
+    )
+    a, b = (np.array([values[k] for k in rng.integers(0, len(values), 4000)], element) for _ in range(2))
+    mine, pythons = ([np.zeros_like(a), np.zeros_like(a)] for _ in range(2))
+    lw.kernel(by_elements)(a, b, *mine)
+    with np.errstate(all="ignore"):
+        by_elements(a, b, *pythons)
+    for one, other in zip(mine, pythons, strict=True):
+        np.testing.assert_array_equal(one, other)
 
 
 def test_by_zero_as_numpy() -> None:

@@ -91,6 +91,31 @@ kernel short(a: float64[1] C):
     assert "LW_SPEND" not in program.text.removeprefix(openmp.HEADER)
 
 
+WALKS = """
+kernel walks(a: int64[1] C, out: int64[1] C):
+    var n: int64
+    for i in 0 .. size(a, 0):
+        for d in 0 .. {}:
+            n = a[i] + d
+            while {} named w:
+                n = n - a[0]
+"""
+
+
+@pytest.mark.parametrize(("directions", "at_once"), [("4", True), ("size(out, 0)", False), ("9999", False)])
+def test_few_iterations_are_counted_before_the_first(directions: str, at_once: bool) -> None:
+    text = host_text(WALKS.format(directions, "n > 0"))
+    assert ("++d_) { n_ = " in text) == at_once
+    assert ("++d_) { LW_SPEND(" in text) == (not at_once)
+
+
+@pytest.mark.parametrize(
+    ("more", "times"), [("", 4), (" and n < 99 or n == 200", 4), (" and n < 99 or n == 7 or n == 9", 1)]
+)
+def test_conditions_of_many_jumps_stand_once(more: str, times: int) -> None:
+    assert host_text(WALKS.format("4", f"n > 0{more}")).count("n_ = (n_ - a_[0L])") == times
+
+
 WINDOWS = """
 kernel windows(a: float64[2] C, k: float64[1] C, out: float64[2] C):
     var s: float64

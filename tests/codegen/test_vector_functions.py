@@ -126,3 +126,25 @@ def test_every_function_that_may_be_asked_for_is_declared() -> None:
     declared = set(re.findall(r"^LW_FUNCTION(?:_2)?\((\w+),", HEADER, re.MULTILINE))
     declared |= set(re.findall(r"^LW_PURE double lw_vector_(\w+)\(double", HEADER, re.MULTILINE))
     assert declared == {LIBRARY.get(name, name) for name in VECTOR_FUNCTIONS} | {"pow"}
+
+
+@lw.kernel
+def amplitudes(x, h, out):
+    for k in range(h.shape[0]):
+        re = 0.0
+        im = 0.0
+        for j in range(x.shape[0]):
+            re += math.cos(h[k] * x[j])
+            im += math.sin(h[k] * x[j])
+        out[k] = re * re + im * im
+
+
+def test_eight_iterations_with_dear_functions_are_worth_lanes() -> None:
+    """Half a register at once up to 31 of them."""
+    h = np.arange(5.0)
+    for n in (0, 1, 7, 8, 9, 12, 31, 32, 50):
+        x, out = np.random.default_rng(n).random(n), np.zeros(5)
+        amplitudes(x, h, out)
+        np.testing.assert_allclose(out, np.abs(np.exp(1j * np.outer(h, x)).sum(axis=1)) ** 2, atol=1e-12)
+    text = amplitudes.specialise(x, h, out).program.text[len(HEADER) :]
+    assert ">= 8)" in text and text.count("simdlen(4)") == 1

@@ -95,6 +95,77 @@ kernel lu(a: float64[2] C, n: int64):
 """
 
 
+CHECKSUMS = """
+kernel checksums(p: float64[2] C, q: float64[2] C):
+    var c: int64
+    for i in 0 .. size(p, 0):
+        c = 7
+        for k in 0 .. size(p, 1):
+            c = c ^ int64(p[i, k])
+            for b in 0 .. 4:
+                if c & 1 != 0:
+                    c = c >> 1 ^ 21
+                else:
+                    c = c >> 1
+        q[i, 0] = float64(c)
+"""
+LEAST = """
+kernel least(p: float64[2] C, q: float64[2] C, r: float64[1] C):
+    var s: int64
+    var v: float64
+    var least: float64
+    var n: float64
+    least = 9.0
+    for i in 0 .. size(p, 0):
+        n = 0.0
+        for k in 0 .. size(p, 1):
+            v = r[int64(p[i, k])]
+            n = (n * 0.5 + v) * 0.5 + 1.0
+            if n > 2.0:
+                n = n + 1.0
+            else:
+                if n > 1.5:
+                    n = n - 1.0
+        least = min(least, n)
+    q[0, 0] = least
+"""
+FEW = """
+kernel few(p: float64[2] C, q: float64[2] C):
+    var n: float64
+    var s: float64
+    s = 0.0
+    for i in 0 .. size(p, 0):
+        n = 0.0
+        for k in 0 .. 3:
+            n = (n + 1.0) * 2.0 + 1.0
+        s = s + n
+    q[0, 0] = s
+"""
+SIDE = """
+kernel side(p: float64[2] C, q: float64[2] C):
+    var n: int64
+    var m: int64
+    for i in 0 .. size(p, 0):
+        n = 0
+        for k in 1 .. size(p, 1):
+            m = 0
+            for b in 0 .. 8:
+                m = m ^ k >> b
+            n = (n ^ 5) + (n >> 1) + m
+        q[i, 0] = float64(n)
+"""
+LOOKED_UP = """
+kernel looked(p: float64[2] C, q: float64[2] C):
+    var n: int64
+    for i in 0 .. size(p, 0):
+        n = 0
+        for k in 0 .. size(p, 1):
+            if p[i, n & 3] > 2.0:
+                n = ((n ^ 5) + (n >> 1) ^ 3) + (n & 7) + k
+        q[i, 0] = float64(n)
+"""
+
+
 @pytest.mark.parametrize("strict", [False, True])
 def test_recurrences_go_side_by_side(strict: bool) -> None:
     partial = planned(side_by_side, SWEEP, strict)
@@ -120,10 +191,27 @@ def test_what_a_step_sets_for_itself_stays_a_scalar(strict: bool) -> None:
     check_same(partial.written, partial.kernel, {"p": "nl"}, ((0, 0, 2), (3, 4, 2), (17, 5, 3)))
 
 
-@pytest.mark.parametrize("text", [FREE, TIED, SUMS, PATHS])
+@pytest.mark.parametrize("strict", [False, True])
+def test_short_loops_in_a_recurrence_are_written_out(strict: bool) -> None:
+    partial = planned(side_by_side, CHECKSUMS, strict)
+    assert steps(partial).startswith("unroll b; split i 16; expand c i; fission ")
+    assert "'i' can then fill vector lanes" in reasons(partial)
+    check_same(partial.written, partial.kernel, {"p": "nm", "q": "nm"}, (*SIZES, (37, 5, 1)))
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_results_may_be_the_least_of_all(strict: bool) -> None:
+    """What is looked up is there before the lanes go on, whose inner branches only count."""
+    partial = planned(side_by_side, LEAST, strict)
+    assert "fission i.1.1 2 kept" in steps(partial) and "expand least" not in steps(partial)
+    check_same(partial.written, partial.kernel, {"p": "nm", "q": "nm", "r": "l"}, ((2, 1, 9), (3, 2, 9), (37, 5, 9)))
+
+
+@pytest.mark.parametrize("text", [FREE, TIED, SUMS, PATHS, FEW, SIDE, LOOKED_UP])
 def test_what_stays(text: str) -> None:
     """Loops without a recurrence, an outer loop that needs its order, steps that wait less than it costs to load along
-    them, and paths of which each lane would go through all."""
+    them, paths of which each lane would go through all, few steps whose results are added up in order, short loops of
+    which nothing waits, and elements that each lane would look up behind a condition of its own."""
     assert steps(planned(side_by_side, text)) == ""
 
 

@@ -5,9 +5,9 @@
         if now > best: best = now
     else: now = 0
 
-The C compiler does that of one scalar; of several it jumps, and where data decide, a jump is guessed wrong as often as
-they change. In loops that need their order; whole numbers, and sums of floats, to which nothing is added where the
-condition is false.
+The C compiler does that of one scalar behind one condition; of several, or behind two, it jumps, and where data decide,
+a jump is guessed wrong as often as they change. In loops that need their order; whole numbers, and sums of floats, to
+which nothing is added where the condition is false.
 
 Not where all that a condition does is to keep better extremes: that happens seldom, and a jump is guessed right.
 """
@@ -20,7 +20,7 @@ from typing import Literal
 
 from loopwright.ir.chosen_values import always_read
 from loopwright.ir.nodes import Assign, Binary, Body, Compare, Const, Expr, If, Load, Select, Unary, Var
-from loopwright.ir.queries import names_in
+from loopwright.ir.queries import contains, names_in
 from loopwright.ir.types import INT64
 from loopwright.ir.walk import children, rewrite_expr, subexpressions
 
@@ -56,7 +56,8 @@ def chosen_scalars(stmt: If) -> ChosenScalars | None:
         return None
     changed = {name: value for name, value in changed.items() if value != Var(name, INT64)}
     extremes = [name for *_, values in found.seldom for name in values]
-    if not 2 <= len(changed) + len(found.sums) + len(extremes) <= MOST:
+    least = 1 if contains((*stmt.then, *stmt.otherwise), If) else 2
+    if not least <= len(changed) + len(found.sums) + len(extremes) <= MOST:
         return None
     if any(_parts(value, stmt.condition) > MOST_PARTS for value in changed.values()):
         return None

@@ -11,11 +11,26 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from loopwright.codegen.decisions import CodegenInput
-from loopwright.ir.nodes import Binary, Body, Cast, Compare, Const, Expr, If, Load, Select, Stmt, Store, Unary, Var
-from loopwright.ir.queries import names_assigned, names_in
+from loopwright.codegen.decisions import NONE, Accesses, CodegenInput
+from loopwright.ir.nodes import (
+    Assign,
+    Binary,
+    Body,
+    Cast,
+    Compare,
+    Const,
+    Expr,
+    If,
+    Load,
+    Select,
+    Stmt,
+    Store,
+    Unary,
+    Var,
+)
+from loopwright.ir.queries import has, names_assigned, names_in
 from loopwright.ir.types import INT64
-from loopwright.ir.walk import children, subexpressions
+from loopwright.ir.walk import children, expressions, statements, subexpressions
 
 MOST_PARTS = 20  # of all numbers and conditions together, beside those of indices
 DEEPEST = 3  # conditions one behind the other
@@ -62,37 +77,49 @@ def _is_at_hand(value: Expr, depth: int) -> bool:
             return isinstance(value, Const | Var)
 
 
-def is_better_chosen(stmt: Stmt, given: CodegenInput) -> bool:
-    """Whether a statement of a loop that needs its order is written so."""
+def is_better_chosen(stmt: Stmt, body: Body, given: CodegenInput) -> bool:
+    """Whether a statement in the body of a loop that needs its order is written so."""
     store = chosen_store(stmt)
     if store is None or store.value.type != INT64 or given.check_all:
         return False
-    if _parts(store.value) > MOST_PARTS or not is_inside(store, given):
+    if _parts(store.value) > MOST_PARTS or (has(store.value, Load) and not is_inside(store, given)):
         return False
-    return _is_choice(store.value, given, DEEPEST)
+    return _is_choice(store.value, _of_elements(body), given, DEEPEST)
+
+
+def _of_elements(body: Body) -> frozenset[str]:
+    """The scalars that lines of a body compute from elements, and are no indices there."""
+    found: set[str] = set()
+    for stmt in body:
+        if isinstance(stmt, Assign) and (names_in(stmt.value) & found or any(subexpressions(stmt.value, Load))):
+            found.add(stmt.name)
+    accesses: list[Load | Store] = [*expressions(body, Load), *statements(body, Store)]
+    return frozenset(found.difference(*(names_in(axis) for access in accesses for axis in access.index)))
 
 
 def _parts(value: Expr) -> int:
     return 1 if isinstance(value, Load) else 1 + sum(map(_parts, children(value)))
 
 
-def _is_choice(value: Expr, given: CodegenInput, depth: int) -> bool:
+def _is_choice(value: Expr, data: frozenset[str], given: CodegenInput, depth: int) -> bool:
     match value:
         case Select(condition=condition, then=then, otherwise=otherwise):
-            is_fine = depth > 0 and _is_of_data(condition, given) and _is_simple(then, given)
-            return is_fine and _is_choice(otherwise, given, depth - 1)
+            is_fine = depth > 0 and _is_of_data(condition, data, given) and _is_simple(then, given)
+            return is_fine and _is_choice(otherwise, data, given, depth - 1)
         case _:
             return _is_simple(value, given)
 
 
-def _is_of_data(condition: Expr, given: CodegenInput) -> bool:
-    """Whether elements are compared, with others or with numbers of the program text: that says nothing of indices
-    that are no elements."""
+def _is_of_data(condition: Expr, data: frozenset[str], given: CodegenInput) -> bool:
+    """Whether elements are compared, or scalars computed from them, with others or with numbers of the program text:
+    that says nothing of indices that are no elements."""
     match condition:
         case Load():
             return is_inside(condition, given)
         case Unary(op="not", operand=operand):
-            return _is_of_data(operand, given)
+            return _is_of_data(operand, data, given)
+        case Compare(left=left, right=right) if names_in(condition) & data:
+            return all(names_in(side) <= data and _is_simple(side, given) for side in (left, right))
         case Compare():
             return compares_elements(condition, given)
         case _:
@@ -122,9 +149,13 @@ def _is_simple(value: Expr, given: CodegenInput) -> bool:
             return False
 
 
-def is_inside(access: Load | Store, given: CodegenInput) -> bool:
-    """Whether an access is proven to be inside, whatever elements are: no scalar of its index may be one."""
-    if any(bounds.kind != "proven" for bounds in given.bounds_of(access)):
-        return False
-    of_data = any(True for axis in access.index for _ in subexpressions(axis, Load, Select))
-    return not of_data and names_assigned(given.kernel.body).isdisjoint(set().union(*map(names_in, access.index)))
+def is_inside(access: Load | Store, given: CodegenInput, freed: Accesses = NONE) -> bool:
+    """Whether an access is proven to be inside, whatever elements are: no scalar of its index may be one; or freed of
+    its check."""
+    assigned = names_assigned(given.kernel.body)
+    for axis, (index, bounds) in enumerate(zip(access.index, given.bounds_of(access), strict=True)):
+        if (id(access), axis) in freed:
+            continue
+        if bounds.kind != "proven" or has(index, Load, Select) or names_in(index) & assigned:
+            return False
+    return True

@@ -105,22 +105,25 @@ class CodegenInput:
 @dataclass(frozen=True, slots=True)
 class IndexTest:
     """That an index along an axis of an array stays inside for all iterations of a loop. slope: how it moves when the
-    loop's variable grows by one: 1, -1 or 0."""
+    loop's variable grows by one: 1, -1 or 0. greatest: of an index that the loops of a nest move, its greatest value;
+    `index` is the least one then."""
 
     array: str
     axis: int
     index: Expr
     slope: int
+    greatest: Expr | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class EntryTest:
     """Two versions of a loop. tests: made at its entry, in this order. inside: the accesses that need no check where
-    all of them hold. arrays: the names of what they access."""
+    all of them hold. arrays: the names of what they access. of_nest: it is a nest of short loops."""
 
     tests: tuple[IndexTest, ...]
     inside: Accesses
     arrays: tuple[str, ...]
+    of_nest: bool = False
 
     @property
     def text(self) -> str:

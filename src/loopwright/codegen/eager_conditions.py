@@ -9,7 +9,7 @@ none.
 from __future__ import annotations
 
 from loopwright.codegen.chosen_stores import compares_elements, is_inside
-from loopwright.codegen.decisions import CodegenInput
+from loopwright.codegen.decisions import NONE, Accesses, CodegenInput
 from loopwright.ir.nodes import Binary, Cast, Compare, Const, Dim, Expr, Load, Logical, Unary, Var
 from loopwright.ir.walk import subexpressions
 
@@ -17,9 +17,10 @@ MOST_PARTS = 48  # of the second comparison, or of those behind the first
 _SIMPLE = ("add", "sub", "mul", "and", "or", "xor", "min", "max")
 
 
-def asks_both(expr: Logical, given: CodegenInput) -> bool:
-    """Whether both sides can be evaluated, for next to nothing."""
-    if len(list(subexpressions(expr.right))) > MOST_PARTS or not is_simple(expr.right, given):
+def asks_both(expr: Logical, given: CodegenInput, freed: Accesses = NONE) -> bool:
+    """Whether both sides can be evaluated, for next to nothing. freed: accesses that a test before the loop has shown
+    to be inside, whatever conditions say."""
+    if len(list(subexpressions(expr.right))) > MOST_PARTS or not is_simple(expr.right, given, freed):
         return False
     return not any(True for _ in subexpressions(expr.right, Load)) or _is_of_elements(expr.left, given)
 
@@ -38,29 +39,29 @@ def _is_of_elements(condition: Expr, given: CodegenInput) -> bool:
             return False
 
 
-def is_simple(condition: Expr, given: CodegenInput) -> bool:
+def is_simple(condition: Expr, given: CodegenInput, freed: Accesses = NONE) -> bool:
     """Whether it is a comparison, or several, that cannot fail and read only elements that are always there."""
     match condition:
         case Logical(left=left, right=right) | Compare(left=Compare() as left, right=Compare() as right):
-            return is_simple(left, given) and is_simple(right, given)
+            return is_simple(left, given, freed) and is_simple(right, given, freed)
         case Unary(op="not", operand=operand):
-            return is_simple(operand, given)
+            return is_simple(operand, given, freed)
         case Compare(left=left, right=right):
-            return is_number(left, given) and is_number(right, given)
+            return is_number(left, given, freed) and is_number(right, given, freed)
         case _:
             return False
 
 
-def is_number(value: Expr, given: CodegenInput) -> bool:
+def is_number(value: Expr, given: CodegenInput, freed: Accesses = NONE) -> bool:
     """Whether a number is computed in a few cycles, and nothing can fail."""
     match value:
         case Const() | Var() | Dim():
             return True
         case Load():
-            return is_inside(value, given)
+            return is_inside(value, given, freed)
         case Cast(operand=operand) | Unary(op="neg" | "abs", operand=operand):
-            return value.type.is_float >= operand.type.is_float and is_number(operand, given)
+            return value.type.is_float >= operand.type.is_float and is_number(operand, given, freed)
         case Binary(op=op, left=left, right=right):
-            return op in _SIMPLE and is_number(left, given) and is_number(right, given)
+            return op in _SIMPLE and is_number(left, given, freed) and is_number(right, given, freed)
         case _:
             return False

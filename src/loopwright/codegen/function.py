@@ -372,7 +372,11 @@ class Writer:
 
     def asks_both(self, expr: Logical) -> bool:
         """Whether both sides of a condition are asked, though one may tell."""
-        return self.in_lanes and asks_both(expr, self.given)
+        if not self.in_lanes:
+            return False
+        # What an inspector has freed is inside where the first condition holds, not everywhere.
+        tested = {access for test in self.decided.versions.values() for access in test.inside}
+        return asks_both(expr, self.given, self.inside & tested)
 
     def is_late(self, expr: Expr) -> bool:
         """Whether a remainder is to be there soon."""

@@ -86,7 +86,8 @@ def select_updates(given: CodegenInput, lowering: LoopLowering) -> LoopLowering:
         found |= {id(stmt) for stmt in statements(loop.body, If) if update_of(stmt) is not None}
         known = given.facts.loops.get(loop.name)  # of nothing where every access is checked
         if known is not None and known.verdict not in ("parallel", "reduction"):
-            found |= {id(stmt) for stmt in loop.body if isinstance(stmt, If | Store) and is_better_chosen(stmt, given)}
+            better = (stmt for stmt in loop.body if is_better_chosen(stmt, loop.body, given))
+            found |= {id(stmt) for stmt in better if isinstance(stmt, If | Store)}
         if operations_in(loop.body) >= LEAST_AROUND:
             found |= {id(stmt) for stmt in loop.body if isinstance(stmt, If) and _is_guessed_wrong(stmt, loop)}
         if given.constant_trip(loop) is None:

@@ -31,6 +31,8 @@ def texts_of_tests(tests: Iterable[IndexTest], loop: For, w: Writer) -> tuple[st
 
 def _test(test: IndexTest, loop: For, w: Writer) -> str:
     size = w.size(test.array, test.axis)
+    if test.greatest is not None:
+        return f"lw_climbs({_at(test.index, LOW, loop, w)}, {_at(test.greatest, LOW, loop, w)}, {size})"
     if test.slope == 0:
         return f"(uint64_t){_at(test.index, LOW, loop, w)} < (uint64_t){size}"
     low, high = (LOW, HIGH) if test.slope > 0 else (HIGH, LOW)

@@ -32,7 +32,7 @@ LW_UDIVISION(uint64_t, uint64)
 
 /* The same of 64 bits where the numbers change all the time, so that to divide is all there is to do: mostly 32 bits hold
    both, and x86 divides those in less than half the time. What 0 and -1 take would be waited for before each division,
-   so they go another way. */
+   and the sign of a remainder behind it, so that they, and negative numbers, go another way. */
 LW_PURE int64_t lw_usual_floordiv_int64(int64_t a, int64_t b) {
   const int64_t q = a / b, r = a % b;
   return q - ((r != 0) & ((r ^ b) < 0));
@@ -47,7 +47,9 @@ LW_PURE int64_t lw_usual_mod_int64(int64_t a, int64_t b) {
   LW_PURE type lw_short_##name##_##suffix(type a, type b) {                                               \
     const uint32_t few = (uint32_t)a, by = (uint32_t)b;                                                   \
     if (((uint64_t)a | (uint64_t)b) >> 32 == 0 && b != 0) return (type)(few op by);                       \
-    return LW_RARE((uint64_t)b + 1 < 2) ? lw_##name##_##suffix(a, b) : lw_usual_##name##_##suffix(a, b);  \
+    if (LW_RARE((uint64_t)b + 1 < 2)) return lw_##name##_##suffix(a, b);                                  \
+    if ((int64_t)((uint64_t)a | (uint64_t)b) >= 0) return (type)((uint64_t)a op (uint64_t)b);             \
+    return lw_usual_##name##_##suffix(a, b);                                                              \
   }
 LW_SHORT_DIVISION(int64_t, int64, /, floordiv)
 LW_SHORT_DIVISION(int64_t, int64, %, mod)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 
 from loopwright.codegen.accumulators import Accumulators, accumulating, in_pieces
+from loopwright.codegen.c_text import VECTOR_FUNCTIONS
 from loopwright.codegen.compaction import write_streams
 from loopwright.codegen.decisions import PartialResult, VectorLanes
 from loopwright.codegen.function import Writer
@@ -18,16 +20,20 @@ from loopwright.codegen.overlapped_tails import write_overlapped
 from loopwright.codegen.partial_results import declare, named, one_by_one, put_into, standing_in, target_of
 from loopwright.codegen.rare_updates import skipping
 from loopwright.codegen.reduce import simd_operator
-from loopwright.codegen.safepoints import in_strips, write_iteration, write_range
+from loopwright.codegen.safepoints import in_strips, spend_at_once, write_iteration, write_range
 from loopwright.codegen.statements import write_body
 from loopwright.codegen.tail_masking import FEW, write_masked
 from loopwright.codegen.vector_code import write_vector_rows
 from loopwright.ir.code import Lanes
 from loopwright.ir.linear import minus, number, variable
-from loopwright.ir.nodes import Binary, Const, For
+from loopwright.ir.nodes import Binary, Call, Const, For
 from loopwright.ir.queries import settled_by, unsettled_in
+from loopwright.ir.types import FLOAT64, Scalar
 from loopwright.ir.walk import expressions
 
+FEW_FUNCTIONS = 32  # iterations with functions of which half a register at once leaves fewer over
+FEWEST_FUNCTIONS = 8  # iterations with functions that are worth vector lanes
+QUICK = {"exp", "exp2", "log", "log2"}  # functions of a few nanoseconds
 LOOKED_UP = 4  # elements that are looked up between two tests of whether there are more
 
 
@@ -53,7 +59,8 @@ def write_sequential(
         with passed(loop, at, w) as known, w.loop(f"int64_t {head}", loop.name, trips=trip, unroll=unroll, lanes=lanes):
             for line in (*inside, *known):
                 w.line(line)
-            _write_narrow_iteration(loop, lanes, w, body)
+            with narrow_scalars(loop, lanes, w):
+                write_iteration(loop, w, body, counted)
 
     def body() -> None:
         if first is not None:
@@ -74,6 +81,7 @@ def write_sequential(
         write(f"lw_k = {begin}; lw_k < {end}; ++lw_k", value, at="lw_k")
 
     with w.block():
+        counted = spend_at_once(loop, w)
         if trip is not None:
             # From 0 on, so that the compiler sees how often it runs, and may unroll it into registers.
             w.line(f"const int64_t lw_lower = {lower};")
@@ -104,11 +112,6 @@ def _write_between(
         write_narrow(loop, begin, end, lanes, w, part)
     else:
         write_streams(loop, begin, end, w, lambda begin, end: write_inspected(loop, begin, end, lanes, w, part))
-
-
-def _write_narrow_iteration(loop: For, lanes: Lanes | None, w: Writer, body: Callable[[], None]) -> None:
-    with narrow_scalars(loop, lanes, w):
-        write_iteration(loop, w, body)
 
 
 @contextmanager
@@ -165,8 +168,15 @@ def write_vector(loop: For, w: Writer) -> None:
     # Setting up lanes and adding them together costs more than a short loop does. That one gets the registers: a long
     # loop has time to load what it needs.
     trip = f"lw_trip({w.text(loop.lower)}, {w.text(loop.upper)}, {w.text(loop.step)})"
-    with w.branch(f"LW_SELDOM({trip} >= {FEWEST})"):
-        if loop.name in w.decided.masked and not w.function.on_device:
+    takes_long = found.vector_functions and _takes_long(loop)
+    with w.branch(f"LW_SELDOM({trip} >= {FEWEST_FUNCTIONS if takes_long else FEWEST})"):
+        if takes_long and not w.function.on_device:
+            # Half a register, which leaves fewer of them over.
+            with w.branch(f"LW_MASKS && {trip} < {FEW_FUNCTIONS}"):
+                _write_lanes(loop, found, partials, w, 4 if any(_calls(loop, FLOAT64)) else 8)
+            with w.otherwise():
+                _write_lanes(loop, found, partials, w)
+        elif loop.name in w.decided.masked and not w.function.on_device:
             with w.branch(f"LW_MASKS && {trip} < {FEW}"):
                 write_masked(loop, partials, w)
             with w.otherwise():
@@ -177,11 +187,27 @@ def write_vector(loop: For, w: Writer) -> None:
         write_sequential(loop, w, short=True, first=one_by_one(partials, w))
 
 
-def _write_lanes(loop: For, found: VectorLanes, partials: tuple[PartialResult, ...], w: Writer) -> None:
+def _takes_long(loop: For) -> bool:
+    """Whether iterations one by one take longest for their functions: not exponentials and logarithms."""
+    return any(call.function in VECTOR_FUNCTIONS - QUICK for call in expressions(loop.body, Call))
+
+
+def _calls(loop: For, scalar: Scalar) -> Iterator[Call]:
+    return (call for call in expressions(loop.body, Call) if call.type == scalar)
+
+
+def _write_lanes(
+    loop: For, found: VectorLanes, partials: tuple[PartialResult, ...], w: Writer, length: int = 0
+) -> None:
+    """length: how many iterations at once, of a loop that has few; 0 for as many as the compiler chooses."""
     declare(partials, loop, w)
     lanes = lanes_of(found, partials, w)
-    with standing_in(partials, w), accumulating(loop, partials, lanes, w) as several:
-        write_sequential(loop, w, lanes, several=several)
+    with standing_in(partials, w):
+        if lanes is not None and length:
+            write_sequential(loop, w, replace(lanes, length=length), short=True)
+        else:
+            with accumulating(loop, partials, lanes, w) as several:
+                write_sequential(loop, w, lanes, several=several)
     for one in partials:
         put_into(target_of(one, w), one, w)
 

@@ -42,6 +42,7 @@ from loopwright.ir.nodes import (
     For,
     If,
     Load,
+    Logical,
     Stmt,
     Store,
     While,
@@ -55,7 +56,9 @@ HEAVY = 100  # operations of an iteration of short loops, next to which a strip 
 UNROLLED = 32  # operations of a `while` loop on a GPU of which several iterations are written out
 WRITTEN_OUT = 4  # iterations of a `while` loop on a CPU between which nothing is counted
 MOST_WRITTEN_OUT = 20  # operations of an iteration of such loops, with those of the condition
+MOST_JUMPS = 2  # `and` and `or` in the condition of such loops: of more jumps none is guessed as well in several copies
 LONGEST_WAIT = 8.0  # cycles between such iterations: while they wait for longer, to count costs nothing
+AT_ONCE = 1 << 12  # operations of a loop that counts those of all its iterations before the first one
 IN_A_STRIP = 512  # iterations of a `while` loop on a GPU
 MEETINGS = 128  # iterations of a loop in which the threads of a block meet; a power of two
 
@@ -72,14 +75,18 @@ def is_innermost(loop: For) -> bool:
 
 def most_operations(loop: For) -> int | None:
     """How many operations a loop takes at most, where that is known and little; None where it asks for itself."""
-    trip = trip_of(loop)
-    if trip is None:
-        trip = extent_of(loop) or None
+    trip = most_trips(loop)
     if trip is None:
         return None
     operations, are_short = _work(loop.body)
     most = trip * max(1, operations)
     return most if are_short and most <= SHORT else None
+
+
+def most_trips(loop: For) -> int | None:
+    """How many iterations a loop has at most, where that is known."""
+    trip = trip_of(loop)
+    return trip if trip is not None else extent_of(loop) or None
 
 
 def most_iterations(loop: While) -> int | None:
@@ -300,6 +307,8 @@ def is_written_out(loop: While) -> bool:
         return False  # it would leave out the counting
     if operations_in(loop.body) + operations_of(loop.condition) > MOST_WRITTEN_OUT:
         return False
+    if sum(1 for _ in subexpressions(loop.condition, Logical)) > MOST_JUMPS:
+        return False
     return recurrence_latency(loop.body, returning(loop.body, lambda kind: True)) <= LONGEST_WAIT
 
 
@@ -383,13 +392,28 @@ def has_questions(body: Body, w: Writer, is_whole: Callable[[Stmt], bool]) -> bo
     )
 
 
-def write_iteration(loop: For | While, w: Writer, write: Callable[[], None]) -> None:
+def spend_at_once(loop: For, w: Writer) -> bool:
+    """Before a loop on a CPU that is known to have few iterations and does little in them beside loops that count for
+    themselves, count all of that; whether this is such a loop."""
+    trip = most_trips(loop)
+    if w.function.on_device or trip is None or _is_counted(loop):
+        return False
+    if any(isinstance(stmt, For) and stmt.name in w.decided.counted for stmt in loop.body):
+        return False
+    operations = trip * (max(1, operations_in(loop.body)) + _uncounted(loop.body))
+    if operations > AT_ONCE:
+        return False
+    spend(operations, w)
+    return True
+
+
+def write_iteration(loop: For | While, w: Writer, write: Callable[[], None], is_counted: bool = False) -> None:
     """Have `write` write the body of a loop; where it is not in strips, behind a question, which counts the loops in it
-    as far as their lengths are known here: to count once is cheaper."""
+    as far as their lengths are known here: to count once is cheaper. is_counted: that was done before the loop."""
     w.function.nested += 1
     if w.function.on_device and (inner := _counting(loop, w)) is not None:
         w.function.owed[inner.name] = operations_in(loop.body)
-    elif not _is_counted(loop):
+    elif not is_counted and not _is_counted(loop):
         uncounted = 0 if w.function.on_device else _uncounted(loop.body)
         terms = [f"{max(1, operations_in(loop.body)) + uncounted}"]
         for stmt in loop.body:

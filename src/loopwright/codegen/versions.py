@@ -14,7 +14,7 @@ from loopwright.codegen.loops import write_sequential
 from loopwright.ir.nodes import Const, For, Load, Var
 from loopwright.ir.queries import arrays_stored, names_assigned, names_in
 from loopwright.ir.types import INT64
-from loopwright.ir.walk import expressions, subexpressions
+from loopwright.ir.walk import expressions, statements, subexpressions
 
 FROM, TO = "lw_from", "lw_to"  # C names of its bounds
 
@@ -26,6 +26,12 @@ def write_versions(loop: For, w: Writer, write: Callable[[For], None]) -> None:
         write(loop)
         return
     tests = tests_of(entry, loop, w)
+    if entry.of_nest:  # its bounds stay as they are: the C compiler may write its loops out
+        with w.branch(f"!LW_SELDOM(!({tests}))"), freed(entry.inside, w), _kept(entry.inside, loop, w):
+            write(loop)
+        with w.otherwise():
+            write_sequential(loop, w)
+        return
     with w.block():
         loop = with_bounds(loop, w)
         lower, upper, step = (w.text(bound) for bound in (loop.lower, loop.upper, loop.step))
@@ -53,7 +59,8 @@ def write_both(
 def _kept(inside: Accesses, loop: For, w: Writer) -> Iterator[None]:
     """Within, elements that give indices and stay the same in all iterations are constants. The C compiler would look
     them up in each, and take what they name for elements that are anywhere."""
-    before, changing = w.function.replaced, {loop.name, *names_assigned(loop.body)}
+    inner = (one.name for one in statements(loop.body, For))
+    before, changing = w.function.replaced, {loop.name, *inner, *names_assigned(loop.body)}
     w.function.replaced = dict(before)
     stored = arrays_stored(loop.body)
     for load in (load for load in _loads_of_indices(inside, loop) if not stored or not w.given.kernel.overlap):
