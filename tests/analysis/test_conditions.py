@@ -7,7 +7,7 @@ import random
 import pytest
 
 from loopwright.analysis import isl
-from loopwright.analysis.conditions import comparisons_in, set_of
+from loopwright.analysis.conditions import Comparison, comparisons_in, points_of, set_of
 from loopwright.ir.types import INT64
 
 PLAIN = [
@@ -76,6 +76,28 @@ def test_sums_of_any_kind_are_the_same() -> None:
         ]
         left, right = (" + ".join([*side, str(chance.randint(-9, 9))][chance.randint(0, 3) :]) for side in sides)
         is_same(f"({left}) {chance.choice(('<', '<=', '=', '>=', '>'))} ({right})", names, ())
+
+
+def test_any_comparisons_at_once_are_the_text_with_all_of_them() -> None:
+    chance = random.Random(6)
+    names, dims = ("n", "i_1", "q2", "s0_0"), ("e0", "e1")
+    for count in range(200):
+        some = [random_comparison(chance, (*names, *dims)) for _ in range(count % 12)]
+        text = " and ".join(map(as_text, some)) or "true"
+        found, expected = points_of(some, names, dims), read(text, names, dims)
+        assert found.is_equal(expected) and found.get_var_names(isl.dim_type.param) == list(names)
+        assert found.n_basic_set() == expected.n_basic_set()
+
+
+def random_comparison(chance: random.Random, names: tuple[str, ...]) -> Comparison:
+    """Of numbers that are small, so that few leave nothing."""
+    terms = tuple((name, chance.choice((-2, -1, 1, 1, 3))) for name in chance.sample(names, chance.randint(1, 3)))
+    return Comparison(terms, chance.randint(-4, 9), chance.random() < 0.15)
+
+
+def as_text(one: Comparison) -> str:
+    total = " + ".join(f"{factor}*{name}" for name, factor in one.terms)
+    return f"{total} + {one.constant} {'=' if one.is_equation else '>='} 0"
 
 
 def test_a_name_that_is_no_parameter_is_a_fault() -> None:

@@ -81,9 +81,8 @@ def _by_key(kernel: Kernel, bounds_of: Mapping[int, tuple[Bounds, ...]]) -> Know
     """The bounds of a kernel's accesses and checks by their keys; where several have one key, only if all agree."""
     found: dict[tuple[object, str], tuple[Bounds, ...]] = {}
     differing: set[tuple[object, str]] = set()
-    nodes = [*expressions(kernel.body), *statements(kernel.body)]
-    for node in nodes:
-        if isinstance(node, Load | Store | Checked) and id(node) in bounds_of:
+    for node in (*expressions(kernel.body, Load, Checked), *statements(kernel.body, Store)):
+        if id(node) in bounds_of:
             key = (node.key, "" if isinstance(node, Checked) else node.array)
             bounds = bounds_of[id(node)]
             if found.setdefault(key, bounds) != bounds:

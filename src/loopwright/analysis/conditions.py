@@ -4,11 +4,13 @@ tenth of the time in which isl reads a text. Everything else is left to isl; the
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import gcd
 
 from loopwright.analysis import isl
+from loopwright.analysis.effort import kept
 
 COMPARISON = re.compile(r"(\()?([^()<>=!]+)(?(1)\)) (<=|>=|<|>|=) (\()?([^()<>=!]+)(?(4)\))")
 NAME = re.compile(r"[A-Za-z_]\w*")
@@ -27,25 +29,60 @@ class Comparison:
 def set_of(text: str, names: tuple[str, ...], dims: tuple[str, ...] = ()) -> isl.Set:
     """The points `dims` for which a condition holds; `names` are parameters."""
     comparisons = comparisons_in(text)
-    known = dict.fromkeys(names)
-    if comparisons is None or not all(name in known or name in dims for one in comparisons for name, _ in one.terms):
+    known = tuple(dict.fromkeys(names))
+    if comparisons is None or not {name for one in comparisons for name, _ in one.terms} <= {*known, *dims}:
         point = f"[{','.join(dims)}]" if dims else ""
         return isl.Set(f"[{','.join(known)}] -> {{ {point} : {text} }}")
-    space = _space(tuple(known), dims)
-    found, local = isl.BasicSet.universe(space), isl.LocalSpace.from_space(space)
-    context = isl.DEFAULT_CONTEXT
-    places = {name: (isl.dim_type.param, place) for place, name in enumerate(known)}
-    places |= {name: (isl.dim_type.set, place) for place, name in enumerate(dims)}
+    return points_of(comparisons, known, dims)
+
+
+def points_of(comparisons: Sequence[Comparison], names: tuple[str, ...], dims: tuple[str, ...] = ()) -> isl.Set:
+    """The points `dims` for which all comparisons hold; `names` are parameters, and different from one another."""
+    places = {name: place for place, name in enumerate((*names, *dims))}
+    numbers = _Numbers()
+    equations = _rows([one for one in comparisons if one.is_equation], places, numbers)
+    others = _rows(_strictest(one for one in comparisons if not one.is_equation), places, numbers)
+    kind = isl.dim_type
+    columns = kind.param, kind.set, kind.div, kind.cst
+    return isl.BasicSet.from_constraint_matrices(_space(names, dims), equations, others, *columns).to_set()
+
+
+def _strictest(comparisons: Iterable[Comparison]) -> list[Comparison]:
+    """Of those that count the same names as often, the one that says most. (isl would find that out, too, but leave the
+    others in another order than where they come one by one.)"""
+    found: dict[frozenset[tuple[str, int]], Comparison] = {}
     for one in comparisons:
-        equal = isl.Constraint.alloc_equality if one.is_equation else isl.Constraint.alloc_inequality
-        row = equal(local).set_constant_val(isl.Val.int_from_si(context, one.constant))
+        known = found.setdefault(frozenset(one.terms), one)
+        if one.constant < known.constant:
+            found[frozenset(one.terms)] = one
+    return list(found.values())
+
+
+class _Numbers(dict[int, "isl.Val"]):
+    """isl's numbers, each made once."""
+
+    def __missing__(self, number: int) -> isl.Val:
+        made = self[number] = isl.Val.int_from_si(isl.DEFAULT_CONTEXT, number)
+        return made
+
+
+def _rows(comparisons: Sequence[Comparison], places: Mapping[str, int], numbers: _Numbers) -> isl.Mat:
+    """A row for each comparison: how often it counts each name, and its number."""
+    width = len(places) + 1
+    rows = isl.Mat.alloc(isl.DEFAULT_CONTEXT, 0, width).insert_zero_rows(0, len(comparisons))
+    for number, one in enumerate(comparisons):
         for name, factor in one.terms:
-            row = row.set_coefficient_val(*places[name], isl.Val.int_from_si(context, factor))
-        found = found.add_constraint(row)
-    return found.to_set()
+            rows = rows.set_element_val(number, places[name], numbers[factor])
+        if one.constant:
+            rows = rows.set_element_val(number, width - 1, numbers[one.constant])
+    return rows
 
 
 def _space(names: tuple[str, ...], dims: tuple[str, ...]) -> isl.Space:
+    return kept(("space", names, dims), lambda: _space_anew(names, dims))
+
+
+def _space_anew(names: tuple[str, ...], dims: tuple[str, ...]) -> isl.Space:
     context = isl.DEFAULT_CONTEXT
     if dims:
         space = isl.Space.set_alloc(context, len(names), len(dims))

@@ -141,14 +141,30 @@ def carried(elements: Elements, note: LoopNote, accesses: Sequence[Access]) -> b
     layout = elements.layout(accesses)
     if any(radices is None and _moves_along(elements, note, accesses, axis) for axis, radices in enumerate(layout)):
         return False
-    writes = [elements.of(access, note, layout) for access in accesses if access.is_write]
-    everything = writes + [elements.of(access, note, layout) for access in accesses if not access.is_write]
+    written = {id(one): one for access in accesses if access.is_write for one in (elements.of(access, note, layout),)}
+    read = {id(one): one for access in accesses if not access.is_write for one in (elements.of(access, note, layout),)}
+    everything = [*(written | read).values()]  # each once: several accesses are of the same elements
+    writes = everything[: len(written)]
     multiples = elements.multiples_of(note)
 
     def met() -> tuple[list[isl.Set], bool]:
-        return everything, not _meet(note, multiples, _union(writes), _union(everything)).is_empty()
+        return everything, any(_meets(note, multiples, here, everything[k + 1 :]) for k, here in enumerate(writes))
 
-    return kept(("carried", len(writes), *map(id, everything), *_told(note, multiples)), met)[1]
+    return kept(("carried", len(writes), *(written | read), *_told(note, multiples)), met)[1]
+
+
+def _meets(note: LoopNote, multiples: Multiples, here: isl.Set, others: Sequence[isl.Set]) -> bool:
+    """Whether elements are touched here in two iterations, in whatever order, or here in one and by others in another
+    one, whichever comes first."""
+    if not _meet_later(note, multiples, here, here).is_empty():
+        return True
+    return bool(others) and not _meet(note, multiples, here, _union(others)).is_empty()
+
+
+def _meet_later(note: LoopNote, multiples: Multiples, here: isl.Set, there: isl.Set) -> isl.Set:
+    """What is touched here and in a later iteration there: found once, whoever asks first."""
+    key = "later", id(here), id(there), *_told(note, multiples)
+    return kept(key, lambda: (here, there, _meet(note, multiples, here, there, later=True)))[2]
 
 
 def _told(note: LoopNote, multiples: Multiples) -> tuple[Hashable, ...]:
@@ -300,7 +316,7 @@ class _Common:
         return self.met[key]
 
     def _met(self, here: isl.Set, there: isl.Set, multiples: Multiples) -> tuple[isl.Set, isl.Set, _Met | None]:
-        common = _meet(self.note, multiples, here, there, later=True)
+        common = _meet_later(self.note, multiples, here, there)
         return here, there, None if common.is_empty() else (common, *_distances(self.note, common))
 
 

@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from loopwright.analysis import isl
 from loopwright.analysis.affine import Formula, Symbol, closure
-from loopwright.analysis.conditions import set_of
+from loopwright.analysis.conditions import Comparison, comparisons_in, points_of, set_of
 from loopwright.analysis.effort import Effort, TooHard, laborious, remember, remembered
 
 
@@ -84,21 +84,35 @@ def _built(
 def _anew(
     names: tuple[str, ...], conditions: tuple[Named, ...], dims: tuple[str, ...], points: tuple[Named, ...]
 ) -> isl.Set:
-    allowed = parsed("true", names, ()).intersect(_allowed(conditions))
+    """Plain comparisons are one set from the beginning. What else there is comes afterwards, conditions with quotients
+    and choices last: beside a quotient isl takes some ten times as long to add any other condition."""
+    rows, others = list[Comparison](), list[Named]()
+    for one in conditions:
+        plain = comparisons_in(one[0])
+        if plain is None:
+            others.append(one)
+        else:
+            rows += plain
+    slow = tuple(one for one in others if _is_slow(one[0]))
+    further = [_all_of(some) for some in (tuple(one for one in others if one not in slow), slow) if some]
+    known = tuple(dict.fromkeys(names))
     if not dims:
-        return allowed
-    used = dict.fromkeys(name for _, own in points for name in own)
-    inside = parsed(" and ".join(text for text, _ in points) or "true", tuple(used), dims)
-    return inside.intersect_params(allowed)
+        return _within(points_of(rows, known), further)
+    used = tuple(dict.fromkeys(name for _, own in points for name in own))
+    where = " and ".join(text for text, _ in points) or "true"
+    inside = comparisons_in(where)
+    if inside is None:
+        return parsed(where, used, dims).intersect_params(_within(points_of(rows, known), further))
+    found = points_of((*rows, *inside), tuple(dict.fromkeys((*used, *known))), dims)
+    for one in further:
+        found = found.intersect_params(one)
+    return found
 
 
-def _allowed(conditions: tuple[Named, ...]) -> isl.Set:
-    """Where all conditions hold. Those with quotients and choices come last, at once: beside a quotient isl takes some
-    ten times as long to add any other condition."""
-    slow = tuple(one for one in conditions if _is_slow(one[0]))
-    if not slow:
-        return _all_of(conditions)
-    return _all_of(tuple(one for one in conditions if one not in slow)).intersect(_all_of(slow))
+def _within(points: isl.Set, others: Sequence[isl.Set]) -> isl.Set:
+    for one in others:
+        points = points.intersect(one)
+    return points
 
 
 def _is_slow(text: str) -> bool:

@@ -103,8 +103,11 @@ def parted(expr: Expr) -> tuple[Expr | None, int]:
 
 def apart(left: Expr, right: Expr) -> int | None:
     """left - right where that is a constant, provided that neither wraps."""
-    form = linear(Binary("sub", left, right))
-    return form.constant if form.is_constant else None
+    if left.type != INT64:
+        return None
+    counts: dict[Expr, int] = {}
+    distance = _count(left, 1, counts, False) + _count(right, -1, counts, False)
+    return None if any(counts.values()) else distance
 
 
 # ---- building ---------------------------------------------------------------------------------------------------

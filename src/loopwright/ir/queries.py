@@ -4,7 +4,7 @@ with `ir/walk.py`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from loopwright.ir.by_identity import by_identity
@@ -50,23 +50,64 @@ class _Inside:
     size: int
 
 
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """The names that stand in an expression, see the questions below, and its size in nodes."""
+
+    read: frozenset[str]
+    loaded: frozenset[str]
+    measured: frozenset[str]
+    size: int
+
+
+@by_identity
+def _told(expr: Expr) -> _Told:
+    """Kept with an expression, which many statements have that steps make of one."""
+    parts = list(subexpressions(expr))
+    return _Told(
+        frozenset([part.name for part in parts if isinstance(part, Var)]),
+        frozenset([part.array for part in parts if isinstance(part, Load)]),
+        frozenset([part.array for part in parts if isinstance(part, Dim)]),
+        len(parts),
+    )
+
+
+NOTHING = frozenset[str]()
+
+
 @by_identity
 def _inside(stmt: Stmt) -> _Inside:
-    parts = [part for own in own_expressions(stmt) for part in subexpressions(own)]
+    told = [_told(own) for own in own_expressions(stmt)]
+    assigned = frozenset((stmt.name,)) if isinstance(stmt, Assign) else NOTHING
+    made = frozenset((stmt.array,)) if isinstance(stmt, Allocate) else NOTHING
+    owned = frozenset((stmt.name,)) if isinstance(stmt, For | While | Block) else assigned | made
+    own = _Inside(
+        frozenset((type(stmt),)),
+        assigned,
+        NOTHING.union(*[one.read for one in told]),
+        frozenset((stmt.array,)) if isinstance(stmt, Store) else NOTHING,
+        NOTHING.union(*[one.loaded for one in told]),
+        NOTHING.union(*[one.measured for one in told]),
+        made,
+        owned,
+        1 + sum([one.size for one in told]),
+    )
     inner = [_inside(one) for body in bodies(stmt) for one in body]
-    assigned = {stmt.name} if isinstance(stmt, Assign) else ()
-    made = {stmt.array} if isinstance(stmt, Allocate) else ()
-    named = {stmt.name} if isinstance(stmt, For | While | Block) else ()
+    return _with(own, inner) if inner else own
+
+
+def _with(own: _Inside, inner: Sequence[_Inside]) -> _Inside:
+    """What stands in a statement, and in those inside it."""
     return _Inside(
-        frozenset((type(stmt),)).union(*(one.kinds for one in inner)),
-        frozenset(assigned).union(*(one.assigned for one in inner)),
-        frozenset(part.name for part in parts if isinstance(part, Var)).union(*(one.read for one in inner)),
-        frozenset((stmt.array,) if isinstance(stmt, Store) else ()).union(*(one.stored for one in inner)),
-        frozenset(part.array for part in parts if isinstance(part, Load)).union(*(one.loaded for one in inner)),
-        frozenset(part.array for part in parts if isinstance(part, Dim)).union(*(one.measured for one in inner)),
-        frozenset(made).union(*(one.made for one in inner)),
-        frozenset((*assigned, *made, *named)).union(*(one.owned for one in inner)),
-        1 + len(parts) + sum(one.size for one in inner),
+        own.kinds.union(*[one.kinds for one in inner]),
+        own.assigned.union(*[one.assigned for one in inner]),
+        own.read.union(*[one.read for one in inner]),
+        own.stored.union(*[one.stored for one in inner]),
+        own.loaded.union(*[one.loaded for one in inner]),
+        own.measured.union(*[one.measured for one in inner]),
+        own.made.union(*[one.made for one in inner]),
+        own.owned.union(*[one.owned for one in inner]),
+        own.size + sum([one.size for one in inner]),
     )
 
 
@@ -87,12 +128,13 @@ def names_read(body: Body) -> set[str]:
 
 def names_in(expr: Expr) -> set[str]:
     """The scalars and loop variables that an expression reads."""
-    return {part.name for part in subexpressions(expr, Var)}
+    return {*_told(expr).read}
 
 
 def settled_by(expr: Expr) -> set[str]:
     """The scalars and loop variables that an expression reads, and the arrays whose sizes it asks for."""
-    return names_in(expr) | {part.array for part in subexpressions(expr, Dim)}
+    told = _told(expr)
+    return {*told.read, *told.measured}
 
 
 def unsettled_in(body: Body) -> set[str]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from math import gcd
 
+from loopwright.ir.by_identity import by_identity
 from loopwright.ir.linear import apart, parted
 from loopwright.ir.nodes import Binary, Body, Const, Dim, Expr, For, Kernel, Stmt, Var
 from loopwright.ir.types import INT64
@@ -33,6 +34,7 @@ def starts_of(loop: For) -> tuple[Expr, ...]:
     return _operands(loop.lower, "max" if int(loop.step.value) > 0 else "min")
 
 
+@by_identity
 def stretch_of(loop: For) -> tuple[Expr, Expr] | None:
     """The start and the end of a loop that lie a constant distance from one another, where there are others too."""
     starts, ends = starts_of(loop), ends_of(loop)
@@ -40,6 +42,7 @@ def stretch_of(loop: For) -> tuple[Expr, Expr] | None:
     return whole[0] if whole and len(starts) + len(ends) > 2 else None
 
 
+@by_identity
 def extent_of(loop: For) -> int | None:
     """A constant that the values of a loop's variable stay below, counted from its start: of `i` in
     `i.o .. min(i.o + 8, n)` and of `max(i.o, 1) .. i.o + 8` it is 8. None where no constant is to be seen; 0 where the
@@ -53,6 +56,7 @@ def extent_of(loop: For) -> int | None:
     return max(0, min(known)) if known else None
 
 
+@by_identity
 def trip_of(loop: For) -> int | None:
     """The number of iterations where it is constant (and the bounds do not wrap)."""
     if not isinstance(loop.step, Const) or not loop.step.value:
