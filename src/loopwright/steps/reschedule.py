@@ -47,7 +47,7 @@ class Reschedule(Step):
         for j in 1 .. m:
             c[i, j] = c[i - 1, j] + c[i, j - 1]
     ->
-    for i.w in 0 .. (m + n - 2) // 32 + 1:
+    for i.w in 0 .. (n + m - 2) // 32 + 1:
         for j.o in max(0, i.w + -n // 32 + 1) .. min(i.w + 1, (m - 1) // 32 + 1):
             for i in max(1, 32 * i.w - 32 * j.o) .. min(n, 32 * i.w - 32 * j.o + 32):
                 for j in max(1, 32 * j.o) .. min(m, 32 * j.o + 32):
