@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -44,19 +43,6 @@ def two_arrays(x, out):
                 store = store * 0.5 + x[i, t]
             out[i, t] = store - out[i, t]
         out[i, 0] = store
-
-
-def greatest_so_far(x, out):
-    for i in range(x.shape[0]):
-        m = 0.0
-        s = 1.0
-        for t in range(x.shape[1]):
-            if x[i, t] > m:
-                s = s * 0.5 + m
-                m = x[i, t]
-            else:
-                s += x[i, t] - m
-        out[i, 0] = m + s
 
 
 def by_columns(x, out):
@@ -114,21 +100,3 @@ def test_nothing_is_lost_where_arrays_overlap() -> None:
     with lw.options(device="emulated"):
         lw.kernel(smoothed)(x, x)
     np.testing.assert_array_equal(x, wanted)
-
-
-def test_scalars_that_either_branch_sets_are_in_registers() -> None:
-    steps = steps_of(greatest_so_far, 1061, 131)
-    assert {"promote m.x t", "promote s.x t", "stage x i.1.2 over 32"} <= set(steps)
-
-
-def with_dear_functions(x, out):
-    for i in range(x.shape[0]):
-        s = 0.0
-        for t in range(x.shape[1]):
-            s = math.exp(x[i, t] - s)
-        out[i, 0] = s
-
-
-def test_where_functions_take_longer_than_memory_there_are_none() -> None:
-    kernel = lw.kernel(with_dear_functions, device="emulated")
-    assert "stage" not in str(kernel.explain(np.zeros((5, 9)), np.zeros((5, 9))).schedule)

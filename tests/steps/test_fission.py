@@ -158,3 +158,20 @@ def test_text() -> None:
     for words in (("i",), ("i", "1"), ("i", "x")):
         with pytest.raises(ValueError, match="PLACE"):
             Fission.parse(words)
+
+
+SUMS = f"""{HEAD}
+    s = 1.0
+    for i in 1 .. n:
+        s = s + b[i]
+        a[i] = a[i - 1] * 2.0 + s
+    b[0] = s
+"""
+
+
+def test_what_is_handed_on_is_kept_where_that_is_asked_for() -> None:
+    assert "would change places" in refusal(SUMS, "fission i 2 kept")
+    after = check_same(SUMS, "fission i 2 kept handed")
+    assert "s.1.x[" in print_kernel(after)
+    changed = SUMS.replace("a[i] = a[i - 1] * 2.0 + s", "s = s + 1.0")
+    assert refusal(changed, "fission i 2 kept handed")

@@ -238,19 +238,3 @@ kernel strided(a: float64[1] C, b: float64[1] C, n: int64, m: int64):
     facts = analyse(kernel)
     found = {step.name: list(step.instances(kernel, facts, True)) for step in STEPS}
     assert found["pack"] == found["stage"] == [] and found["parallelize"]
-
-
-BRANCHES = """for i in 0 .. n:
-    for j in 0 .. n:
-        if b[i, j] > 0.0:
-            a[i, {then}] = b[i, j]
-        else:
-            a[i, {otherwise}] = 2.0"""
-
-
-def test_what_either_branch_uses_is_used() -> None:
-    found = region(BRANCHES.format(then=0, otherwise=0), "j")
-    assert isinstance(found, Region)
-    assert "several elements" in rejected(BRANCHES.format(then=0, otherwise=1), "j")
-    once = BRANCHES.format(then=0, otherwise=0).replace("a[i, 0] = 2.0", "b[i, j] = 2.0")
-    assert "without using any" in rejected(once, "j")

@@ -7,11 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from loopwright.ir.dear_invariants import is_dear
 from loopwright.ir.nodes import Allocate, Body, For, Load, While
 from loopwright.ir.queries import arrays_made, arrays_stored, contains, names_assigned, names_read
 from loopwright.ir.user_text import user_name
-from loopwright.ir.walk import expressions, loops, statements
+from loopwright.ir.walk import loops, statements
 from loopwright.recipe.distribution import isolate
 from loopwright.recipe.grid_conditions import is_free_now
 from loopwright.recipe.grid_rows import number_of, version
@@ -57,8 +56,6 @@ def _are_rows(partial: PartialSchedule, name: str) -> bool:
     chain = partial.around(name)
     if len(chain) != 2 or (trip_of(chain[0]) or MANY) < MANY or (trip_of(entry) or LONG) < LONG:
         return False
-    if any(map(is_dear, expressions(entry.body))):
-        return False  # which take longer than memory, however few threads there are
     if depends(entry, chain[0].name) or partial.verdict(entry) != "sequential" or not is_free_now(partial, chain[0]):
         return False
     is_sum = partial.allows(Scan(name, CHUNKS)) and is_plain(partial.kernel, entry)  # blocks find these together

@@ -239,7 +239,7 @@ def length_of(along: list[For]) -> Var | Dim | None:
 def in_rows(partial: PartialSchedule, row: SharedRow, along: list[For]) -> list[Bound]:
     """Rows whose elements lie side by side: as many threads for each as its length is worth. along: the loops that the
     threads share. Raises NotTaken."""
-    trips = [trip for trip in map(most_trips_of, along) if trip is not None]
+    trips = [trip for trip in map(_longest, along) if trip is not None]
     if len(trips) == len(along):
         threads = next((threads for number, threads in SHARERS if max(trips) >= number), 1)
         return _shared_by(partial, row, threads)
@@ -268,6 +268,11 @@ def rows_alike(partial: PartialSchedule, row: SharedRow, each: For) -> list[Boun
     elif trip >= MANY:
         raise NotTaken
     return [*found, *in_rows(partial, row, [partial.around(name)[-1] for name in row.shared])]
+
+
+def _longest(loop: For) -> int | None:
+    """How many iterations a loop from 0 on has, or has at most; not of a stretch of a longer one."""
+    return most_trips_of(loop) if loop.lower == Const(0, loop.lower.type) else trip_of(loop)
 
 
 def _shared_by(partial: PartialSchedule, row: SharedRow, threads: int) -> list[Bound]:
@@ -345,7 +350,7 @@ def _a_thread_each(partial: PartialSchedule, row: SharedRow) -> list[Bound]:
 def in_columns(partial: PartialSchedule, row: SharedRow, along: list[For]) -> list[Bound]:
     """Columns, of which neighbouring ones lie side by side: a block has some, and several threads share each, where it
     is long enough. along: the loops that the threads share. Raises NotTaken."""
-    trips = [trip for trip in map(most_trips_of, along) if trip is not None]
+    trips = [trip for trip in map(_longest, along) if trip is not None]
     if len(trips) == len(along):
         return _a_thread_each(partial, row) if max(trips) < LONG_COLUMN else _several_down(partial, row)
     names = version(partial, row.outer[0], length_of(along), LONG_COLUMN)

@@ -81,7 +81,7 @@ def in_rows_or_short_ones(partial: PartialSchedule, band: tuple[str, ...], why: 
     for least, rows, columns in SHORT_ROWS:
         if trip is not None and trip < least:
             continue
-        may_be_less = trip is None and least > 1 and not is_known_long(partial, loop, least)
+        may_be_less = trip is None and least > 1 and not is_known_long(partial, partial.around(band[-1])[-1], least)
         names = version(partial, band[0], length_of([loop]), least) if may_be_less else None
         bound += _short_rows(partial, band, rows, columns, why) if rows else _long_rows(partial, band, why)
         if names is None:

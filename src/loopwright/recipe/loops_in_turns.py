@@ -9,14 +9,16 @@ from loopwright.ir.queries import contains
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import loops, statements
 from loopwright.recipe.grid_conditions import is_free_now
-from loopwright.recipe.grid_rows import is_told, length_of, size_text
-from loopwright.recipe.partial_schedule import PartialSchedule, whole
+from loopwright.recipe.grid_rows import is_told, length_of, number_of, size_text, version
+from loopwright.recipe.partial_schedule import NotTaken, PartialSchedule, whole
 from loopwright.steps.extent import trip_of
 from loopwright.steps.specialize import LARGE, Specialize
 
 FEW = 64
 """Iterations of an outermost loop that are too few to be all the threads there are."""
-SIDE = 256
+ENOUGH = 128
+"""Iterations from which on a block for each is enough for a large GPU."""
+SIDE = 512
 """Rows, and elements of each, from which on a plane has threads enough for a whole GPU."""
 
 
@@ -31,11 +33,21 @@ def in_turns(partial: PartialSchedule) -> None:
             if 1 < trip < FEW and len(loop.body) > 1 and any(is_free_now(partial, one) for one in inside):
                 partial.turns.add(name)
         elif (sizes := _plane_sizes(partial, run := _perfect_run(partial, loop))) is not None:
-            why = f"each '{user_name(run[-1].name)}' has planes with elements enough for all threads there are"
-            step = Specialize(sizes, LARGE, SIDE, name)
-            if partial.allows(step):
-                whole(partial, step, why)
-                partial.turns.update(one.name for one in run)
+            with partial.together():
+                _where_few(partial, [one.name for one in run], number_of(partial, run), sizes)
+
+
+def _where_few(partial: PartialSchedule, run: list[str], number: str | None, sizes: tuple[str, ...]) -> None:
+    """Leave them to the host in calls with few iterations and large planes. Raises NotTaken."""
+    names = version(partial, run[0], number, ENOUGH)
+    if names is None or not set(run) <= set(names):
+        raise NotTaken
+    few = [names[name] for name in run]
+    why = f"each '{user_name(few[-1])}' has planes with elements enough for all threads there are"
+    if not whole(partial, Specialize(sizes, LARGE, SIDE, few[0]), why):
+        raise NotTaken
+    partial.begin_again()
+    partial.turns.update(few)
 
 
 def _perfect_run(partial: PartialSchedule, loop: For) -> list[For]:

@@ -43,7 +43,7 @@ def _taken_apart(partial: PartialSchedule, chain: Chain) -> None:
     place = _cut(chain)
     why = f"running sums along '{user_name(loop.name)}' need no order among '{user_name(around[-1].name)}'"
     before = arrays_made(partial.kernel.body)
-    (second,) = made(partial, Fission(loop.name, place, kept=True), why, anew=True)
+    (second,) = made(partial, Fission(loop.name, place, kept=True, handed=True), why, anew=True)
     for array in sorted(arrays_made(partial.kernel.body) - before):
         partial.take(Expand(array, tuple(one.name for one in around)), why, anew=True)
     inner = second

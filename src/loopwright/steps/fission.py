@@ -37,8 +37,8 @@ LONGEST = 12  # statements of a body whose cuts are all tried by `instances`
 class Fission(Step):
     """Cut the body of a loop before one of its statements (counted from 1), and run all iterations of the first part
     before the second part. Each part can then be treated on its own. With `kept`, scalars of an iteration that both
-    parts need are kept in local arrays in between, with an element for each iteration; so is what a scalar that the
-    first part hands on to its next iteration is worth in this one. `fission i 2`:
+    parts need are kept in local arrays in between, with an element for each iteration; with `handed`, so is what a
+    scalar is worth that the first part hands on to its next iteration. `fission i 2`:
 
     for i in 0 .. n:
         a[i] = 2.0 * b[i]
@@ -51,10 +51,11 @@ class Fission(Step):
     """
 
     name: ClassVar[str] = "fission"
-    grammar: ClassVar[str] = "LOOP PLACE [kept], the statement of its body that the second loop starts with"
+    grammar: ClassVar[str] = "LOOP PLACE [kept] [handed], the statement of its body that the second loop starts with"
     loop: str
     place: From2
     kept: bool = False
+    handed: bool = False
 
     def illegal(self, kernel: Kernel, facts: Facts, strict: bool) -> Rejection | None:
         rejection = missing(kernel, (self.loop,))
@@ -63,7 +64,7 @@ class Fission(Step):
         loop = the_loop(kernel, self.loop)
         if not 2 <= self.place <= len(loop.body):
             return Rejection(f"'{self.loop}' holds {len(loop.body)} statements: name a place from 2 on")
-        if self.kept and (handed := _handed_on(loop, self.place)):
+        if self.handed and (handed := _handed_on(loop, self.place)):
             named = _with_copies(kernel, loop, self.place, handed)
             return replace(self, place=self.place + len(handed)).illegal(named, facts, strict)
         if self.kept and (values := _values(loop, self.place)):
@@ -91,7 +92,7 @@ class Fission(Step):
 
     def apply(self, kernel: Kernel) -> Kernel:
         loop = the_loop(kernel, self.loop)
-        if self.kept and (handed := _handed_on(loop, self.place)):
+        if self.handed and (handed := _handed_on(loop, self.place)):
             named = _with_copies(kernel, loop, self.place, handed)
             return replace(self, place=self.place + len(handed)).apply(named)
         return finished(self._draft(kernel, self.kept), kernel)

@@ -171,11 +171,6 @@ def uses_of(body: Body, array: str) -> Iterator[Use]:
                 yield from visit(stmt.body, (*inner, stmt), sure and not left, limits)
             elif isinstance(stmt, If) and not stmt.otherwise and (more := limits_in(stmt.condition)) is not None:
                 yield from visit(stmt.then, inner, sure, (*limits, *more))
-            elif isinstance(stmt, If) and stmt.otherwise:
-                sides = [list(visit(part, inner, sure, limits)) for part in bodies(stmt)]
-                either = [{use.node.index for use in side if use.sure and use.inner == inner} for side in sides]
-                for use in (use for side in sides for use in side):
-                    yield replace(use, sure=use.sure and use.inner == inner and use.node.index in either[0] & either[1])
             else:
                 for part in bodies(stmt):
                     yield from visit(part, inner, False, limits)
