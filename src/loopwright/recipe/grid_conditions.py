@@ -13,7 +13,7 @@ from loopwright.recipe.grid_blocks import in_blocks
 from loopwright.recipe.grid_keys import adds_by_key, by_key
 from loopwright.recipe.grid_rows import rows_of_loops
 from loopwright.recipe.grid_tiles import Bound
-from loopwright.recipe.grid_totals import has_totals, totals_of_rows, totals_of_threads
+from loopwright.recipe.grid_totals import adds_to_scalars, has_totals, totals_of_rows, totals_of_threads
 from loopwright.recipe.partial_schedule import Chain, PartialSchedule, made
 from loopwright.recipe.wavefronts import is_free
 from loopwright.steps.bind import Bind
@@ -72,8 +72,10 @@ def with_conditions(partial: PartialSchedule) -> list[Chain]:
 
 
 def _may_be_shared(partial: PartialSchedule, loop: For | While) -> bool:
-    """Whether a loop has iterations enough for a grid, and needs no order."""
-    return isinstance(loop, For) and trip_of(loop) is None and is_free_now(partial, loop)
+    """Whether threads may share a loop that has iterations enough."""
+    if not isinstance(loop, For) or trip_of(loop) is not None:
+        return False
+    return is_free_now(partial, loop) or adds_to_scalars(partial, loop)
 
 
 def _loops_around(partial: PartialSchedule, loop: For) -> list[For]:

@@ -64,9 +64,12 @@ def _plane_sizes(partial: PartialSchedule, run: list[For]) -> tuple[str, ...] | 
     if len(nests) < 2 or any(contains((stmt,), For) for stmt in run[-1].body if stmt not in nests):
         return None
     names = {loop.name for loop in run}
-    planes = [(row, row.body[0]) for row in nests if isinstance(row.body[0], For)]
+    planes = [(row, column) for row in nests if isinstance(column := row.body[0], For)]
+    deeper = [one for _, column in planes for one in statements(column.body, For) if trip_of(one) is None]
+    if any(is_free_now(partial, one) for one in deeper):
+        return None  # more than a plane
     for row, column in planes:
-        lengths = (length_of([row]), length_of([column])) if isinstance(column, For) else ()
+        lengths = (length_of([row]), length_of([column]))
         told = [size_text(one) for one in lengths if one is not None and is_told(partial, one)]
         if len(told) == 2 and not names & set(told) and is_free_now(partial, row) and is_free_now(partial, column):
             return tuple(dict.fromkeys(told))
