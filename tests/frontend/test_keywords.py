@@ -20,7 +20,6 @@ REFUSED = [
     'a.reshape(2, 2).flatten("F")',
     "np.array(a, ndmin=2)",
     "np.std(a, dtype=np.float32)",
-    "np.argmax(a, keepdims=True)",
     "np.sum(a, where=a > 2)",
     "np.any(a, initial=1)",
     "np.dot(a, 2.0, out=a)",

@@ -101,11 +101,13 @@ def columns(x, label, sums, counts):
             "reorder j i; specialize x.1 >= 2048 in j; specialize x.1 >= 256 in j.1; reduce i.1 128; "
             "expand sums.e.x j.1; fission j.1 2; reduce i.1.1 8192; expand sums.e.x j.1.1; fission j.1.1 2; "
             "promote sums i; specialize x.0 >= 128 in j; split j 16; split j.2 256; reorder i.1.l j.1; "
-            "tile i.1.l 8 j.1 32; promote sums i.1.m; reorder i.1.1.l j.1.1; tile i.1.1.l 8 j.1.1 32; "
+            "tile i.1.l 8 j.1 32; promote sums i.1.m; reorder i.1.1.l j.1.1; specialize x.1 >= 16 in i.1.1.l; "
+            "tile i.1.1.l 8 j.1.1 32; tile i.1.1.l.1 32 j.1.1.2 8; "
             "promote sums i.1.1.m; bind j.o block.x; bind j thread.x; bind i thread.y 32; "
             "bind j.2.o block.x; bind j.2 thread.x; bind i.1.l.o block.y; bind j.1.o block.x; bind i.1.l thread.y; "
             "bind j.1 thread.x; bind j.1.1.1 block.x; bind i.1.m thread.x 64; bind i.1.1.l.o block.y; "
-            "bind j.1.1.o block.x; bind i.1.1.l thread.y; bind j.1.1 thread.x; bind j.1.1.1.1 block.x; "
+            "bind j.1.1.o block.x; bind i.1.1.l thread.y; bind j.1.1 thread.x; bind i.1.1.l.1.o block.y; "
+            "bind j.1.1.2.o block.x; bind i.1.1.l.1 thread.y; bind j.1.1.2 thread.x; bind j.1.1.1.1 block.x; "
             "bind i.1.1.m thread.x 512",
         ),
     ],

@@ -25,10 +25,12 @@ IN_COLUMNS = (
     "bind i.1.l.o block.y; bind j.1.o block.x; bind i.1.l thread.y; bind j.1 thread.x; "
     "bind j.1.1.1 block.x; bind i.1.m thread.x 64; "
     "bind i.1.1.l.o block.y; bind j.1.1.o block.x; bind i.1.1.l thread.y; bind j.1.1 thread.x; "
+    "bind i.1.1.l.1.o block.y; bind j.1.1.2.o block.x; bind i.1.1.l.1 thread.y; bind j.1.1.2 thread.x; "
     "bind j.1.1.1.1 block.x; bind i.1.1.m thread.x 512"
 )
 COLUMNS = "specialize a.1 >= 2048 in j; specialize a.1 >= 256 in j.1"
-SOME, FEW = "reorder i.1.l j.1; tile i.1.l 8 j.1 32", "reorder i.1.1.l j.1.1; tile i.1.1.l 8 j.1.1 32"
+SOME = "reorder i.1.l j.1; tile i.1.l 8 j.1 32"
+FEW = "reorder i.1.1.l j.1.1; specialize a.1 >= 16 in i.1.1.l; tile i.1.1.l 8 j.1.1 32; tile i.1.1.l.1 32 j.1.1.2 8"
 LONG = "specialize a.0 >= 128 in j; split j 16; split j.2 256"
 """Versions for many sums, by their length or a few columns to a block, and for some and few: partial sums, and sums of
 these."""
