@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ast
+from typing import Any
 
 import numpy as np
 import pytest
 
+import loopwright as lw
 from frontend.judge import kernel_of, same
 from loopwright.frontend.rewritten import rewritten
 from loopwright.ir.nodes import Allocate
@@ -108,3 +110,66 @@ def test_exchanges_with_a_name_aside():
     assert isinstance(first, ast.FunctionDef) and isinstance(second, ast.FunctionDef)
     assert ast.unparse(rewritten(first).body[0]) == "while u:\n    u, v, x, y = (v, u, y, x)"
     assert rewritten(second) is second  # the name is used for more
+
+
+def either(a, b, o):
+    for i in range(o.shape[0]):
+        c = a if i % 2 == 0 else b
+        if c[i] < 0:
+            continue
+        o[i] = c[i] + c[0]
+        for k in range(3):
+            o[i] += c[k]
+
+
+def by_statements(a, b, o):
+    i = 0
+    while i < o.shape[0]:
+        if i % 3 == 0:
+            c = a
+        else:
+            c = b
+        d = b if i % 2 else a
+        o[i] = 10 * c[i] + d[0]
+        i += 1
+        if o[i - 1] > 900:
+            break
+
+
+def chosen_numbers(a, b, o):
+    low, high = 1, 2
+    for i in range(o.shape[0]):
+        c = low if a[i] > b[i] else high
+        o[i] = c
+
+
+def swapped(a, b, o):
+    for i in range(3):
+        c = a if i % 2 else b
+        for k in range(o.shape[0]):
+            o[k] += c[k]
+        a, b = b, a
+
+
+def kept(a, b, o):
+    c = a
+    for i in range(o.shape[0]):
+        c = b if i > 3 else a
+    for i in range(o.shape[0]):
+        o[i] = c[i]
+
+
+@pytest.mark.parametrize("function", [either, by_statements, chosen_numbers, swapped, kept])
+@pytest.mark.parametrize("n", [0, 1, 3, 40])
+def test_a_choice_between_arrays(function: Any, n: int) -> None:
+    a, b = np.arange(40.0) - 5, 90.0 - np.arange(40.0)
+    mine, pythons = np.zeros(n), np.zeros(n)
+    lw.kernel(function)(a.copy(), b.copy(), mine)
+    function(a.copy(), b.copy(), pythons)
+    assert np.array_equal(mine, pythons)
+
+
+@pytest.mark.parametrize(("function", "copies"), [(either, 0), (by_statements, 0)])
+def test_an_array_that_is_only_indexed_is_not_copied(function: Any, copies: int) -> None:
+    text = lw.kernel(function).explain(np.zeros(9), np.zeros(9), np.zeros(9))
+    assert str(text).count("local") == copies

@@ -1,27 +1,31 @@
 """What a function's text is read as: `q = [x] if c else []` as an `if` with an assignment in each branch, since a list
 has memory of its own and a name for it on every path; `t = u; u = v; v = t` in a loop as `u, v = v, u`, and several of
-these as one; and `u, v = v, u` in the middle of a loop at its end, where it costs nothing (renaming.py), with the names
-in between exchanged."""
+these as one; `c = a if t else b` in a loop as an `if` with all that follows in each branch, where c is only indexed
+there, as the array would be copied in each iteration; and `u, v = v, u` in the middle of a loop at its end, where it
+costs nothing (renaming.py), with the names in between exchanged."""
 
 from __future__ import annotations
 
 import ast
 import copy
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 
 
 @lru_cache(maxsize=1024)
 def rewritten(tree: ast.FunctionDef) -> ast.FunctionDef:
     """The function as it is read; itself where it is read as it stands. The same object each time."""
-    aside = _names_aside(tree)
+    aside, indexed = _names_aside(tree), _only_indexed(tree)
     if not any(
-        _chooses_lists(node) or _exchange(node) is not None or _with_tuples(node, aside) is not None
+        _chooses_lists(node)
+        or _exchange(node) is not None
+        or _with_tuples(node, aside) is not None
+        or (isinstance(node, ast.For | ast.While) and _chosen_in(node.body, indexed) is not None)
         for node in ast.walk(tree)
     ):
         return tree
-    result = _Choices(aside).visit(copy.deepcopy(tree))
+    result = _Choices(aside, indexed).visit(copy.deepcopy(tree))
     assert isinstance(result, ast.FunctionDef)
     return ast.fix_missing_locations(result)
 
@@ -150,18 +154,82 @@ def _gives(statements: list[ast.stmt], names: list[str]) -> bool:
     return any(part.id in names and not isinstance(part.ctx, ast.Load) for part in parts)
 
 
+_MOST_NODES = 600
+"""Of what follows a choice between arrays, so that it is written out in both branches."""
+_MOST_CHOICES = 3
+
+
+def _only_indexed(tree: ast.FunctionDef) -> dict[str, int]:
+    """The names that a function reads only to find an element or a part, and at how many places it gives them a
+    value."""
+    stored: Counter[str] = Counter()
+    read: Counter[str] = Counter()
+    indexed: Counter[str] = Counter()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name):
+            (read if isinstance(node.ctx, ast.Load) else stored)[node.id] += 1
+        elif isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name) and isinstance(node.ctx, ast.Load):
+            indexed[node.value.id] += 1
+    return {name: stored[name] for name, times in indexed.items() if read[name] == times}
+
+
+def _chosen(statement: ast.stmt) -> tuple[str, ast.expr, tuple[ast.Name, ast.Name], int] | None:
+    """The name that is given one of two others, the test, these, and how often the name is written down for it."""
+    match statement:
+        case ast.Assign(targets=[ast.Name(id=name)], value=ast.IfExp(test, ast.Name() as first, ast.Name() as second)):
+            return name, test, (first, second), 1
+        case ast.If(
+            test,
+            [ast.Assign(targets=[ast.Name(id=name)], value=ast.Name() as first)],
+            [ast.Assign(targets=[ast.Name(id=again)], value=ast.Name() as second)],
+        ) if name == again:
+            return name, test, (first, second), 2
+        case _:
+            return None
+
+
+def _chosen_in(body: list[ast.stmt], indexed: Mapping[str, int]) -> int | None:
+    """The place in a loop's body of a choice between two names, for a name that is only indexed behind it; None where
+    there is none, or one of the two gets another value there, or what follows is long."""
+    for place, statement in enumerate(body):
+        found = _chosen(statement)
+        if found is not None and indexed.get(found[0]) == found[3]:
+            rest = body[place + 1 :]
+            size = sum(1 for one in rest for _ in ast.walk(one))
+            if size <= _MOST_NODES and not _gives(body, [one.id for one in found[2]]):
+                return place
+    return None
+
+
+def _arrays_apart(body: list[ast.stmt], indexed: Mapping[str, int], depth: int = 0) -> list[ast.stmt]:
+    """A loop's body with what follows such choices in both branches."""
+    place = _chosen_in(body, indexed) if depth < _MOST_CHOICES else None
+    found = None if place is None else _chosen(body[place])
+    if place is None or found is None:
+        return body
+    name, test, values, _ = found
+    branches: list[list[ast.stmt]] = []
+    for value in values:
+        target = ast.copy_location(ast.Name(name, ast.Store()), value)
+        given = ast.copy_location(ast.Assign([target], copy.deepcopy(value)), body[place])
+        branches.append([given, *_arrays_apart(copy.deepcopy(body[place + 1 :]), indexed, depth + 1)])
+    return [*body[:place], ast.copy_location(ast.If(test, *branches), body[place])]
+
+
 class _Choices(ast.NodeTransformer):
-    def __init__(self, aside: frozenset[str]) -> None:
-        self.aside = aside
+    def __init__(self, aside: frozenset[str], indexed: Mapping[str, int]) -> None:
+        self.aside, self.indexed = aside, indexed
 
     def visit_While(self, node: ast.While) -> ast.stmt:
         self.generic_visit(node)
         node.body = _with_tuples(node, self.aside) or node.body
+        node.body = _arrays_apart(node.body, self.indexed)
         return node
 
     def visit_For(self, node: ast.For) -> ast.stmt:
         self.generic_visit(node)
         node.body = _with_tuples(node, self.aside) or node.body
+        node.body = _arrays_apart(node.body, self.indexed)
         found = _exchange(node)
         if found is None:
             return node
