@@ -39,7 +39,7 @@ def set_of(text: str, names: tuple[str, ...], dims: tuple[str, ...] = ()) -> isl
 def points_of(comparisons: Sequence[Comparison], names: tuple[str, ...], dims: tuple[str, ...] = ()) -> isl.Set:
     """The points `dims` for which all comparisons hold; `names` are parameters, and different from one another."""
     places = {name: place for place, name in enumerate((*names, *dims))}
-    numbers = _Numbers()
+    numbers = _IslNumbers()
     equations = _rows([one for one in comparisons if one.is_equation], places, numbers)
     others = _rows(_strictest(one for one in comparisons if not one.is_equation), places, numbers)
     kind = isl.dim_type
@@ -58,7 +58,7 @@ def _strictest(comparisons: Iterable[Comparison]) -> list[Comparison]:
     return list(found.values())
 
 
-class _Numbers(dict[int, "isl.Val"]):
+class _IslNumbers(dict[int, "isl.Val"]):
     """isl's numbers, each made once."""
 
     def __missing__(self, number: int) -> isl.Val:
@@ -66,7 +66,7 @@ class _Numbers(dict[int, "isl.Val"]):
         return made
 
 
-def _rows(comparisons: Sequence[Comparison], places: Mapping[str, int], numbers: _Numbers) -> isl.Mat:
+def _rows(comparisons: Sequence[Comparison], places: Mapping[str, int], numbers: _IslNumbers) -> isl.Mat:
     """A row for each comparison: how often it counts each name, and its number."""
     width = len(places) + 1
     rows = isl.Mat.alloc(isl.DEFAULT_CONTEXT, 0, width).insert_zero_rows(0, len(comparisons))

@@ -130,25 +130,9 @@ def _recipe(
     grids, done = list[Grid](), set[str]()
     in_order_that_is_asked_for(partial, first)
     if not kernel.overlap and not simple:
-        # First of all, as these look at a kernel as a whole: what they make is for all others what the user wrote.
-        with_constant_sizes(partial)
-        short_rows(partial)
-        inspected(partial)
-        counted(partial)
-        loops_fused(partial, on_gpu=True)
-        in_turns(partial)
-        searched(partial)
-        hoisted(partial, on_gpu=True)
-        with_arrays_of_their_own(partial)
-        for bound in _in_new_order(partial):
+        for bound in _restructured(partial):
             grids.append(Grid(bound[-1][0].loop, 2, bound))
             done |= _loops_within(partial, {step.loop for step, _ in bound})
-        in_order_of_keys(partial)
-        carried(partial)
-        scattered(partial)
-        rows_apart(partial)
-        scans_apart(partial)
-        sunk(partial)
         if ways == "all":
             sums_apart(partial)
             whole = partial.kernel
@@ -183,6 +167,27 @@ def _recipe(
     alone, kernel = dict(partial.refusals), partial.kernel
     other = better_off(kernel, grids, alone, partial.rare) or each_a_launch(kernel, present, facts)
     return Recipe(tuple(partial.decisions), kernel, present, alone, other), has_parts
+
+
+def _restructured(partial: PartialSchedule) -> Iterator[list[Bound]]:
+    """First of all the moves that look at a kernel as a whole: what they make is for all others what the user wrote.
+    What to bind of nests that were given another order."""
+    with_constant_sizes(partial)
+    short_rows(partial)
+    inspected(partial)
+    counted(partial)
+    loops_fused(partial, on_gpu=True)
+    in_turns(partial)
+    searched(partial)
+    hoisted(partial, on_gpu=True)
+    with_arrays_of_their_own(partial)
+    yield from _in_new_order(partial)
+    in_order_of_keys(partial)
+    carried(partial)
+    scattered(partial)
+    rows_apart(partial)
+    scans_apart(partial)
+    sunk(partial)
 
 
 def _in_new_order(partial: PartialSchedule) -> Iterator[list[Bound]]:
