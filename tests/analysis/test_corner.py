@@ -148,3 +148,22 @@ def test_what_lies_in_as_many_parts_as_another_array_has(keys: int, heads: int) 
     if errors[0] is None:
         assert np.array_equal(mine, pythons)
     assert "((len(out) - 1) // (len(out) // len(x))) < len(x)" in str(grouped.explain(x, np.zeros(8)))
+
+
+@lw.kernel
+def shares(x, out, threads):
+    for t in range(threads):
+        size = (x.shape[0] + threads - 1) // threads
+        for i in range(t * size, min((t + 1) * size, x.shape[0])):
+            out[i] = x[i // size + size - 1]
+
+
+@pytest.mark.parametrize("threads", [1, 2, 4, 5])
+def test_what_no_call_tells_is_asked_of_none(threads: int) -> None:
+    x, mine, pythons = np.arange(8.0), np.zeros(8), np.zeros(8)
+    if threads == 1:
+        with pytest.raises(IndexError):
+            shares(np.arange(7.0), np.zeros(6), threads)
+    shares(x, mine, threads)
+    shares.py_func(x, pythons, threads)
+    assert np.array_equal(mine, pythons)

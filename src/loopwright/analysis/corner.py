@@ -40,6 +40,8 @@ def below(proof: Proof, access: Access, index: Affine, size: Affine) -> str | No
             if len(known) < len(ends) or not _meet(access, [end[0] for end in ends.values() if end is not None]):
                 return None
             quotients = list(_quotients_in(table, known.values()))
+            if not all(_is_known(table, end) for end in known.values()):
+                return None
             if not quotients and not any(symbol.factors for symbol in index.symbols):
                 return None
             negative = [relate(of_symbol(factor), "<", constant(0)) for factor in signed]
