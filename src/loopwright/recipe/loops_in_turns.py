@@ -1,5 +1,5 @@
 """Loops around several things that take many threads each, for the default recipe of a GPU: the images of a batch, say,
-each of which is blurred, compared and scaled. Where there are few of them, or each of these things has threads enough
+each of which is blurred, compared and scaled. Where there are few of them, and each of these things has threads enough
 for a whole GPU, the host goes through them, one after the other; else each would be one block's."""
 
 from __future__ import annotations
