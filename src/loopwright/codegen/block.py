@@ -156,7 +156,7 @@ class Whole:
             case For() if self._is_free(stmt):
                 self._meet((stmt,))  # once, for all iterations
                 before = set(self.read), set(self.written)
-                self.read, self.written = set(), set()
+                self.read, self.written = arrays_loaded((replace(stmt, body=()),)), set()  # the bounds
                 self._repeated(stmt)
                 self.read, self.written = before
             case For():
