@@ -151,6 +151,14 @@ def swapped(a, b, o):
         a, b = b, a
 
 
+def read_behind(a, b, o):
+    for i in range(o.shape[0]):
+        c = a if i > 3 else b
+        o[i] = c[i]
+    if o.shape[0]:
+        o[0] = c[0]
+
+
 def kept(a, b, o):
     c = a
     for i in range(o.shape[0]):
@@ -159,7 +167,7 @@ def kept(a, b, o):
         o[i] = c[i]
 
 
-@pytest.mark.parametrize("function", [either, by_statements, chosen_numbers, swapped, kept])
+@pytest.mark.parametrize("function", [either, by_statements, chosen_numbers, swapped, read_behind, kept])
 @pytest.mark.parametrize("n", [0, 1, 3, 40])
 def test_a_choice_between_arrays(function: Any, n: int) -> None:
     a, b = np.arange(40.0) - 5, 90.0 - np.arange(40.0)

@@ -157,11 +157,12 @@ def _gives(statements: list[ast.stmt], names: list[str]) -> bool:
 _MOST_NODES = 600
 """Of what follows a choice between arrays, so that it is written out in both branches."""
 _MOST_CHOICES = 3
+"""Of such choices one behind the other, each of which doubles what follows."""
 
 
-def _only_indexed(tree: ast.FunctionDef) -> dict[str, int]:
-    """The names that a function reads only to find an element or a part, and at how many places it gives them a
-    value."""
+def _only_indexed(tree: ast.FunctionDef) -> dict[str, tuple[int, int]]:
+    """The names that a function reads only to find an element or a part, at how many places it gives them a value, and
+    at how many it reads them."""
     stored: Counter[str] = Counter()
     read: Counter[str] = Counter()
     indexed: Counter[str] = Counter()
@@ -170,7 +171,7 @@ def _only_indexed(tree: ast.FunctionDef) -> dict[str, int]:
             (read if isinstance(node.ctx, ast.Load) else stored)[node.id] += 1
         elif isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name) and isinstance(node.ctx, ast.Load):
             indexed[node.value.id] += 1
-    return {name: stored[name] for name, times in indexed.items() if read[name] == times}
+    return {name: (stored[name], times) for name, times in indexed.items() if read[name] == times}
 
 
 def _chosen(statement: ast.stmt) -> tuple[str, ast.expr, tuple[ast.Name, ast.Name], int] | None:
@@ -188,20 +189,24 @@ def _chosen(statement: ast.stmt) -> tuple[str, ast.expr, tuple[ast.Name, ast.Nam
             return None
 
 
-def _chosen_in(body: list[ast.stmt], indexed: Mapping[str, int]) -> int | None:
+def _chosen_in(body: list[ast.stmt], indexed: Mapping[str, tuple[int, int]]) -> int | None:
     """The place in a loop's body of a choice between two names, for a name that is only indexed behind it; None where
     there is none, or one of the two gets another value there, or what follows is long."""
     for place, statement in enumerate(body):
         found = _chosen(statement)
-        if found is not None and indexed.get(found[0]) == found[3]:
-            rest = body[place + 1 :]
-            size = sum(1 for one in rest for _ in ast.walk(one))
-            if size <= _MOST_NODES and not _gives(body, [one.id for one in found[2]]):
+        if found is not None and found[0] in indexed:
+            rest = [part for one in body[place + 1 :] for part in ast.walk(one)]
+            read = sum(isinstance(part, ast.Name) and part.id == found[0] for part in rest)
+            if (
+                indexed[found[0]] == (found[3], read)
+                and len(rest) <= _MOST_NODES
+                and not _gives(body, [one.id for one in found[2]])
+            ):
                 return place
     return None
 
 
-def _arrays_apart(body: list[ast.stmt], indexed: Mapping[str, int], depth: int = 0) -> list[ast.stmt]:
+def _arrays_apart(body: list[ast.stmt], indexed: Mapping[str, tuple[int, int]], depth: int = 0) -> list[ast.stmt]:
     """A loop's body with what follows such choices in both branches."""
     place = _chosen_in(body, indexed) if depth < _MOST_CHOICES else None
     found = None if place is None else _chosen(body[place])
@@ -217,7 +222,7 @@ def _arrays_apart(body: list[ast.stmt], indexed: Mapping[str, int], depth: int =
 
 
 class _Choices(ast.NodeTransformer):
-    def __init__(self, aside: frozenset[str], indexed: Mapping[str, int]) -> None:
+    def __init__(self, aside: frozenset[str], indexed: Mapping[str, tuple[int, int]]) -> None:
         self.aside, self.indexed = aside, indexed
 
     def visit_While(self, node: ast.While) -> ast.stmt:
