@@ -40,3 +40,17 @@ def test_a_narrow_loop_has_more_rows_of_threads(shape: tuple[int, int]) -> None:
 def test_what_holds_no_loops_has_none() -> None:
     found = agree(plain, RANDOM.integers(0, 99, (9, 9)), np.zeros((9, 9), np.int64), strict=False)
     assert not any("tile i.1 32 j.1 8" in str(decision.step) for decision in found.analysed.recipe.decisions)
+
+
+def from_far_on(a, o):
+    for i in range(a.shape[0]):
+        for j in range(20, a.shape[1]):
+            n = a[i, j]
+            while n > 3:
+                n = n // 2 - a[i, j - 20]
+            o[i, j] = n
+
+
+@pytest.mark.parametrize("shape", [(3, 19), (3, 20), (5, 70)])
+def test_a_loop_that_has_no_iterations_where_it_would_be_narrow_has_none(shape: tuple[int, int]) -> None:
+    agree(from_far_on, RANDOM.integers(0, 99, shape), np.zeros(shape, np.int64), strict=False)

@@ -8,7 +8,7 @@ from loopwright.ir.walk import statements
 from loopwright.recipe.grid_blocks import NARROW, in_blocks, takes_long
 from loopwright.recipe.grid_rows import is_known_long, length_of, version
 from loopwright.recipe.grid_tiles import Bound
-from loopwright.recipe.partial_schedule import NotTaken, PartialSchedule
+from loopwright.recipe.partial_schedule import PartialSchedule
 from loopwright.steps.extent import trip_of
 
 
@@ -19,8 +19,6 @@ def in_blocks_or_narrow_ones(partial: PartialSchedule, names: list[str], why: st
     if len(names) != 2 or not _may_be_narrow(partial, x):
         return in_blocks(partial, names, why)
     narrow = version(partial, names[0], length_of([x]), NARROW)
-    if narrow is not None and x.name not in narrow:
-        raise NotTaken  # nothing is left of it there
     bound = in_blocks(partial, names, why)
     if narrow is None:
         return bound

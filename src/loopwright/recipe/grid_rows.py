@@ -295,14 +295,17 @@ def version(
     partial: PartialSchedule, loop: str, length: Var | Dim | For | str | None, number: int
 ) -> dict[str, str] | None:
     """A copy of a nest for shorter rows: the names of its loops, by those of the longer ones; None for no copy. length:
-    a size, a loop whose iterations are to be counted, or the text of a product of sizes."""
+    a size, a loop whose iterations are to be counted, or the text of a product of sizes. Raises NotTaken where nothing
+    is left of the shorter ones: `range(64, n)` has no iterations then."""
     if length is None or not (isinstance(length, For | str) or is_told(partial, length)):
         return None
     text = length if isinstance(length, str) else length.name if isinstance(length, For) else size_text(length)
     step = Specialize((text,), LARGE, number, loop)
     if not partial.allows(step):
         return None
-    return whole(partial, step, f"rows of {number} and more are shared by more threads")
+    if not (copies := whole(partial, step, f"rows of {number} and more are shared by more threads")):
+        raise NotTaken
+    return copies
 
 
 def is_known_long(partial: PartialSchedule, loop: For, number: int) -> bool:
