@@ -30,6 +30,7 @@ from benchmarks.unseen import (  # noqa: F401
     imaging,
     layers,
     learning,
+    matter,
     mixed,
     nature,
     networks,
@@ -42,6 +43,8 @@ from benchmarks.unseen import (  # noqa: F401
     signals,
     surveys,
     tables,
+    training,
+    vision,
 )
 from benchmarks.unseen.program import PROGRAMS, Arguments, Program
 
