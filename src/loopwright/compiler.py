@@ -48,6 +48,7 @@ from loopwright.ir.repeated_loops import without_repeated_loops
 from loopwright.ir.simplify import simplify
 from loopwright.ir.text import print_kernel
 from loopwright.ir.unit_axes import without_unit_axes
+from loopwright.ir.value_ranges import decided_by_ranges
 from loopwright.ir.variant import PLAIN, Compilation
 from loopwright.ir.verify import verify
 from loopwright.ir.wrap_around import computed_again
@@ -160,6 +161,8 @@ def _read(source: Source, wanted: Compilation, outside: Outside | None) -> Readi
     passes = Passes(lowered.kernel, wanted.tools)
     # Before analysis: constants and dead branches out of the way leave more that is affine.
     kernel = passes.after("simplify", simplify(lowered.kernel))
+    # Windows at a place inside an array have as many elements each time.
+    kernel = passes.after("value ranges", simplify(decided_by_ranges(kernel)))
     # A `while` keeps what is around it from lanes; what it goes through are constants then.
     kernel = passes.after("written-out whiles", simplify(whiles_written_out(kernel)))
     # What may fail stays where it is, and with it what stands around it.
