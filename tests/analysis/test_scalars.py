@@ -81,6 +81,20 @@ CASES = {
         "                leave(done)\n            t = 1.0\n        t = 2.0\n    b[i] = t",
         Scalars((), (), (), ("t",), ()),
     ),
+    "a loop that surely runs, left after it has set one": (
+        "t = 0.0\nfor i in range(n):\n    for j in range(4):\n        t = a[j]\n        if flag:\n            break\n"
+        "    b[i] = t",
+        Scalars(("t",), (), (), (), ()),
+    ),
+    "a loop that surely runs, left before it has set one": (
+        "t = 0.0\nfor i in range(n):\n    for j in range(4):\n        if flag:\n            break\n        t = a[j]\n"
+        "    b[i] = t",
+        Scalars((), (), (), ("t",), ()),
+    ),
+    "a loop that may not run": (
+        "t = 0.0\nfor i in range(n):\n    for j in range(n):\n        t = a[j]\n    b[i] = t",
+        Scalars((), (), (), ("t",), ()),
+    ),
     "a block left too early": (
         "t = 0.0\nfor i in range(n):\n    with done:\n        if flag:\n            leave(done)\n        t = 2.0"
         "\n    b[i] = t",

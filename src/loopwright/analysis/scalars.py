@@ -108,7 +108,8 @@ def _flow(stmt: Stmt) -> Flow:
             return Flow(inner.exposed, _join(inner.written, jumps.pop(stmt.name, None)), jumps)
         case For():
             inner = flow(stmt.body)
-            return Flow(reads | (inner.exposed - {stmt.name}), frozenset(), _jumps_out(stmt.name, inner))
+            written = _written_after(stmt, inner)
+            return Flow(reads | (inner.exposed - {stmt.name}), written, _jumps_out(stmt.name, inner))
         case While():
             inner = flow(stmt.body)
             return Flow(reads | inner.exposed, frozenset(), _jumps_out(stmt.name, inner))
@@ -119,6 +120,22 @@ def _jumps_out(loop: str, inner: Flow) -> dict[str, Names]:
     """Those that leave more than the loop: the iteration that jumps has written what it writes before."""
     own = (loop + "Break", loop + "Continue")
     return {target: names for target, names in inner.jumps.items() if target not in own}
+
+
+def _written_after(loop: For, inner: Flow) -> Names | None:
+    """What is surely written when a loop is over: nothing where it may have no iteration."""
+    if not _runs(loop):
+        return frozenset()
+    ends = _join(inner.written, inner.jumps.get(loop.name + "Continue"))
+    return _join(ends, inner.jumps.get(loop.name + "Break"))
+
+
+def _runs(loop: For) -> bool:
+    """Whether a loop surely has an iteration."""
+    match loop:
+        case For(lower=Const(value=lower), upper=Const(value=upper), step=Const(value=step)):
+            return bool(step and range(int(lower), int(upper), int(step)))
+    return False
 
 
 def written_each_time(loop: For | While) -> Names:
@@ -167,10 +184,12 @@ def _live_stmt(stmt: Stmt, after: Names, targets: Mapping[str, Names], result: d
         case For() | While():
             result[stmt.name] = after
             again = reads if isinstance(stmt, While) else frozenset()
-            head = after | again | flow(stmt.body).exposed
+            part = flow(stmt.body)
+            head = after | again | part.exposed
             inner = {**targets, stmt.name + "Break": after, stmt.name + "Continue": head}
             _live(stmt.body, head, inner, result)
-            return head | reads
+            surely = _written_after(stmt, part) if isinstance(stmt, For) else frozenset()
+            return part.exposed | again | reads | (after - surely if surely is not None else frozenset())
     assert_never(stmt)
 
 
