@@ -24,6 +24,7 @@ from loopwright.analysis.reductions import (
 )
 from loopwright.analysis.same_value import set_alike
 from loopwright.analysis.scalars import Names, Scalars, live_after, scalars_of
+from loopwright.analysis.shifted_indices import shifted_apart
 from loopwright.analysis.trace import Access, LoopNote, Trace, escapes, keep, trace
 from loopwright.analysis.wording import conflict_of, reason_of, trip_count
 from loopwright.ir.nodes import Allocate, Break, Checked, Continue, For, Kernel, Load, Store, While
@@ -224,7 +225,7 @@ def _array_obstacles(
         if array in local or array in scene.distinct or not any(access.is_write for access in accesses):
             continue
         obstacle = _array_obstacle(scene, note, accesses)
-        if obstacle is None or _is_exchanged(scene, note, array):
+        if obstacle is None or _is_exchanged(scene, note, array) or _is_shifted(scene, note, accesses):
             continue
         if _is_private(scene, loop, array):
             local.append(array)
@@ -244,6 +245,18 @@ def _is_exchanged(scene: _LoopQuestions, note: LoopNote, array: str) -> bool:
     try:
         with scene.elements.proof.effort.bounded():
             return in_pairs(scene.notes, note, array)
+    except TooHard:
+        return False
+
+
+def _is_shifted(scene: _LoopQuestions, note: LoopNote, accesses: Sequence[Access]) -> bool:
+    def never_from_end(access: Access, axis: int) -> bool:
+        bounds = scene.elements.proof.bounds[id(access.node)][axis]
+        return bounds.kind == "proven" or not bounds.may_be_negative
+
+    try:
+        with scene.elements.proof.effort.bounded():
+            return shifted_apart(scene.notes, note, accesses, never_from_end)
     except TooHard:
         return False
 
