@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from loopwright.analysis.facts import Facts
 from loopwright.ir.nodes import Kernel
+from loopwright.recipe.chequered import chequered
 from loopwright.recipe.code_hoisting import hoisted
 from loopwright.recipe.constant_sizes import with_constant_sizes
 from loopwright.recipe.index_set_splitting import apart_at_points
@@ -97,6 +98,8 @@ def _restructured(partial: PartialSchedule, target: CpuTarget) -> None:
     # First of all, as it looks at nests as a whole; where one is all of the kernel, little is left for the others.
     with_constant_sizes(partial)
     short_rows(partial)
+    # What needs an order for odd sizes only has one for odd sizes only.
+    chequered(partial)
     told = len(partial.decisions)
     across_time(partial, target)
     if len(partial.decisions) > told and len(partial.written.body) == 1:

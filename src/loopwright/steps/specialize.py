@@ -7,7 +7,8 @@ specialize LOOP ... full              the stretches of all these loops are whole
                                       every loop around that one which holds nothing else, as long as the condition
                                       knows its values
 specialize SIZE NUMBER [in LOOP]      a whole-number argument, or `a.0`, the size of axis 0 of a, is this number
-specialize SIZE % NUMBER [in LOOP]    it is divisible by it: loops cut into such stretches have whole ones only
+specialize SIZE % NUMBER [in LOOP]    it is divisible by it: loops cut into such stretches have whole ones only, and
+                                      what has different remainders at one edge has at the other
 specialize SIZE ... >= NUMBER [in LOOP]
                                       all of these are so large, or larger; `a.0*a.1` is a product of sizes; with a
                                       LOOP, `i` may be a loop in it, of which the iterations count, and `25*i` is 25
@@ -42,9 +43,9 @@ from loopwright.ir.nodes import (
     Logical,
     Var,
 )
-from loopwright.ir.queries import arrays_made, has, names_assigned, names_in, names_read
+from loopwright.ir.queries import arrays_loaded, arrays_made, arrays_stored, has, names_assigned, names_in, names_read
 from loopwright.ir.types import FLOAT64, INT64
-from loopwright.ir.walk import bodies, loops, rewrite_body, statements, subexpressions, with_bodies
+from loopwright.ir.walk import bodies, expressions, loops, rewrite_body, statements, subexpressions, with_bodies
 from loopwright.steps.draft import finished, fresh, names_of, renamed, with_statement
 from loopwright.steps.extent import (
     around,
@@ -99,7 +100,7 @@ class Specialize(Step):
         local = frozenset(arrays_made(old))
         if (array := used_outside(kernel, old, local)) is not None:
             return Rejection(f"'{array}' is made inside the loops that would be copied, and used outside them")
-        if self.form not in (FULL, LARGE) and self._version(kernel) is old:
+        if self.form not in (FULL, LARGE) and self._version(kernel) is old and not self._is_asked(old):
             return Rejection(f"nothing becomes simpler where {self._words()}")
         return marked(old) or too_large(kernel, size_of(old) + 8)
 
@@ -109,6 +110,11 @@ class Specialize(Step):
         if old is kernel.body:
             return finished(replace(kernel, body=(both,)), kernel)
         return finished(with_statement(kernel, old[0], (both,)), kernel)
+
+    def _is_asked(self, body: Body) -> bool:
+        """Whether remainders by the number are asked for, which what is proven of them may rest on."""
+        remainders = (one for one in expressions(body, Binary) if one.op == "mod")
+        return self.form == DIVISIBLE and any(one.right == Const(self.number, one.type) for one in remainders)
 
     # ---- what is copied, and under which condition
 
@@ -245,7 +251,10 @@ class Specialize(Step):
                 return Rejection(f"'{name}' is no argument that is a whole number, and no size such as a.0")
             if not size.type.minimum <= self.number <= size.type.maximum or (isinstance(size, Dim) and self.number < 0):
                 return Rejection(f"'{name}' can never be {self.number}")
-            if not (size in sizes_there if isinstance(size, Dim) else size.name in names_there):
+            is_there = size in sizes_there if isinstance(size, Dim) else size.name in names_there
+            if isinstance(size, Dim) and self.form == DIVISIBLE:  # from whose end indices may count
+                is_there |= size.array in arrays_loaded(body) | arrays_stored(body)
+            if not is_there:
                 return Rejection(f"nothing in it depends on '{name}'")
         return None
 
