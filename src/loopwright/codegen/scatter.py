@@ -82,8 +82,11 @@ def _worth_copies(
     nest: BoundNest, before: Lowering, given: CodegenInput
 ) -> Iterator[tuple[list[For], list[AtomicUpdates], int]]:
     """The nests that threads share and that update few arrays often enough; how many iterations each thread has."""
+    shared = [one for one in statements(nest.body, For) if one.run in THREADS]
+    parts = {id(inner) for one in shared for inner in statements(one.body)}
     for one in nest.together():
-        if not isinstance(loop := one.stmt, For) or loop.run not in THREADS:
+        # Of a loop that only some threads of a block come to, these cannot wait for the others.
+        if not isinstance(loop := one.stmt, For) or loop.run not in THREADS or id(loop) in parts:
             continue
         band = band_of(loop)
         body, rounds = band[-1].body, rounds_of_threads(band)
