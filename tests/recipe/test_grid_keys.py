@@ -279,3 +279,44 @@ def test_rows_of_several_loops_may_add_to_what_they_have_in_common(shape: tuple[
     found = agree(of_a_layer, x, x + 1, np.zeros(shape), np.zeros(shape[1]), strict=False)
     steps = [str(decision.step) for decision in found.analysed.recipe.decisions]
     assert {"fuse j.2 j.3", "bind i block.x", "bind j thread.x 512", "bind j.2 thread.x 512"} <= set(steps)
+
+
+def enlarged_backward(dy, dx):
+    for n in range(dy.shape[0]):
+        for i in range(dy.shape[1]):
+            y = max((i + 0.5) * 0.5 - 0.5, 0.0)
+            y0 = int(y)
+            y1 = min(y0 + 1, dx.shape[1] - 1)
+            for j in range(dy.shape[2]):
+                x = max((j + 0.5) * 0.5 - 0.5, 0.0)
+                x0 = int(x)
+                x1 = min(x0 + 1, dx.shape[2] - 1)
+                dx[n, y0, x0] += dy[n, i, j]
+                dx[n, y1, x1] += 2 * dy[n, i, j]
+
+
+def spread_by_filters(dy, w, dx):
+    for n in range(dy.shape[0]):
+        for o in range(dy.shape[1]):
+            for i in range(dy.shape[2]):
+                g = dy[n, o, i]
+                for c in range(w.shape[1]):
+                    for a in range(3):
+                        dx[n, c, i + a] += g * w[o, c, a]
+
+
+@pytest.mark.parametrize("n", [0, 1, 3])
+def test_few_things_that_are_added_to_at_overlapping_places(n: int) -> None:
+    dy = RANDOM.integers(-9, 9, (n, 10, 38)).astype(float)
+    found = agree(enlarged_backward, dy, np.zeros((n, 5, 19)), strict=False)
+    steps = [str(decision.step) for decision in found.analysed.recipe.decisions]
+    assert steps[0] == "specialize dy.0 >= 16384 in n" and {"bind i.1 thread.y 8", "bind j.1 thread.x 32"} <= set(steps)
+    w = RANDOM.integers(-9, 9, (10, 2, 3)).astype(float)
+    found = agree(spread_by_filters, dy, w, np.zeros((n, 2, 40)), strict=False)
+    assert "bind o.1 thread.y 8" in {str(decision.step) for decision in found.analysed.recipe.decisions}
+
+
+def test_additions_that_have_to_keep_their_order_have_a_thread_for_each() -> None:
+    dy = RANDOM.integers(-9, 9, (2, 10, 38)).astype(float)
+    found = agree(enlarged_backward, dy, np.zeros((2, 5, 19)))
+    assert not any(str(decision.step).startswith("specialize") for decision in found.analysed.recipe.decisions)

@@ -357,3 +357,25 @@ def test_a_warp_has_a_small_plane(shape: tuple[int, int]) -> None:
     steps = [str(decision.step) for decision in found.analysed.recipe.decisions]
     assert "bind i thread.y 2" in steps
     assert "bind j thread.x 16" in steps
+
+
+def gradient_of_weights(x, dy, dw):
+    for o in range(dw.shape[0]):
+        for c in range(dw.shape[1]):
+            for a in range(3):
+                for b in range(3):
+                    total = 0.0
+                    for n in range(x.shape[0]):
+                        for i in range(dy.shape[2]):
+                            for j in range(dy.shape[3]):
+                                total += dy[n, o, i, j] * x[n, c, i + a, j + b]
+                    dw[o, c, a, b] = total
+
+
+@pytest.mark.parametrize("side", [1, 40])
+def test_sums_of_planes_for_each_of_four_loops(side: int) -> None:
+    numbers = np.random.default_rng(side)
+    x, dy = numbers.integers(-9, 9, (2, 2, side + 2, side + 2)), numbers.integers(-9, 9, (2, 3, side, side))
+    found = agree(gradient_of_weights, x.astype(float), dy.astype(float), np.zeros((3, 2, 3, 3)), strict=False)
+    steps = {str(decision.step) for decision in found.analysed.recipe.decisions}
+    assert {"bind o block.y", "bind c block.x", "bind i thread.y 16", "bind j thread.x 32"} <= steps

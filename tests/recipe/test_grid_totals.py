@@ -200,3 +200,33 @@ def test_blocks_go_along_all_loops_of_a_row_that_is_under_a_condition(shape: tup
     found = agree(losses, x, label, np.zeros(shape), strict=False)
     steps = [str(decision.step) for decision in found.analysed.recipe.decisions]
     assert {"reduce i 1024", "bind i.l block.x", *(f"bind j{k} thread.x 256" for k in ("", ".2", ".3"))} <= set(steps)
+
+
+def windows(a, width):
+    s = 0.0
+    for i in range(a.shape[0] - width + 1):
+        for j in range(a.shape[1] - width + 1):
+            t = 0.0
+            for u in range(width):
+                for v in range(width):
+                    t += a[i + u, j + v]
+            s += t * t
+    return s
+
+
+def peaks(a):
+    found = 0
+    for i in range(1, a.shape[0] - 1):
+        for j in range(1, a.shape[1] - 1):
+            if a[i, j] > 0 and a[i, j] == a[i - 1 : i + 2, j - 1 : j + 2].max():
+                found += 1
+    return found
+
+
+@pytest.mark.parametrize("shape", [(2, 2), (3, 3), (4, 70), (40, 9)])
+def test_each_term_of_a_total_may_have_a_window(shape: tuple[int, int]) -> None:
+    a = RANDOM.integers(-9, 9, shape).astype(float)
+    steps = steps_of(agree(windows, a, 2, strict=False))
+    assert {"reduce i 1024", "bind i.l block.x", "bind j thread.x 256"} <= set(steps)
+    steps = steps_of(agree(peaks, a, strict=False))
+    assert {"reduce i 1024", "bind i.l block.x", "bind j thread.x 256"} <= set(steps)

@@ -205,3 +205,32 @@ def test_arrays_whose_size_only_a_call_tells_are_each_iterations_own() -> None:
         relaxed.py_func(x, 3, right)
         np.testing.assert_allclose(mine, right, rtol=1e-13)
         assert "privatize w p; privatize z p" in schedule and "bind p" in schedule
+
+
+@lw.kernel
+def mean_of_rates(z, start):
+    total = 0.0
+    for p in range(z.shape[0]):
+        rate = start.copy()
+        for t in range(z.shape[1]):
+            drift = 0.0
+            for i in range(t, start.shape[0]):
+                drift += rate[i]
+                rate[i] = rate[i] * 0.5 + 0.25 * drift + z[p, t]
+        total += rate[start.shape[0] - 1]
+    return total / z.shape[0]
+
+
+@pytest.mark.parametrize("paths", [1, 40, 300])
+def test_totals_of_iterations_that_have_long_arrays_of_their_own(paths: int) -> None:
+    z, start = np.random.default_rng(paths).random((paths, 4)), np.arange(7.0)
+    with lw.options(device="emulated"):
+        mine, explained = mean_of_rates(z, start), mean_of_rates.explain(z, start)
+    np.testing.assert_allclose(mine, mean_of_rates.py_func(z, start), rtol=1e-12)
+    assert "specialize p*start.0 >= 134217728 in p; expand rate.1 in p.1" in str(explained.schedule)
+    assert "not on a GPU" not in str(explained)
+    with pytest.MonkeyPatch.context() as patch:  # as in calls with many more paths, of which some take turns
+        patch.setattr(privatisation, "MOST_ELEMENTS", 50)
+        with lw.options(device="emulated"):
+            again = lw.kernel(mean_of_rates.py_func)(z, start)
+    np.testing.assert_allclose(again, mean_of_rates.py_func(z, start), rtol=1e-12)

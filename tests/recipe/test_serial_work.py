@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import loopwright as lw
-from codegen.on_gpu import even_in_one_thread
+from codegen.on_gpu import agree, even_in_one_thread
 from loopwright.recipe import gpu
 
 
@@ -79,15 +79,38 @@ def test_threads_that_keep_such_work_on_a_gpu_leave_nothing_changed() -> None:
     assert gpu.better_off is before
 
 
-def checkerboard(s, chance):
-    for colour in range(2):
+def sites_in_order(s, chance):
+    for sweep in range(2):
         for i in range(s.shape[0]):
             for j in range(s.shape[1]):
-                if (i + j) % 2 == colour and chance[colour, i, j] < 0.5:
+                if chance[sweep, i, j] < 0.5:
                     s[i, j] = s[(i + 1) % s.shape[0], j] - s[i, (j + 1) % s.shape[1]]
 
 
 def test_an_axis_of_constant_length_is_not_worth_to_stay_for() -> None:
-    kernel = lw.kernel(checkerboard, device="emulated")
+    kernel = lw.kernel(sites_in_order, device="emulated")
     kernel(np.ones((4, 6)), np.ones((2, 4, 6)))
     assert "one thread would run" in kernel.specialisations()[0].why_not_gpu
+
+
+def spread(a):
+    changed = True
+    while changed:
+        changed = False
+        for i in range(1, a.shape[0] - 1):
+            for j in range(1, a.shape[1] - 1):
+                if a[i, j] == 1:
+                    touches = False
+                    for u in range(-1, 2):
+                        for v in range(-1, 2):
+                            if a[i + u, j + v] == 2:
+                                touches = True
+                    if touches:
+                        a[i, j] = 2
+                        changed = True
+
+
+def test_a_window_in_a_sweep_that_needs_its_order_is_no_grid() -> None:
+    a = np.random.default_rng(1).integers(0, 2, (12, 13))
+    a[5, 5] = 2
+    agree(spread, a, why_not="one thread would run 'j', whose iterations need their order")

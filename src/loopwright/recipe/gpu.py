@@ -31,6 +31,7 @@ from loopwright.ir.queries import contains
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import loops, statements
 from loopwright.recipe.bounding_boxes import unbound
+from loopwright.recipe.chequered import chequered
 from loopwright.recipe.coalescing import accesses_inside, along_x
 from loopwright.recipe.code_hoisting import hoisted
 from loopwright.recipe.code_sinking import CHEAP, expanded, is_narrow, price_of, sunk, unless_narrow
@@ -43,6 +44,7 @@ from loopwright.recipe.grid_fronts import tiles_of_fronts
 from loopwright.recipe.grid_keys import (
     by_key,
     overlapping,
+    overlapping_in_few,
     parted_by_kind,
     rows_by_key,
     rows_of_keys,
@@ -74,7 +76,7 @@ from loopwright.recipe.recipe import Recipe
 from loopwright.recipe.rows_apart import rows_apart
 from loopwright.recipe.run_time_inspection import inspected
 from loopwright.recipe.scans_apart import scans_apart
-from loopwright.recipe.serial_work import Grid, better_off, each_a_launch
+from loopwright.recipe.serial_work import Grid, better_off, each_a_launch, is_little
 from loopwright.recipe.short_rows import short_rows
 from loopwright.recipe.sums_apart import sums_apart
 from loopwright.recipe.tunable import Choices, Tunable, UnfitError
@@ -175,6 +177,7 @@ def _restructured(partial: PartialSchedule) -> Iterator[list[Bound]]:
     with_constant_sizes(partial)
     short_rows(partial)
     inspected(partial)
+    chequered(partial)
     counted(partial)
     loops_fused(partial, on_gpu=True)
     in_turns(partial)
@@ -239,6 +242,8 @@ def _shared_out(partial: PartialSchedule, chain: Chain, simple: bool) -> list[Bo
     free = [loop for loop in chain if is_free_now(partial, loop)]
     free = [loop for loop in free if not _is_point(loop)] or free
     free = [loop for loop in free if not is_narrow(partial, loop)] or ([] if _adds_up(partial, chain, free) else free)
+    if not simple and is_little(partial, chain):
+        return []
     attempts = (SIMPLE if simple else ATTEMPTS) if free else FOR_SUMS
     if partial.choices is None:
         return _first_taken(partial, chain, free, attempts)
@@ -456,6 +461,8 @@ def _rows(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bound
 def _planes(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bound]:
     """Few things, each of many rows."""
     run = perfect_run(chain, free)
+    while len(run) > 3 and _is_shorter(run[-1], SMALL):
+        run.pop()  # a block does those
     return planes_of_loops(partial, run) if chain[-1] not in run else []
 
 
@@ -556,6 +563,7 @@ ATTEMPTS = (
     _rows,
     _planes,
     few_rows,
+    overlapping_in_few,
     _whole,
     _in_boxes,
     overlapping,

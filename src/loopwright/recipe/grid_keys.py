@@ -5,13 +5,24 @@ loops may be shared, also where one of them needs no order but has few iteration
 from __future__ import annotations
 
 from dataclasses import replace
+from math import prod
 
 from loopwright.analysis.reductions import is_told_by_data
-from loopwright.ir.nodes import For, Store, While
+from loopwright.ir.nodes import For, Run, Store, While
 from loopwright.ir.queries import arrays_stored, contains
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import loops, statements
-from loopwright.recipe.grid_rows import SHARING, SharedRow, in_rows, length_of, loops_along, rows_and_columns, version
+from loopwright.recipe.grid_blocks import in_blocks
+from loopwright.recipe.grid_rows import (
+    SHARING,
+    SharedRow,
+    in_rows,
+    length_of,
+    loops_along,
+    number_of,
+    rows_and_columns,
+    version,
+)
 from loopwright.recipe.grid_sums import bound_inside
 from loopwright.recipe.grid_tiles import Bound
 from loopwright.recipe.partial_schedule import Chain, NotTaken, PartialSchedule, made
@@ -21,6 +32,7 @@ from loopwright.steps.extent import trip_of
 from loopwright.steps.fission import Fission
 from loopwright.steps.rank import Rank
 from loopwright.steps.resolve import Resolve
+from loopwright.steps.sink import set_before
 from loopwright.steps.split import Split
 
 KEYS = Tunable("threads that add by key", 512, (128, 256, 512, 1024), "threads that share a copy of what they add to")
@@ -188,6 +200,52 @@ def overlapping(partial: PartialSchedule, chain: Chain, free: list[For]) -> list
     return by_key(partial, chain, [])
 
 
+def overlapping_in_few(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bound]:
+    """Few things, each of which is added to by many iterations at places that overlap, as the gradient of an enlarged
+    image is: the iterations of all are shared, by atomic updates. Of many such things each is one thread's, as without
+    this."""
+    run = [loop for loop, other in zip(chain, free, strict=False) if loop is other]
+    if not run or any(len(loop.body) > 1 for loop in run):
+        return []
+    band = _of_places(partial, chain[len(run) :])
+    if len(band) < 2 or len(run) + len(band) > 4 or not all((trip_of(loop) or LEAST) >= LEAST for loop in band[-2:]):
+        return []
+    few, bound = {loop.name: loop.name for loop in (*run, *band)}, list[Bound]()
+    trips = [trip_of(loop) for loop in run]
+    if None in trips:
+        names = version(partial, run[0].name, number_of(partial, run), MANY)
+        if names is None:
+            return []
+        few = names
+        partial.short |= set(names.values())
+        bound += in_blocks(partial, [loop.name for loop in run], f"with {MANY} and more each has a thread")
+    elif prod(trip or 0 for trip in trips) >= MANY:
+        return []
+    *outer, row, column = (few[loop.name] for loop in (*run, *band))
+    rows, across = partial.number(KEYS_ROWS), partial.number(ACROSS)
+    why = f"there are few '{user_name(run[-1].name)}', and all threads add to each, by atomic updates"
+    (block,) = made(partial, Split(row, rows), why)
+    axes: tuple[Run, ...] = ("block.z", "block.y")
+    around = [Bind(name, axis) for name, axis in zip(outer, axes[-len(outer) :], strict=True)]
+    around += [Bind(block, "block.x"), Bind(row, "thread.y", rows)]
+    return [*bound, *bound_inside(partial, around, Bind(column, "thread.x", across), why)]
+
+
+def _of_places(partial: PartialSchedule, chain: Chain) -> Chain:
+    """The loops from the first on, whose iterations meet in elements that they add to, but for scalars before the
+    next."""
+    facts, found = partial.present_facts(), list[For]()
+    for loop in chain:
+        reductions = facts.loops[loop.name].reductions
+        is_sum = partial.verdict(loop) == "reduction" and all(one.kind == "scatter" for one in reductions)
+        if not is_sum or (found and set_before(found[-1], loop) != found[-1].body[:-1]):
+            break
+        found.append(loop)
+    return tuple(found)
+
+
+LEAST = 16
+"""Iterations of known number that are worth being shared."""
 MANY = 1 << 14
 """Rows from which on a GPU is busy with a thread for some of them."""
 LONG = 4096

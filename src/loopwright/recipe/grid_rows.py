@@ -169,6 +169,7 @@ def loops_along(partial: PartialSchedule, body: Body) -> list[For]:
     found: list[For] = []
     for stmt in body:
         if isinstance(stmt, For) and _is_short(stmt):
+            found += loops_along(partial, stmt.body) if any(map(_is_long, statements(stmt.body, For))) else []
             continue
         if isinstance(stmt, For) and _can_share(partial, stmt):
             found.append(stmt)
@@ -190,6 +191,10 @@ def _can_share(partial: PartialSchedule, loop: For) -> bool:
     return found.verdict == "parallel" or (
         found.verdict == "reduction" and all(one.kind == "scalar" for one in found.reductions)
     )
+
+
+def _is_long(loop: For) -> bool:
+    return most_trips_of(loop) is None
 
 
 def _is_short(loop: For) -> bool:

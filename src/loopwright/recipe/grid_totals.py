@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from loopwright.ir.nodes import For, Load
+from loopwright.ir.nodes import For, Load, While
 from loopwright.ir.queries import has, names_assigned
 from loopwright.ir.user_text import user_name
-from loopwright.ir.walk import loops, own_expressions
+from loopwright.ir.walk import loops, own_expressions, statements
 from loopwright.recipe.grid_blocks import LINE
 from loopwright.recipe.grid_rows import SharedRow, length_of, loops_along, version, with_places
 from loopwright.recipe.grid_sums import sum_in_scalars
@@ -16,7 +16,7 @@ from loopwright.recipe.interchange import depends
 from loopwright.recipe.partial_schedule import Chain, NotTaken, PartialSchedule
 from loopwright.recipe.tunable import Tunable
 from loopwright.steps.bind import Bind
-from loopwright.steps.extent import extent_of, trip_of
+from loopwright.steps.extent import extent_of, most_trips_of, trip_of
 from loopwright.steps.reduce import Reduce
 from loopwright.steps.split import Split
 
@@ -44,8 +44,8 @@ LONG = 64
 def totals(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bound]:
     """A nest that only sums (or takes the least of) something: partial results, and partial results of these. Where it
     has rows, a block goes along each of them where they are long, and a thread where they are short."""
-    loop = next((loop for loop in chain if partial.verdict(loop) == "reduction"), None)
-    if loop is None:
+    sums = (loop for loop in chain if partial.verdict(loop) == "reduction" and loop.name not in partial.turns)
+    if (loop := next(sums, None)) is None:
         return []
     kinds = {one.kind for one in partial.present_facts().loops[loop.name].reductions}
     if kinds == {"scalar", "scatter"}:  # each part adds by key, and has totals
@@ -62,13 +62,27 @@ def totals(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Boun
     band = chain[chain.index(loop) :]
     if len(band) == 1 or not all(adds_to_scalars(partial, one) for one in band):
         return _in_threads(partial, loop.name)
+    own = _of_the_total(partial, band)
+    return _in_planes(partial, own if len(own) > 1 else band)  # where each term has loops of its own, as a window does
+
+
+def _of_the_total(partial: PartialSchedule, band: Chain) -> Chain:
+    """The loops, from the outermost on, whose iterations add to what those of the outermost add to."""
+    facts = partial.present_facts()
+    targets = [{one.target for one in facts.loops[loop.name].reductions} for loop in band]
+    return band[: next((at for at, own in enumerate(targets) if not own & targets[0]), len(band))]
+
+
+def _in_planes(partial: PartialSchedule, band: Chain) -> list[Bound]:
+    """Totals of all iterations of some loops around one another: a block for some iterations of the outermost, whose
+    threads share the innermost where it is long."""
     trip = trip_of(band[-1])
     if trip is not None:
-        return _in_threads(partial, loop.name) if trip < LONG else _in_blocks(partial, band[:-1], band[-1:])
-    names = version(partial, loop.name, length_of([band[-1]]), LONG)
+        return _in_threads(partial, band[0].name) if trip < LONG else _in_blocks(partial, band[:-1], band[-1:])
+    names = version(partial, band[0].name, length_of([band[-1]]), LONG)
     return [
         *_in_blocks(partial, band[:-1], band[-1:]),
-        *(() if names is None else _in_threads(partial, names[loop.name])),
+        *(() if names is None else _in_threads(partial, names[band[0].name])),
     ]
 
 
@@ -78,6 +92,9 @@ def totals_of_rows(partial: PartialSchedule, chain: Chain, free: list[For]) -> l
     is_close = all(len(loop.body) == 1 for loop in chain[:-1])
     if not is_close or not all(adds_to_scalars(partial, loop) for loop in chain):
         return []
+    inside = list(statements(chain[-1].body, For, While))
+    if len(chain) > 1 and all(isinstance(one, For) and (most_trips_of(one) or LONG) < LONG for one in inside):
+        return _in_planes(partial, chain)
     rows = loops_along(partial, chain[-1].body)
     trips = [trip for row in rows if (trip := trip_of(row)) is not None]
     if not rows or (len(trips) == len(rows) and max(trips) < LONG):
@@ -93,7 +110,7 @@ def totals_of_threads(partial: PartialSchedule, chain: Chain, free: list[For]) -
 
 def has_totals(partial: PartialSchedule, loop: For) -> bool:
     """Whether iterations of a loop meet in sums and the like of scalars, and only in such and in elements of arrays."""
-    if not names_assigned(loop.body):
+    if not names_assigned(loop.body) or loop.name in partial.turns:
         return False  # without a proof, which may take all the time there is
     found = partial.proven(loop)
     kinds = {one.kind for one in found.reductions} if found is not None and found.verdict == "reduction" else set[str]()

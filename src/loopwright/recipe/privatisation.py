@@ -109,7 +109,10 @@ def _too_large(partial: PartialSchedule, loop: For) -> list[Allocate]:
     """The arrays that an iteration makes for itself, unless a thread can have them all."""
     arrays = [stmt for stmt in loop.body if isinstance(stmt, Allocate)]
     found = partial.proven(loop)
-    if found is None or loop.name in partial.turns or not is_free(loop, found) or length_of(loop, loop) is None:
+    if found is None or loop.name in partial.turns or length_of(loop, loop) is None:
+        return []
+    adds_up = found.verdict == "reduction" and all(one.kind == "scalar" for one in found.reductions)
+    if not adds_up and not is_free(loop, found):
         return []
     most = partial.facts.gpu.own_bytes
     return arrays if any(constant_size(stmt, most) is None for stmt in arrays) else []

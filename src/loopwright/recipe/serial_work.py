@@ -4,15 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import prod
 
 from loopwright.analysis.facts import Facts
 from loopwright.ir.nodes import Body, Const, For, Kernel, Load, Store, Var, While
 from loopwright.ir.queries import contains, names_assigned
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import bodies, expressions, loops, statements
+from loopwright.recipe.grid_conditions import is_free_now
 from loopwright.recipe.grid_tiles import Bound
-from loopwright.steps.extent import trip_of
+from loopwright.recipe.partial_schedule import Chain, PartialSchedule
+from loopwright.steps.extent import around, trip_of
 from loopwright.steps.grids import is_bound, is_host, launches
+
+LITTLE = 256
+"""Iterations that one thread of a GPU does in the time that a launch takes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +59,23 @@ def _most_axes(kernel: Kernel) -> int:
             along = {axis for axis in moving if not (isinstance(at := access.index[axis], Var) and at.name in short)}
             found.setdefault(access.array, set()).update(along)
     return max(map(len, found.values()), default=0)
+
+
+def is_little(partial: PartialSchedule, chain: Chain) -> bool:
+    """Whether all that a nest has to share out are a few iterations inside a loop that needs its order, as those of a
+    window are in a sweep that goes on from what it has written: a launch for each of them takes longer than one thread
+    for all."""
+    chain = (*(stmt for stmt in around(partial.kernel, chain[0]) if isinstance(stmt, For)), *chain)
+    needs_no_order = [
+        partial.verdict(loop) in ("parallel", "reduction") or is_free_now(partial, loop) for loop in chain
+    ]
+    if all(needs_no_order) or not needs_no_order[-1]:
+        return False
+    first = len(chain) - needs_no_order[::-1].index(False)
+    if any(is_free_now(partial, loop) for loop in chain[:first]) or None not in map(trip_of, chain[:first]):
+        return False
+    trips = [trip_of(loop) for loop in chain[first:]]
+    return None not in trips and prod(trip or 0 for trip in trips) <= LITTLE
 
 
 def each_a_launch(kernel: Kernel, facts: Facts, written: Facts) -> str:
