@@ -79,6 +79,7 @@ from loopwright.recipe.scans_apart import scans_apart
 from loopwright.recipe.serial_work import Grid, better_off, each_a_launch, is_little
 from loopwright.recipe.short_rows import short_rows
 from loopwright.recipe.sums_apart import sums_apart
+from loopwright.recipe.terms_apart import terms_apart
 from loopwright.recipe.tunable import Choices, Tunable, UnfitError
 from loopwright.recipe.wavefronts import in_fronts
 from loopwright.steps.bind import Bind
@@ -189,6 +190,7 @@ def _restructured(partial: PartialSchedule) -> Iterator[list[Bound]]:
     carried(partial)
     scattered(partial)
     rows_apart(partial)
+    terms_apart(partial)
     scans_apart(partial)
     sunk(partial)
 

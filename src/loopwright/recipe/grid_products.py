@@ -7,7 +7,7 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import takewhile
 
-from loopwright.ir.nodes import Binary, Call, Expr, For, Run
+from loopwright.ir.nodes import Binary, Call, Const, Expr, For, Run
 from loopwright.ir.queries import names_in
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import expressions, statements
@@ -124,8 +124,13 @@ def _square(partial: PartialSchedule, band: tuple[str, ...], roles: Roles) -> tu
 
 
 def is_long(expr: Expr) -> bool:
-    """Whether an operation is some twenty instructions long."""
-    return isinstance(expr, Binary) and expr.op in ("truediv", "floordiv", "mod", "pow")
+    """Whether an operation is some twenty instructions long; squares and cubes are products."""
+    match expr:
+        case Binary(op="pow", right=Const(value=exponent)):
+            return exponent not in (2, 3)
+        case Binary():
+            return expr.op in ("truediv", "floordiv", "mod", "pow")
+    return False
 
 
 def _in_elements(partial: PartialSchedule, chain: Chain, free: list[For], scalars: list[str]) -> Chain:

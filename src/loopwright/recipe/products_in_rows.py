@@ -68,6 +68,11 @@ def _apart(partial: PartialSchedule, row: str, column: str) -> None:
     assert isinstance(loop, For)
     if (end := _end(loop.body)) < len(loop.body):
         partial.take(Fission(column, end + 1, kept=True), why, anew=True)
+    nest_apart(partial, row, column, why)
+
+
+def nest_apart(partial: PartialSchedule, row: str, column: str, why: str) -> None:
+    """Take one of the loops in the body of another one out of it, into a nest of its own. Raises NotTaken."""
     for name in _crossing(partial, row, column):
         partial.take(Expand(name, (row,)), why, anew=True)
     for after in (True, False):

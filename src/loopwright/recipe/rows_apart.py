@@ -49,19 +49,26 @@ def _first_of_totals(loop: For, found: LoopFacts) -> int:
     """Where the statements begin that do nothing but add to totals."""
     targets = {one.target for one in found.reductions}
     first = len(loop.body)
-    while first and _adds_up(loop.body[first - 1], targets):
+    while first and _adds_up(loop.body[first - 1], targets, set(found.private)):
         first -= 1
+    while first < len(loop.body) and not _concerns(loop.body[first], targets):
+        first += 1
     return first
 
 
-def _adds_up(stmt: Stmt, targets: set[str]) -> bool:
+def _concerns(stmt: Stmt, targets: set[str]) -> bool:
+    return bool((names_assigned((stmt,)) | arrays_stored((stmt,))) & targets)
+
+
+def _adds_up(stmt: Stmt, targets: set[str], private: set[str]) -> bool:
+    """Whether a statement adds to totals, or sets a scalar beside that which no iteration hands on."""
     match stmt:
         case Assign():
-            return stmt.name in targets
+            return stmt.name in targets or stmt.name in private
         case Store():
             return stmt.array in targets
         case For() | If():
-            return all(_adds_up(one, targets) for part in bodies(stmt) for one in part)
+            return all(_adds_up(one, targets, private) for part in bodies(stmt) for one in part)
     return False
 
 
