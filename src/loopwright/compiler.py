@@ -40,6 +40,7 @@ from loopwright.ir.gpu_target import CUDA, GpuTarget
 from loopwright.ir.guarded_extremes import guards_of_extremes_apart
 from loopwright.ir.induction import counters_as_functions
 from loopwright.ir.kept_values import values_of_places
+from loopwright.ir.loops_from_multiples import loops_from_zero
 from loopwright.ir.nodes import Kernel
 from loopwright.ir.perfect_nests import perfect_nests
 from loopwright.ir.program import Program
@@ -163,6 +164,8 @@ def _read(source: Source, wanted: Compilation, outside: Outside | None) -> Readi
     kernel = passes.after("simplify", simplify(lowered.kernel))
     # Windows at a place inside an array have as many elements each time.
     kernel = passes.after("value ranges", simplify(decided_by_ranges(kernel)))
+    # Where a loop begins at a product, how often it runs would be one of two products.
+    kernel = passes.after("loops from multiples", loops_from_zero(kernel))
     # A `while` keeps what is around it from lanes; what it goes through are constants then.
     kernel = passes.after("written-out whiles", simplify(whiles_written_out(kernel)))
     # What may fail stays where it is, and with it what stands around it.
