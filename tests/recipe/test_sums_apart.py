@@ -121,3 +121,36 @@ def test_a_block_has_all_of_a_small_matrix(n: int) -> None:
 def test_a_triangle_of_sums_over_a_long_loop(n: int, k: int) -> None:
     steps = steps_of(triangle, whole(n, k), np.ones((k, k)))
     assert "guard b a" in steps and any(step.startswith("reduce i") for step in steps)
+
+
+def group_norm_backward(x, dy, groups, dx):
+    size = x.shape[2] // groups
+    dgamma = np.zeros(x.shape[2])
+    for b in range(x.shape[0]):
+        for g in range(groups):
+            total = 0.0
+            for i in range(x.shape[1]):
+                for c in range(g * size, (g + 1) * size):
+                    total += x[b, i, c]
+            mean = total / 4
+            back = 0.0
+            for i in range(x.shape[1]):
+                for c in range(g * size, (g + 1) * size):
+                    norm = x[b, i, c] - mean
+                    back += dy[b, i, c] * norm
+                    dgamma[c] += dy[b, i, c] * norm
+            for i in range(x.shape[1]):
+                for c in range(g * size, (g + 1) * size):
+                    dx[b, i, c] = dy[b, i, c] - back
+    return dgamma
+
+
+@pytest.mark.parametrize("shape", [(0, 3, 4), (1, 1, 2), (3, 5, 8)])
+def test_what_groups_keep_in_between_is_kept_for_each_loop_around(shape: tuple[int, int, int]) -> None:
+    x, dy = RANDOM.integers(-9, 9, (2, *shape)).astype(float)
+    steps = [
+        str(one.step)
+        for one in agree(group_norm_backward, x, dy, 2, np.zeros(shape), strict=False).analysed.recipe.decisions
+    ]
+    assert "expand mean b g" in steps and not any(step.startswith("expand total") for step in steps)
+    assert {"bind b block.y", "bind g block.x", "bind i thread.y 16"} <= set(steps)

@@ -12,9 +12,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from loopwright.analysis.strides import AccessStrides
-from loopwright.ir.linear import parted
-from loopwright.ir.nodes import Allocate, Body, Compare, Const, Dim, For, If, Run, Var, While
+from loopwright.ir.linear import linear, parted
+from loopwright.ir.nodes import Allocate, Binary, Body, Compare, Const, Dim, For, If, Run, Var, While
 from loopwright.ir.queries import contains
+from loopwright.ir.types import INT64
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import bodies, loops, statements
 from loopwright.recipe.grid_blocks import in_blocks
@@ -100,7 +101,8 @@ def planes_of_loops(partial: PartialSchedule, run: list[For]) -> list[Bound]:
     inner = {nest[-1].name for nest in nests}
     walks = [walk for name in inner for _, walk in _accesses(partial, SharedRow((each,), (name,)))]
     # Windows that move by a number of rows or columns which is not known; of a flat array it may be a plane's size.
-    walks = [one for one in walks if one.strides.get(each) is not None or len(one.node.index) == 1]
+    walks = [one for one in walks if one.strides.get(each) is not None or len(one.node.index) == 1
+             or _in_chunks(one, each, [nest[-1] for nest in nests])]  # fmt: skip
     strides = [walk.strides for walk in walks]
     far = [one for one in strides if one.get(each) not in (1, -1)]  # parts of a plane (0) may lie in each other
     far = [one for one in far if any(one.get(loop.name) not in (0, 1, -1) for loop in run)]
@@ -127,6 +129,14 @@ def planes_of_loops(partial: PartialSchedule, run: list[For]) -> list[Bound]:
             outer = [many[name] for name in outer]
             inner_loops = [[many[name] for name in nest] for nest in inner_loops]
     return [*bound, *_planes(partial, outer, inner_loops)]
+
+
+def _in_chunks(walk: AccessStrides, each: str, rows: list[For]) -> bool:
+    """Whether an index goes along chunks, one for each iteration of a loop: `g * size + c` where c stays below size."""
+    lengths = [loop.upper for loop in rows if loop.lower == Const(0, loop.lower.type)]
+    terms = [term for index in walk.node.index for term, _ in linear(index).terms]
+    own = Var(each, INT64)
+    return any(term in (Binary("mul", own, length), Binary("mul", length, own)) for term in terms for length in lengths)
 
 
 def _planes(partial: PartialSchedule, outer: list[str], nests: list[list[str]]) -> list[Bound]:

@@ -89,7 +89,8 @@ def _without_scalars(partial: PartialSchedule, path: Chain, target: str, why: st
             name = min(needed)
             values = [one for one in statements(partial.kernel.body, Assign) if one.name == name]
             before = partial.kernel
-            if price_of(tuple(values)) <= CHEAP:
+            is_apart = not names_read(tuple(values)) & names_assigned(_body(partial, names[-1]))
+            if is_apart and price_of(tuple(values)) <= CHEAP:
                 with suppress(NotTaken):
                     partial.take(Forward(name), why, anew=True)
             if partial.kernel is before:
@@ -115,14 +116,24 @@ def _loads(stmt: Store) -> Iterator[Load]:
 def _alone(partial: PartialSchedule, name: str, mine: list[Stmt], why: str) -> str:
     """Cut what stands before and after such statements of a loop off it; the loop that has them then. Raises
     NotTaken."""
-    body, is_outermost = _body(partial, name), len(partial.around(name)) == 1
+    body = _body(partial, name)
     places = [at for at, stmt in enumerate(body) if any(stmt is one for one in mine)]
     if not places or places != list(range(places[0], places[-1] + 1)):
         raise NotTaken
-    if places[-1] + 1 < len(body):
-        partial.take(Fission(name, places[-1] + 2, kept=is_outermost), why, anew=True)
     if places[0]:
         before = set(loops(partial.kernel))
-        partial.take(Fission(name, places[0] + 1, kept=is_outermost), why, anew=True)
+        _cut(partial, name, places[0] + 1, why)
         name = next(loop for loop in loops(partial.kernel) if loop not in before)
+    if places[-1] + 1 < len(body):  # last: what is kept of the part before has no need to be kept again
+        _cut(partial, name, len(places) + 1, why)
     return name
+
+
+def _cut(partial: PartialSchedule, name: str, place: int, why: str) -> None:
+    """Cut a loop in two. What both need of an iteration is kept in between, for each of the loops around it, too.
+    Raises NotTaken."""
+    there = arrays_made(partial.kernel.body)
+    partial.take(Fission(name, place, kept=True), why, anew=True)
+    if around := tuple(one.name for one in partial.around(name)[:-1]):
+        for array in sorted(arrays_made(partial.kernel.body) - there):
+            partial.take(Expand(array, around), why, anew=True)
