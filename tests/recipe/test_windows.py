@@ -1,0 +1,57 @@
+"""Windows are counted from 0, and those with several results, or conditions, are gone through side by side."""
+
+from __future__ import annotations
+
+import pytest
+
+from loopwright.recipe.partial_schedule import PartialSchedule
+from loopwright.recipe.windows import counted_from_zero, windows_side_by_side
+from recipe.planning import check_same, planned, reasons, steps
+
+HEAD = """kernel k(a: float64[2] C, o: float64[2] C, z: int64[1] C):
+    var s: float64
+    var t: float64
+    for i in {r} .. size(a, 0) - {r}:
+        for j in {r} .. size(a, 1) - {r}:
+            s = 0.0
+            t = 1.0
+"""
+INNER = "            for p in i - {r} .. i + {r} + 1:\n                for q in j - {r} .. j + {r} + 1:\n                    "
+END = "            o[i, j] = s * t\n"
+SUMS = "s = s + a[p, q]\n                    t = max(t, a[p, q])\n"
+RING = "if abs(p - i) > 1 or abs(q - j) > 1:\n                        s = s + a[p, q]\n"
+SHAPES = {"a": "nm", "o": "nm", "z": "m"}
+SIDE_BY_SIDE = "reorder p.n q.n j.1.1"
+
+
+def windows(partial: PartialSchedule) -> None:
+    counted_from_zero(partial)
+    windows_side_by_side(partial)
+
+
+@pytest.mark.parametrize("part", [SUMS, RING])
+def test_several_results_or_conditions(part: str) -> None:
+    partial = planned(windows, (HEAD + INNER + part + END).format(r=4))
+    assert steps(partial).startswith("normalize p; normalize q; split j 64; expand s j")
+    assert steps(partial).endswith(SIDE_BY_SIDE)
+    assert "64 iterations of 'j' go through their windows side by side" in reasons(partial)
+    small = planned(windows, (HEAD + INNER + part + END).replace("{r}", "z_r").replace("z_r", "1").format())
+    check_same(small.written, small.kernel, SHAPES)
+
+
+LEFT = {
+    "short, and written out later": (HEAD + INNER + SUMS + END).format(r=1),
+    "far apart": (HEAD + INNER + SUMS.replace("[p, q]", "[q, p]") + END).format(r=4),
+    "places that data tell": (HEAD + INNER + SUMS.replace("[p, q]", "[p, z[q]]") + END).format(r=4),
+    "stores": (HEAD + INNER + SUMS + "                    o[p, q] = t\n" + END).format(r=4),
+}
+
+
+@pytest.mark.parametrize("name", LEFT)
+def test_others_are_not_side_by_side(name: str) -> None:
+    assert "split" not in steps(planned(windows, LEFT[name]))
+
+
+def test_a_width_that_differs_is_not_counted() -> None:
+    triangle = (HEAD + INNER + SUMS + END).format(r=4).replace("j - 4 .. j + 4 + 1", "j - 4 .. size(a, 1)")
+    assert steps(planned(counted_from_zero, triangle)) == "normalize p"
