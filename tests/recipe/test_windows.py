@@ -6,7 +6,7 @@ import pytest
 
 from loopwright.recipe.partial_schedule import PartialSchedule
 from loopwright.recipe.windows import counted_from_zero, windows_side_by_side
-from recipe.planning import check_same, planned, reasons, steps
+from recipe.planning import check_same, plan_of, reasons, steps
 
 HEAD = """kernel k(a: float64[2] C, o: float64[2] C, z: int64[1] C):
     var s: float64
@@ -24,19 +24,28 @@ SHAPES = {"a": "nm", "o": "nm", "z": "m"}
 SIDE_BY_SIDE = "reorder p.n q.n j.1.1"
 
 
-def windows(partial: PartialSchedule) -> None:
+def windows(text: str) -> PartialSchedule:
+    """The plan after both; what is counted anew counts as written."""
+    partial = plan_of(text)
     counted_from_zero(partial)
     windows_side_by_side(partial)
+    return partial
 
 
 @pytest.mark.parametrize("part", [SUMS, RING])
 def test_several_results_or_conditions(part: str) -> None:
-    partial = planned(windows, (HEAD + INNER + part + END).format(r=4))
+    partial = windows((HEAD + INNER + part + END).format(r=4))
     assert steps(partial).startswith("normalize p; normalize q; split j 64; expand s j")
     assert steps(partial).endswith(SIDE_BY_SIDE)
     assert "64 iterations of 'j' go through their windows side by side" in reasons(partial)
-    small = planned(windows, (HEAD + INNER + part + END).replace("{r}", "z_r").replace("z_r", "1").format())
-    check_same(small.written, small.kernel, SHAPES)
+    written = plan_of((HEAD + INNER + part + END).format(r=4)).kernel
+    check_same(written, partial.kernel, SHAPES, ((0, 0, 0), (9, 9, 9), (11, 14, 1), (10, 80, 2)))
+
+
+@pytest.mark.parametrize("part", [SUMS, RING])
+def test_of_any_width(part: str) -> None:
+    text = (HEAD + INNER + part + END).format(r="r").replace("z: int64[1] C", "z: int64[1] C, r: int64")
+    assert steps(windows(text)).endswith(SIDE_BY_SIDE)
 
 
 LEFT = {
@@ -49,9 +58,9 @@ LEFT = {
 
 @pytest.mark.parametrize("name", LEFT)
 def test_others_are_not_side_by_side(name: str) -> None:
-    assert "split" not in steps(planned(windows, LEFT[name]))
+    assert "split" not in steps(windows(LEFT[name]))
 
 
 def test_a_width_that_differs_is_not_counted() -> None:
     triangle = (HEAD + INNER + SUMS + END).format(r=4).replace("j - 4 .. j + 4 + 1", "j - 4 .. size(a, 1)")
-    assert steps(planned(counted_from_zero, triangle)) == "normalize p"
+    assert steps(windows(triangle)) == "normalize p"
