@@ -16,7 +16,9 @@ HEAD = """kernel k(a: float64[2] C, o: float64[2] C, z: int64[1] C):
             s = 0.0
             t = 1.0
 """
-INNER = "            for p in i - {r} .. i + {r} + 1:\n                for q in j - {r} .. j + {r} + 1:\n                    "
+INNER = """            for p in i - {r} .. i + {r} + 1:
+                for q in j - {r} .. j + {r} + 1:
+                    """
 END = "            o[i, j] = s * t\n"
 SUMS = "s = s + a[p, q]\n                    t = max(t, a[p, q])\n"
 RING = "if abs(p - i) > 1 or abs(q - j) > 1:\n                        s = s + a[p, q]\n"
