@@ -66,3 +66,30 @@ def test_others_are_not_side_by_side(name: str) -> None:
 def test_a_width_that_differs_is_not_counted() -> None:
     triangle = (HEAD + INNER + SUMS + END).format(r=4).replace("j - 4 .. j + 4 + 1", "j - 4 .. size(a, 1)")
     assert steps(windows(triangle)) == "normalize p"
+
+
+CLAMPED = INNER.replace("j - {r} .. j + {r} + 1", "max(j - {r}, 0) .. min(j + {r} + 1, size(a, 1))")
+
+
+@pytest.mark.parametrize("part", [SUMS, SUMS.splitlines(keepends=True)[0]])
+def test_a_window_that_ends_where_the_array_does(part: str) -> None:
+    text = (HEAD.replace("1) - {r}", "1)").replace("j in {r}", "j in 0") + CLAMPED + part + END).format(r=4)
+    partial = windows(text)
+    assert steps(partial).startswith("normalize p; skew j q -1; guard q.s j; split j 64; expand s j")
+    assert steps(partial).endswith("reorder p.n q.s j.1.1")
+    check_same(plan_of(text).kernel, partial.kernel, SHAPES, ((0, 0, 0), (9, 1, 9), (11, 6, 1), (10, 80, 2)))
+
+
+NOT_WIDENED = {
+    "bytes, of which AVX2 leaves none out": ("float64[2]", "uint8[2]"),
+    "no end that goes along": ("min(j + 4 + 1, size(a, 1))", "size(a, 1)"),
+    "no start that goes along": ("max(j - 4, 0)", "0"),
+}
+
+
+@pytest.mark.parametrize("name", NOT_WIDENED)
+def test_others_are_not_widened(name: str) -> None:
+    text = (HEAD.replace("1) - {r}", "1)").replace("j in {r}", "j in 0") + CLAMPED + SUMS + END).format(r=4)
+    old, new = NOT_WIDENED[name]
+    changed = text.replace(old, new, 1).replace("a[p, q]", "float64(a[p, q])")
+    assert changed != text and "guard" not in steps(windows(changed))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from loopwright.ir.linear import linear, number
+from loopwright.ir.linear import linear, minus, number, variable
 from loopwright.ir.nodes import (
     Allocate,
     Binary,
@@ -26,16 +26,18 @@ from loopwright.ir.nodes import (
 )
 from loopwright.ir.queries import contains, has, names_in
 from loopwright.ir.user_text import user_name
-from loopwright.ir.walk import loops, statements
+from loopwright.ir.walk import expressions, loops, statements
 from loopwright.recipe.distribution import isolate
 from loopwright.recipe.partial_schedule import Chain, NotTaken, PartialSchedule
 from loopwright.recipe.scalar_expansion import handed_on
 from loopwright.recipe.shape import short_loops
 from loopwright.recipe.tunable import Tunable
 from loopwright.steps.expand import Expand
-from loopwright.steps.extent import trip_of
+from loopwright.steps.extent import operands, trip_of
+from loopwright.steps.guard import Guard, distributed
 from loopwright.steps.normalize import Normalize
 from loopwright.steps.reorder import Reorder
+from loopwright.steps.skew import Skew
 from loopwright.steps.split import Split
 
 NEIGHBOURS = Tunable(
@@ -49,6 +51,9 @@ MOST_RESULTS = 6
 """Scalars that a window gives, with an element for each iteration: all are loaded and stored for each neighbour."""
 
 NOT_PLAIN = (Allocate, Block, Break, Continue, Leave, Return, While)
+
+LEAST_MASKED = 4
+"""Bytes of an element that a vector can leave out, with AVX2 as well."""
 
 WIDEST = 64
 """Iterations of a window's innermost loop, where one knows: a longer one fills vector registers by itself."""
@@ -87,10 +92,49 @@ def windows_side_by_side(partial: PartialSchedule) -> None:
     for chain in partial.chains():
         if any(loop.name in partial.few for loop in chain):
             continue
+        if len(chain) > 1 and (clamped := _clamped(partial, chain)) is not None:
+            with partial.together(), partial.in_nest(chain):
+                _side_by_side(partial, clamped.name, _without_ends(partial, clamped, chain[-1]))
+            continue
         around = next((loop for loop in reversed(chain[:-1]) if _gains(partial, chain, loop)), None)
         if around is not None:
             with partial.together(), partial.in_nest(chain):
                 _side_by_side(partial, around.name, chain[-1].name)
+
+
+def _clamped(partial: PartialSchedule, chain: Chain) -> For | None:
+    """The loop around an innermost one that is its window but for the ends of what there is, as in
+    `range(max(0, x - r), min(n, x + r + 1))`."""
+    inner = chain[-1]
+    if any(has(bound, Load, Checked) for bound in (inner.lower, inner.upper)) or not _has_masks(partial, inner):
+        return None
+    for around in chain[:-1]:
+        apart = [distributed(minus(bound, variable(around.name))) for bound in (inner.lower, inner.upper)]
+        ends = operands(apart[0], "max"), operands(apart[1], "min")
+        if all({around.name in names_in(one) for one in parts} == {False, True} for parts in ends):
+            return around
+    return None
+
+
+def _has_masks(partial: PartialSchedule, inner: For) -> bool:
+    """Whether vectors can leave elements out that they read in a loop."""
+    elements = {array.name: array.element for array in partial.kernel.arrays}
+    read = {load.array for load in expressions(inner.body, Load)}
+    return all(name in elements and elements[name].size_bytes >= LEAST_MASKED for name in read)
+
+
+def _without_ends(partial: PartialSchedule, around: For, inner: For) -> str:
+    """Make the window as wide everywhere, with a test inside; its innermost loop as it is then. Raises NotTaken."""
+    why = f"the window of '{user_name(inner.name)}' is as wide for each '{user_name(around.name)}', but for the ends"
+    before = set(loops(partial.kernel))
+    partial.take(Skew(around.name, inner.name, -1), why)
+    (new,) = set(loops(partial.kernel)) - before
+    partial.take(Guard(new, around.name), why, anew=True)
+    partial.begin_again()
+    chain = partial.around(new)
+    if not _gains(partial, chain, next(loop for loop in chain if loop.name == around.name)):
+        raise NotTaken
+    return new
 
 
 def _gains(partial: PartialSchedule, chain: Chain, around: For) -> bool:
