@@ -93,3 +93,12 @@ def test_others_are_not_widened(name: str) -> None:
     old, new = NOT_WIDENED[name]
     changed = text.replace(old, new, 1).replace("a[p, q]", "float64(a[p, q])")
     assert changed != text and "guard" not in steps(windows(changed))
+
+
+def test_extremes_alone() -> None:
+    """Before blocks of registers are looked for, which are for sums."""
+    for part, taken in ((SUMS.splitlines(keepends=True)[1].strip() + "\n", True), ("s = s + a[p, q]\n", False)):
+        partial = plan_of((HEAD + INNER + part + END).format(r=4))
+        counted_from_zero(partial)
+        windows_side_by_side(partial, extremes=True)
+        assert ("split j 64" in steps(partial)) == taken

@@ -114,6 +114,7 @@ def _restructured(partial: PartialSchedule, target: CpuTarget) -> None:
     # Cheap lines first: blocks are chosen for the loop order that is left.
     is_new = in_order(partial)
     side_by_side(partial)
+    windows_side_by_side(partial, extremes=True)
     in_registers(partial, target)
     # What is no product.
     windows_side_by_side(partial)

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from loopwright.ir.linear import linear, minus, number, variable
 from loopwright.ir.nodes import (
     Allocate,
+    Assign,
     Binary,
     Block,
     Break,
@@ -87,10 +88,11 @@ def _is_free(partial: PartialSchedule, loop: For) -> bool:
     return partial.verdict(loop) in ("parallel", "reduction")
 
 
-def windows_side_by_side(partial: PartialSchedule) -> None:
-    """Let stretches of iterations go through their windows together."""
+def windows_side_by_side(partial: PartialSchedule, extremes: bool = False) -> None:
+    """Let stretches of iterations go through their windows together. extremes: only through those that keep the least
+    or the greatest: in blocks of registers they gain little with AVX-512, and lose with AVX2."""
     for chain in partial.chains():
-        if any(loop.name in partial.few for loop in chain):
+        if any(loop.name in partial.few for loop in chain) or (extremes and not _keeps_extremes(chain[-1])):
             continue
         if len(chain) > 1 and (clamped := _clamped(partial, chain)) is not None:
             with partial.together(), partial.in_nest(chain):
@@ -100,6 +102,13 @@ def windows_side_by_side(partial: PartialSchedule) -> None:
         if around is not None:
             with partial.together(), partial.in_nest(chain):
                 _side_by_side(partial, around.name, chain[-1].name)
+
+
+def _keeps_extremes(loop: For) -> bool:
+    return all(
+        isinstance(stmt, Assign) and isinstance(stmt.value, Binary) and stmt.value.op in ("min", "max")
+        for stmt in loop.body
+    )
 
 
 def _clamped(partial: PartialSchedule, chain: Chain) -> For | None:
