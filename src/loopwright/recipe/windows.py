@@ -25,9 +25,9 @@ from loopwright.ir.nodes import (
     Store,
     While,
 )
-from loopwright.ir.queries import contains, has, names_in
+from loopwright.ir.queries import arrays_loaded, contains, has, names_in
 from loopwright.ir.user_text import user_name
-from loopwright.ir.walk import expressions, loops, statements
+from loopwright.ir.walk import loops, statements
 from loopwright.recipe.distribution import isolate
 from loopwright.recipe.partial_schedule import Chain, NotTaken, PartialSchedule
 from loopwright.recipe.scalar_expansion import handed_on
@@ -128,7 +128,7 @@ def _clamped(partial: PartialSchedule, chain: Chain) -> For | None:
 def _has_masks(partial: PartialSchedule, inner: For) -> bool:
     """Whether vectors can leave elements out that they read in a loop."""
     elements = {array.name: array.element for array in partial.kernel.arrays}
-    read = {load.array for load in expressions(inner.body, Load)}
+    read = arrays_loaded(inner.body)
     return all(name in elements and elements[name].size_bytes >= LEAST_MASKED for name in read)
 
 
