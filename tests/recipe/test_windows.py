@@ -102,3 +102,14 @@ def test_extremes_alone() -> None:
         counted_from_zero(partial)
         windows_side_by_side(partial, extremes=True)
         assert ("split j 64" in steps(partial)) == taken
+
+
+ROW = "            for q in max(j - 4, 0) .. min(j + 4 + 1, size(a, 1)):\n                "
+
+
+@pytest.mark.parametrize(
+    ("part", "taken"), [("s = s + a[i, q]\n", False), ("if a[i, q] > 1.0:\n                    s = s + 1.0\n", True)]
+)
+def test_a_window_of_one_loop_only_under_conditions(part: str, taken: bool) -> None:
+    text = (HEAD.replace("1) - {r}", "1)").replace("j in {r}", "j in 0") + ROW + part + END).format(r=4)
+    assert ("guard q.s j" in steps(windows(text))) == taken

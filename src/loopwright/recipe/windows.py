@@ -117,7 +117,7 @@ def _clamped(partial: PartialSchedule, chain: Chain) -> For | None:
     inner = chain[-1]
     if any(has(bound, Load, Checked) for bound in (inner.lower, inner.upper)) or not _has_masks(partial, inner):
         return None
-    for around in chain[:-1]:
+    for around in chain[: -1 if contains(inner.body, If) else -2]:  # a single loop fills registers where it is long
         apart = [distributed(minus(bound, variable(around.name))) for bound in (inner.lower, inner.upper)]
         ends = operands(apart[0], "max"), operands(apart[1], "min")
         if all({around.name in names_in(one) for one in parts} == {False, True} for parts in ends):
