@@ -244,6 +244,52 @@ def test_which_choices(lines: list[str], work: str, taken: bool) -> None:
     assert ("= lw_chosen_lt_int64(lw_one, lw_other," in text) == taken
 
 
+TOTAL = "            x = x + int64(a[i])\n"
+ENDED = TOTAL + "            if x < 0:\n                break i\n"
+
+
+@pytest.mark.parametrize(
+    ("work", "lines", "taken"),
+    [
+        (ENDED, ["if x > n:", "    n = x", "    j = i"], True),
+        (TOTAL, ["if x > n:", "    n = x", "    j = i"], False),  # the first ones of a long walk are few of all
+        (ENDED.replace("int64(a[i])", "k"), ["if x > n:", "    n = x", "    j = i"], False),  # no data decide
+        (ENDED, ["if k > n:", "    n = k", "    j = i"], False),
+    ],
+)
+def test_the_best_of_a_short_walk_is_chosen(work: str, lines: list[str], taken: bool) -> None:
+    inside = "".join(f"            {line}\n" for line in lines)
+    text = host_text(
+        "kernel f(a: float64[1] C, b: int64[1] C, k: int64):\n    var n: int64\n    var j: int64\n    var x: int64\n"
+        f"    for t in 0 .. size(b, 0):\n        n = 0\n        j = 0\n        x = 3\n"
+        f"        for i in 0 .. size(a, 0):\n{work}{inside}        b[t] = n + j\n",
+        "",
+    )
+    assert ("lw_chosen_gt_int64(lw_one, lw_other," in text) == taken
+
+
+def trimmed(quality: Any, out: Any) -> None:
+    for r in range(quality.shape[0]):
+        best = total = 0
+        cut = quality.shape[1]
+        for j in range(quality.shape[1] - 1, -1, -1):
+            total += 20 - int(quality[r, j])
+            if total < 0:
+                break
+            if total > best:
+                best = total
+                cut = j
+        out[r] = cut
+
+
+def test_short_walks_as_python() -> None:
+    quality = np.random.default_rng(3).integers(0, 42, (200, 30)).astype(np.uint8)
+    mine, pythons = np.zeros((2, 200), np.int64)
+    lw.kernel(trimmed)(quality, mine)
+    trimmed(quality, pythons)
+    np.testing.assert_array_equal(mine, pythons)
+
+
 def best_offset(a: Any, b: Any, most: int, out: Any) -> int:
     seen = 0
     for i in range(most, len(a)):

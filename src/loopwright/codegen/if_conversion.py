@@ -21,6 +21,7 @@ after, and of a loop that it writes out nothing is left but jumps.
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 
 from loopwright.analysis.recurrence_latency import COMPARE, SELECT, recurrence_latency
@@ -35,6 +36,7 @@ from loopwright.ir.nodes import (
     Assign,
     Binary,
     Body,
+    Break,
     Cast,
     Compare,
     Const,
@@ -88,12 +90,32 @@ def select_updates(given: CodegenInput, lowering: LoopLowering) -> LoopLowering:
         if known is not None and known.verdict not in ("parallel", "reduction"):
             better = (stmt for stmt in loop.body if is_better_chosen(stmt, loop.body, given))
             found |= {id(stmt) for stmt in better if isinstance(stmt, If | Store)}
-        if operations_in(loop.body) >= LEAST_AROUND:
-            found |= {id(stmt) for stmt in loop.body if isinstance(stmt, If) and _is_guessed_wrong(stmt, loop)}
+        is_large, totals = operations_in(loop.body) >= LEAST_AROUND, set(_running_totals(loop))
+        found |= {
+            id(stmt)
+            for stmt in loop.body
+            if isinstance(stmt, If) and (is_large or _is_compared(stmt, totals)) and _is_guessed_wrong(stmt, loop)
+        }
         if given.constant_trip(loop) is None:
             branches = (stmt for stmt in loop.body if isinstance(stmt, If) and _is_of_data(stmt, loop))
             found |= {id(stmt) for stmt in branches if chosen_scalars(stmt) is not None}
     return replace(lowering, selected=frozenset(found))
+
+
+def _running_totals(loop: For) -> Iterator[str]:
+    """The scalars to which each iteration adds an element, or so, of a loop that data may end: it is short, and begins
+    again and again."""
+    for one in loop.body if contains(loop.body, Break) else ():
+        match one:
+            case Assign(name=name, value=Binary(op="add" | "sub", left=Var(name=old), right=value)) if name == old:
+                if value.type == INT64 and any(True for _ in subexpressions(value, Load)):
+                    yield name
+
+
+def _is_compared(stmt: If, totals: Collection[str]) -> bool:
+    """Whether one of these is a better extreme: the first ones of a total often are, later ones hardly ever."""
+    sides = (stmt.condition.left, stmt.condition.right) if isinstance(stmt.condition, Compare) else ()
+    return any(isinstance(side, Var) and side.name in totals for side in sides)
 
 
 def _is_guessed_wrong(stmt: If, loop: For) -> bool:

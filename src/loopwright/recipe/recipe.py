@@ -32,6 +32,7 @@ from loopwright.recipe.time_tiling import across_time, on_diagonals
 from loopwright.recipe.triangular_depth import in_blocks
 from loopwright.recipe.tunable import Choices, Tunable, UnfitError
 from loopwright.recipe.unroll_and_jam import rows_side_by_side
+from loopwright.recipe.windows import counted_from_zero, windows_side_by_side
 from loopwright.steps.schedule import Schedule
 
 RESTRUCTURED = Tunable(
@@ -100,6 +101,7 @@ def _restructured(partial: PartialSchedule, target: CpuTarget) -> None:
     short_rows(partial)
     # What needs an order for odd sizes only has one for odd sizes only.
     chequered(partial)
+    counted_from_zero(partial)
     told = len(partial.decisions)
     across_time(partial, target)
     if len(partial.decisions) > told and len(partial.written.body) == 1:
@@ -115,7 +117,10 @@ def _restructured(partial: PartialSchedule, target: CpuTarget) -> None:
     # Cheap lines first: blocks are chosen for the loop order that is left.
     is_new = in_order(partial)
     side_by_side(partial)
+    windows_side_by_side(partial, extremes=True)
     in_registers(partial, target)
+    # What is no product.
+    windows_side_by_side(partial)
     rows_side_by_side(partial)
     # Then what is still tied: cuts triple the loops, so that nothing else should come after them.
     if not is_new:  # else what was tied in the old order is no guide

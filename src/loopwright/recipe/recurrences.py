@@ -8,7 +8,6 @@ lanes go on."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from itertools import groupby
 
 from loopwright.analysis.recurrence_latency import recurrence_latency
 from loopwright.analysis.strides import AccessStrides
@@ -34,12 +33,12 @@ from loopwright.ir.nodes import (
     Var,
     While,
 )
-from loopwright.ir.queries import arrays_loaded, arrays_stored, contains, has, names_assigned, names_read
+from loopwright.ir.queries import arrays_loaded, arrays_stored, contains, has
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import expressions, loops, statements, subexpressions
 from loopwright.recipe.distribution import isolate
 from loopwright.recipe.partial_schedule import NotTaken, PartialSchedule, whole
-from loopwright.recipe.scalar_expansion import temporaries, tying
+from loopwright.recipe.scalar_expansion import handed_on, tying
 from loopwright.recipe.tunable import Tunable
 from loopwright.steps.expand import Expand
 from loopwright.steps.extent import trip_of
@@ -203,7 +202,7 @@ def _interleave(partial: PartialSchedule, outer: str, recurrences: list[str]) ->
     partial.take(Split(outer, abreast), why)
     if is_along:
         whole(partial, Specialize((outer,), "full"), f"{why}; all of {abreast} in most stretches")
-    scalars = _handed_on(partial, partial.around(outer)[-1])
+    scalars = handed_on(partial, partial.around(outer)[-1])
     if len(scalars) > MOST_SCALARS:
         raise NotTaken
     for scalar in scalars:
@@ -234,16 +233,4 @@ def _is_along(partial: PartialSchedule, loop: For) -> bool:
     one another's next steps: lanes need nothing but vectors then."""
     inside = {id(stmt) for stmt in statements(loop.body)}
     strides = [walk.strides.get(loop.name) for walk in partial.walks() if id(walk.stmt) in inside]
-    return all(stride in (0, 1) for stride in strides) and not _handed_on(partial, loop)
-
-
-def _handed_on(partial: PartialSchedule, loop: For) -> list[str]:
-    """The scalars that steps of a recurrence hand on to one another, or to what stands before or after it. What each
-    step sets anew for itself stays a scalar."""
-    pieces: list[Body] = []
-    for is_recurrence, group in groupby(loop.body, lambda stmt: isinstance(stmt, For)):
-        some = tuple(group)
-        pieces += [(stmt,) for stmt in some] if is_recurrence else [some]
-    used = [names_assigned(piece) | names_read(piece) for piece in pieces]
-    ties = {name for stmt in loop.body if isinstance(stmt, For) for name in tying(partial, stmt)}
-    return [name for name in temporaries(loop) if name in ties or sum(name in names for names in used) > 1]
+    return all(stride in (0, 1) for stride in strides) and not handed_on(partial, loop)

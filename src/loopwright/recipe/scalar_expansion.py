@@ -3,9 +3,11 @@ that adds to the one around it. With an element for each of a stretch of iterati
 
 from __future__ import annotations
 
+from itertools import groupby
+
 from loopwright.analysis.scalars import live_after, scalars_of
-from loopwright.ir.nodes import For
-from loopwright.ir.queries import types_assigned
+from loopwright.ir.nodes import Body, For
+from loopwright.ir.queries import names_assigned, names_read, types_assigned
 from loopwright.ir.user_text import user_name
 from loopwright.recipe.partial_schedule import PartialSchedule
 from loopwright.recipe.tunable import Tunable
@@ -39,6 +41,18 @@ def tying(partial: PartialSchedule, loop: For) -> list[str]:
     kinds = scalars_of(loop, live_after(partial.kernel)[loop.name])
     free = set(kinds.private) - set(kinds.last)
     return [name for name in temporaries(loop) if name not in free]
+
+
+def handed_on(partial: PartialSchedule, loop: For) -> list[str]:
+    """The scalars that iterations of loops in a loop hand on to one another, or to what stands before or after these.
+    What each iteration sets anew for itself stays a scalar."""
+    pieces: list[Body] = []
+    for is_recurrence, group in groupby(loop.body, lambda stmt: isinstance(stmt, For)):
+        some = tuple(group)
+        pieces += [(stmt,) for stmt in some] if is_recurrence else [some]
+    used = [names_assigned(piece) | names_read(piece) for piece in pieces]
+    ties = {name for stmt in loop.body if isinstance(stmt, For) for name in tying(partial, stmt)}
+    return [name for name in temporaries(loop) if name in ties or sum(name in names for names in used) > 1]
 
 
 def expand(partial: PartialSchedule, inner: str, outer: str, why: str) -> None:

@@ -19,19 +19,20 @@ Residues = Mapping[Expr, int]
 def ends_of(loop: For) -> tuple[Expr, ...]:
     """The operands of the minimum (maximum, where the loop counts down) that is a loop's end; or just the end."""
     assert isinstance(loop.step, Const)
-    return _operands(loop.upper, "min" if int(loop.step.value) > 0 else "max")
+    return operands(loop.upper, "min" if int(loop.step.value) > 0 else "max")
 
 
-def _operands(expr: Expr, op: str) -> tuple[Expr, ...]:
+def operands(expr: Expr, op: str) -> tuple[Expr, ...]:
+    """What a minimum or a maximum is of; the expression alone where it is none."""
     if isinstance(expr, Binary) and expr.op == op:
-        return (*_operands(expr.left, op), *_operands(expr.right, op))
+        return (*operands(expr.left, op), *operands(expr.right, op))
     return (expr,)
 
 
 def starts_of(loop: For) -> tuple[Expr, ...]:
     """The operands of the maximum (minimum, where the loop counts down) that is a loop's start; or just the start."""
     assert isinstance(loop.step, Const)
-    return _operands(loop.lower, "max" if int(loop.step.value) > 0 else "min")
+    return operands(loop.lower, "max" if int(loop.step.value) > 0 else "min")
 
 
 @by_identity

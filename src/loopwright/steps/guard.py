@@ -7,12 +7,13 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
 from loopwright.analysis.facts import Facts
-from loopwright.ir.linear import least, minus, most, plus, variable
-from loopwright.ir.nodes import Binary, Break, Compare, Const, Continue, Dim, Expr, For, If, Kernel, Logical, Var
+from loopwright.ir.linear import least, linear, minus, most, plus, variable
+from loopwright.ir.nodes import Binary, Break, Compare, Const, Continue, Dim, Expr, For, If, Kernel, Var
 from loopwright.ir.queries import names_in
 from loopwright.ir.walk import loops
 from loopwright.steps.draft import finished, with_statement
-from loopwright.steps.extent import around, marked
+from loopwright.steps.extent import around, marked, operands
+from loopwright.steps.limits import all_of
 from loopwright.steps.nest import changes_inside, jumps_in, missing, step_of, the_loop
 from loopwright.steps.step import Rejection, Step
 
@@ -64,13 +65,13 @@ class Guard(Step):
         loop, outer = the_loop(kernel, self.loop), the_loop(kernel, self.outer)
         widest = _widest(loop, outer)
         assert widest is not None
-        tests: list[Expr] = []
-        if self.outer in names_in(loop.lower):
-            tests.append(Compare("ge", variable(loop.name), loop.lower))
-        if self.outer in names_in(loop.upper):
-            tests.append(Compare("lt", variable(loop.name), loop.upper))
-        condition = tests[0] if len(tests) == 1 else Logical("and", tests[0], tests[1])
-        new = replace(loop, lower=widest[0], upper=widest[1], body=(If(condition, loop.body, at=loop.at),))
+        # Whatever does not depend on the outer loop, the widest bounds keep.
+        starts = (one for one in operands(distributed(loop.lower), "max") if self.outer in names_in(one))
+        ends = (one for one in operands(distributed(loop.upper), "min") if self.outer in names_in(one))
+        tests = [Compare("ge", variable(loop.name), start) for start in starts]
+        tests += [Compare("lt", variable(loop.name), end) for end in ends]
+        body = (If(all_of(tests), loop.body, at=loop.at),) if tests else loop.body
+        new = replace(loop, lower=widest[0], upper=widest[1], body=body)
         return finished(with_statement(kernel, loop, (new,)), kernel)
 
     @classmethod
@@ -81,8 +82,20 @@ class Guard(Step):
 def _widest(loop: For, outer: For) -> tuple[Expr, Expr] | None:
     """The least start and the greatest end for any value of the outer loop's variable."""
     ends = {outer.name: (outer.lower, plus(outer.upper, -1))}
-    lower, upper = _range(loop.lower, ends)[0], _range(loop.upper, ends)[1]
+    lower, upper = _range(distributed(loop.lower), ends)[0], _range(distributed(loop.upper), ends)[1]
     return None if lower is None or upper is None else (lower, upper)
+
+
+def distributed(expr: Expr) -> Expr:
+    """The same with sums inside minima and maxima: the lesser of a and b, less c, is the lesser of a - c and b - c."""
+    match expr:
+        case Binary(op="add" | "sub" as op, left=Binary(op="min" | "max") as inner, right=right):
+            parts = (distributed(Binary(op, part, right)) for part in (inner.left, inner.right))
+            return Binary(inner.op, *parts)
+        case Binary(op="add" | "sub"):
+            return linear(expr).expr
+        case _:
+            return expr
 
 
 def _range(expr: Expr, ends: Mapping[str, tuple[Expr, Expr]]) -> tuple[Expr | None, Expr | None]:
