@@ -18,6 +18,7 @@ import numpy as np
 
 from loopwright.errors import ArgumentValueError
 from loopwright.frontend.generator_state import STATE, is_generator, state_of
+from loopwright.frontend.object_class import class_of
 from loopwright.frontend.packed import Packed, arrays_of, packed, shares_memory
 from loopwright.frontend.parse import parameters_of
 from loopwright.frontend.written import written_parameters
@@ -79,6 +80,10 @@ def structure_of(value: object) -> Structure:
             return Held((None, None), type(value), ("real", "imag"))
         case _ if (names := fields_in_planes(type(value))) is not None:
             return Held((None,) * len(names), type(value), names)
+        case _ if (known := class_of(type(value))) is not None:
+            return Held(
+                tuple(structure_of(known.read(value, name)) for name in known.fields), type(value), known.fields
+            )
         case _ if dataclasses.is_dataclass(value) and not isinstance(value, type) and not hasattr(value, "dtype"):
             names = tuple(one.name for one in dataclasses.fields(value))
             return Held(tuple(structure_of(getattr(value, name)) for name in names), type(value), names)
@@ -121,6 +126,9 @@ def leaves(value: object, structure: Structure) -> Iterator[object]:
     elif isinstance(structure, Held):
         for k, part in enumerate(structure.parts):
             key = structure.names[k] if structure.names else k
+            if (known := class_of(structure.kind)) is not None:
+                yield from leaves(known.read(value, str(key)), part)
+                continue
             has_fields = bool(structure.names) and structure.kind is not dict
             yield from leaves(getattr(value, str(key)) if has_fields else value[key], part)  # type: ignore[index]
 
@@ -131,7 +139,8 @@ def for_launcher(structure: Structure) -> tuple[object, ...] | None:
         return None
     if isinstance(structure, Given):
         return (structure.value,)
-    if isinstance(structure, Packed) or structure.kind in (list, dict) or structure.names == STATE:
+    is_object = not isinstance(structure, Packed) and class_of(structure.kind) is not None
+    if isinstance(structure, Packed) or structure.kind in (list, dict) or structure.names == STATE or is_object:
         raise ValueError("the launcher takes the items of tuples, and fields")
     return structure.kind, structure.names or None, tuple(map(for_launcher, structure.parts))
 
@@ -147,9 +156,17 @@ def expanded(source: Source, structures: Mapping[str, Structure]) -> Source:
         structure = structures.get(parameter.name)
         names = list(_names(parameter.name, structure))
         parameters += [replace(parameter, name=name, has_default=False, default=None) for name in names]
-        if parameter.name in is_written or (isinstance(structure, Held) and structure.names == STATE):
+        if parameter.name in is_written or _changes_unseen(structure):
             written.update(names)
     return replace(source, parameters=tuple(parameters), written=frozenset(written), structures=dict(structures))
+
+
+def _changes_unseen(structure: Structure) -> bool:
+    """Whether what an argument holds may change in a way that the text of a function does not tell: by its methods."""
+    if not isinstance(structure, Held):
+        return False
+    is_object = structure.names == STATE or class_of(structure.kind) is not None
+    return is_object or any(map(_changes_unseen, structure.parts))
 
 
 def _names(name: str, structure: Structure) -> Iterator[str]:

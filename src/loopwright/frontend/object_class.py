@@ -1,0 +1,46 @@
+"""What is known of a class whose objects have fields that its methods change: what numba's `jitclass` makes."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from types import FunctionType
+
+CLASS = "__loopwright_class__"
+
+
+@dataclass(frozen=True, eq=False)
+class ObjectClass:
+    """What is known of such a class. fields: their names, in order. numbers: those that hold one. changing: those of
+    them that some code assigns, as far as any was read. read: what a field of an object holds; of a number that
+    changes, the array of one element that it lies in."""
+
+    fields: tuple[str, ...]
+    numbers: frozenset[str]
+    changing: set[str]
+    methods: Mapping[str, FunctionType]
+    static: Mapping[str, FunctionType]
+    properties: Mapping[str, FunctionType]
+    read: Callable[[object, str], object]
+
+    def functions(self) -> Iterator[FunctionType]:
+        """Everything that an object of the class can do."""
+        for several in (self.methods, self.static, self.properties):
+            yield from several.values()
+
+
+def class_of(kind: type | None) -> ObjectClass | None:
+    """What is known of a class of such objects; None for every other class."""
+    found = None if kind is None else vars(kind).get(CLASS)
+    return found if isinstance(found, ObjectClass) else None
+
+
+def attributes_assigned(trees: Iterable[ast.FunctionDef]) -> frozenset[str]:
+    """The attributes that functions assign, of whatever name."""
+    return frozenset(
+        node.attr
+        for tree in trees
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)
+    )
