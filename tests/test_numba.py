@@ -184,7 +184,8 @@ def test_a_vectorized_function_broadcasts_and_gives_what_its_python_does(operand
 
 def test_signatures_say_the_types_of_operands_and_results() -> None:
     single = np.ones(3, np.float32)
-    assert product(single, single).dtype == np.float32 and product(single, 2.0).dtype == np.float64
+    assert product(single, single).dtype == np.float32 and product(single, 2.0).dtype == np.float32
+    assert product(single, np.float64(2.0)).dtype == np.float64
     assert product(2, 3) == 6.0 and isinstance(product(2, 3), np.float64)
     with pytest.raises(TypeError, match="product has no signature for complex128"):
         product(1j, 2.0)
@@ -421,3 +422,27 @@ def test_types_and_errors_are_found_in_core_too() -> None:
     assert (
         types.int64 is nb.int64 and float64 is nb.float64 and errors.TypingError is TypingError is nb.errors.TypingError
     )
+
+
+@guvectorize(["f8, u2, f4[:], f4[:]"], "(),(),(n)->(n)", nopython=True)
+def scaled(by: object, place: object, a: object, out: object) -> None:
+    for i in range(len(a)):
+        out[i] = by * a[i] + a[place]
+
+
+@vectorize(["f4(f4, u2)", "f8(f8, f8)"])
+def sum_of(a: object, b: object) -> object:
+    return a + b
+
+
+def test_python_numbers_adapt_to_a_signature() -> None:
+    a = np.arange(3.0, dtype=np.float32)
+    for by, place in ((2.0, 1), (2, np.uint16(1)), (np.float32(2.0), 1)):
+        assert scaled(by, place, a).tolist() == [1.0, 3.0, 5.0]
+    with pytest.raises(OverflowError, match="70000"):
+        scaled(2.0, 70000, a)
+    for wrong in (np.int64(1), np.array([1]), 1.0):
+        with pytest.raises(TypeError, match="no signature"):
+            scaled(2.0, wrong, a)
+    assert sum_of(a, 2).dtype == np.float32 and sum_of(a, 2).tolist() == [2.0, 3.0, 4.0]
+    assert sum_of(a, 0.5).dtype == np.float64 and sum_of(1, 2) == 3.0

@@ -211,7 +211,7 @@ def unpacks(walk: Any) -> Any:
 @pytest.mark.parametrize(
     ("function", "message"),
     [
-        (calls_nothing, "no method 'nothing'"),
+        (calls_nothing, "'.nothing' of an object of the class 'PlainWalk' is outside the language"),
         (reads_nothing, "'.nothing' of an object of the class 'PlainWalk'"),
         (gives_it_back, "cannot be returned"),
         (compares, "cannot be compared"),

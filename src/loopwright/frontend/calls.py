@@ -144,7 +144,7 @@ def _method_of_object(cx: Context, owner: Items, known: ObjectClass, call: Argum
         return inline_function(cx, known.methods[call.name], replace(call, values=(owner, *call.values)))
     if call.name in known.static:
         return inline_function(cx, known.static[call.name], call)
-    raise cx.error(call.node, f"an object of this class has no method '{call.name}'")
+    raise cx.error(call.node, f"'.{call.name}' of {describe(owner)} is outside the language")
 
 
 def _read_here(cx: Context, function: Any, node: ast.Call, name: str) -> Value | None:

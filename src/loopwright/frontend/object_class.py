@@ -30,10 +30,28 @@ class ObjectClass:
             yield from several.values()
 
 
+_OF_SPARSE = (("data", "indices", "indptr", "shape"), ("data", "row", "col", "shape"))
+_SPARSE: dict[type, ObjectClass | None] = {}
+
+
 def class_of(kind: type | None) -> ObjectClass | None:
-    """What is known of a class of such objects; None for every other class."""
-    found = None if kind is None else vars(kind).get(CLASS)
+    """What is known of a class of such objects, or of a sparse matrix of SciPy's, whose arrays are its fields; None for
+    every other class."""
+    if kind is None:
+        return None
+    found = vars(kind).get(CLASS)
+    if found is None and kind.__module__.startswith("scipy.sparse."):
+        if kind not in _SPARSE:
+            _SPARSE[kind] = _sparse(kind)
+        return _SPARSE[kind]
     return found if isinstance(found, ObjectClass) else None
+
+
+def _sparse(kind: type) -> ObjectClass | None:
+    if not kind.__name__.startswith(("csr_", "csc_", "coo_")):
+        return None
+    fields = _OF_SPARSE[kind.__name__.startswith("coo_")]
+    return ObjectClass(fields, frozenset(), set(), {}, {}, {}, getattr)
 
 
 def attributes_assigned(trees: Iterable[ast.FunctionDef]) -> frozenset[str]:

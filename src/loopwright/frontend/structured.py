@@ -81,9 +81,8 @@ def structure_of(value: object) -> Structure:
         case _ if (names := fields_in_planes(type(value))) is not None:
             return Held((None,) * len(names), type(value), names)
         case _ if (known := class_of(type(value))) is not None:
-            return Held(
-                tuple(structure_of(known.read(value, name)) for name in known.fields), type(value), known.fields
-            )
+            parts = tuple(_field_of_object(known.read(value, name)) for name in known.fields)
+            return Held(parts, type(value), known.fields)
         case _ if dataclasses.is_dataclass(value) and not isinstance(value, type) and not hasattr(value, "dtype"):
             names = tuple(one.name for one in dataclasses.fields(value))
             return Held(tuple(structure_of(getattr(value, name)) for name in names), type(value), names)
@@ -93,6 +92,11 @@ def structure_of(value: object) -> Structure:
             return Held((None, None), type(value), STATE)
         case _:
             return None
+
+
+def _field_of_object(value: object) -> Structure:
+    """As of an argument, but a tuple of numbers is no constant: each object has others."""
+    return Held(tuple(map(_field_of_object, value)), tuple) if isinstance(value, tuple) else structure_of(value)
 
 
 def fields_in_planes(kind: type) -> tuple[str, ...] | None:
@@ -165,7 +169,8 @@ def _changes_unseen(structure: Structure) -> bool:
     """Whether what an argument holds may change in a way that the text of a function does not tell: by its methods."""
     if not isinstance(structure, Held):
         return False
-    is_object = structure.names == STATE or class_of(structure.kind) is not None
+    known = class_of(structure.kind)
+    is_object = structure.names == STATE or (known is not None and bool(known.methods))
     return is_object or any(map(_changes_unseen, structure.parts))
 
 
