@@ -303,3 +303,78 @@ def test_the_next_process_sees_what_changed(tmp_path: Path) -> None:
         return done.stdout.strip()
 
     assert [run(2, 1), run(2, 1), run(2, 5), run(3, 5)] == ["10", "10", "26", "37"]
+
+
+@jitclass([("a", float64[:]), ("n", int64)])
+class Series:
+    def __init__(self, a: Any) -> None:
+        self.a = a
+        self.n = 0
+
+    def __len__(self) -> int:
+        return len(self.a)
+
+    def total(self) -> Any:
+        return self.a.sum() + self.first
+
+    @property
+    def first(self) -> Any:
+        return self.a[0]
+
+    def fill(self, x: float) -> None:
+        self.a[:] = x
+
+    def emptied(self) -> None:
+        self.fill(0.0)
+
+    def deep(self, k: int) -> Any:
+        return 0 if k == 0 else self.deep(k - 1)
+
+
+def is_there(series: Any) -> Any:
+    return 1 if series else 2
+
+
+def is_not_there(walk: Any) -> Any:
+    if not walk:
+        return 1
+    return 2
+
+
+def fill_by_hand(series: Any) -> None:
+    emptied(series)
+
+
+def emptied(series: Any) -> None:
+    series.emptied()
+
+
+def make_one() -> Any:
+    return Series(np.zeros(2)).n
+
+
+def test_read_only_arrays_of_objects_are_read() -> None:
+    fixed = np.arange(1.0, 4.0)
+    fixed.flags.writeable = False
+    series = Series(fixed)
+    assert series.total() == 7.0
+    for change in (series.emptied, lambda: series.fill(1.0), lambda: njit(fill_by_hand)(series)):
+        with pytest.raises(ValueError, match="read-only"):
+            change()
+    with lw.options(device="emulated"):
+        njit(fill_by_hand)(other := Series(np.ones(3)))
+    assert other.a.tolist() == [0.0, 0.0, 0.0]
+
+
+def test_whether_an_object_is_true() -> None:
+    assert len(Series(np.zeros(0))) == 0
+    with pytest.raises(lw.KernelError, match="whether an object of the class 'Series' is true"):
+        njit(is_there)(Series(np.zeros(0)))
+    assert njit(is_not_there)(Walk(2, 0.5)) == 2
+
+
+def test_methods_that_call_themselves_and_objects_that_are_made() -> None:
+    with pytest.raises(lw.KernelError, match="'deep' calls itself"):
+        Series(np.zeros(2)).deep(3)
+    with pytest.raises(lw.KernelError, match="an object of the class 'Series' cannot be made here"):
+        njit(make_one)()

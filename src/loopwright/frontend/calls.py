@@ -141,6 +141,9 @@ def call(cx: Context, node: ast.Call) -> Value:
 
 def _method_of_object(cx: Context, owner: Items, known: ObjectClass, call: Arguments) -> Value:
     if call.name in known.methods:
+        if any(frame.source.function is known.methods[call.name] for frame in cx.active):
+            raise cx.error(call.node, f"'{call.name}' calls itself", "a method that does is outside the language",
+                           "write a loop, or a function with `def` outside the class")  # fmt: skip
         return inline_function(cx, known.methods[call.name], replace(call, values=(owner, *call.values)))
     if call.name in known.static:
         return inline_function(cx, known.static[call.name], call)
@@ -355,6 +358,10 @@ def _call_fixed(cx: Context, function: object, call: Arguments) -> Value:
         return inline_function(cx, written, from_the_front(cx, written, _with_arrays(cx, written, call)))
     if isinstance(function, np.ufunc):
         return ufunc_of(cx, function, call)
+    if isinstance(function, type) and class_of(function) is not None:
+        raise cx.error(call.node, f"an object of the class '{function.__name__}' cannot be made here",
+                       "a kernel makes numbers, arrays and tuples of them",
+                       "make it before the call, and pass it")  # fmt: skip
     if is_named_tuple(function):
         return named_tuple(cx, function, call)
     kind = number_type(function)

@@ -13,6 +13,7 @@ from types import ModuleType
 
 import numpy as np
 
+from loopwright.frontend.object_class import decides_truth
 from loopwright.frontend.values import (
     Array,
     ArrayLike,
@@ -73,6 +74,8 @@ def truth(value: Value | None) -> bool | None:
             return False
         case Fixed(value=str() as text):
             return bool(text)
+        case Items(kind=kind) if decides_truth(kind):
+            return None
         case Items(items=items):
             return bool(items)
         case _:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import dataclasses
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from types import FunctionType
@@ -52,6 +53,12 @@ def _sparse(kind: type) -> ObjectClass | None:
         return None
     fields = _OF_SPARSE[kind.__name__.startswith("coo_")]
     return ObjectClass(fields, frozenset(), set(), {}, {}, {}, getattr)
+
+
+def decides_truth(kind: type | None) -> bool:
+    """Whether objects of a class, of those that have only fields, say themselves whether they are true."""
+    has_only_fields = kind is not None and (dataclasses.is_dataclass(kind) or class_of(kind) is not None)
+    return has_only_fields and (hasattr(kind, "__bool__") or hasattr(kind, "__len__"))
 
 
 def attributes_assigned(trees: Iterable[ast.FunctionDef]) -> frozenset[str]:

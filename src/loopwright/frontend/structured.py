@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from loopwright.errors import ArgumentValueError
+from loopwright.frontend.changing_methods import is_changed_by_method
 from loopwright.frontend.generator_state import STATE, is_generator, state_of
-from loopwright.frontend.object_class import class_of
+from loopwright.frontend.object_class import ObjectClass, class_of
 from loopwright.frontend.packed import Packed, arrays_of, packed, shares_memory
 from loopwright.frontend.parse import parameters_of
 from loopwright.frontend.written import written_parameters
@@ -160,18 +161,29 @@ def expanded(source: Source, structures: Mapping[str, Structure]) -> Source:
         structure = structures.get(parameter.name)
         names = list(_names(parameter.name, structure))
         parameters += [replace(parameter, name=name, has_default=False, default=None) for name in names]
-        if parameter.name in is_written or _changes_unseen(structure):
+        if parameter.name in is_written or _changes_unseen(source, parameter.name, structure):
             written.update(names)
     return replace(source, parameters=tuple(parameters), written=frozenset(written), structures=dict(structures))
 
 
-def _changes_unseen(structure: Structure) -> bool:
+def _changes_unseen(source: Source, name: str, structure: Structure) -> bool:
     """Whether what an argument holds may change in a way that the text of a function does not tell: by its methods."""
     if not isinstance(structure, Held):
         return False
+    if structure.names == STATE:
+        return True
     known = class_of(structure.kind)
-    is_object = structure.names == STATE or (known is not None and bool(known.methods))
-    return is_object or any(map(_changes_unseen, structure.parts))
+    if known is not None and known.methods:
+        return is_changed_by_method(source.definition.tree, name, list(_classes(structure)))
+    return any(_changes_unseen(source, name, part) for part in structure.parts)
+
+
+def _classes(structure: Structure) -> Iterator[ObjectClass]:
+    if isinstance(structure, Held):
+        if (known := class_of(structure.kind)) is not None:
+            yield known
+        for part in structure.parts:
+            yield from _classes(part)
 
 
 def _names(name: str, structure: Structure) -> Iterator[str]:
