@@ -446,3 +446,23 @@ def test_python_numbers_adapt_to_a_signature() -> None:
             scaled(2.0, wrong, a)
     assert sum_of(a, 2).dtype == np.float32 and sum_of(a, 2).tolist() == [2.0, 3.0, 4.0]
     assert sum_of(a, 0.5).dtype == np.float64 and sum_of(1, 2) == 3.0
+
+
+@vectorize(["f8(f8, f8, f8, f8, f8, f8, f8, f8, f8, f8)"])
+def of_ten(a, b, c, d, e, f, g, h, i, j):  # type: ignore[no-untyped-def]
+    return a + 2 * b + 3 * c + 4 * d + 5 * e + 6 * f + 7 * g + 8 * h + 9 * i + 10 * j
+
+
+@guvectorize(["f8[:], f8, f8, f8, f8, f8, f8, f8, f8, f8[:]"], "(n),(),(),(),(),(),(),(),()->(n)")
+def ten_items(x, a, b, c, d, e, f, g, h, out):  # type: ignore[no-untyped-def]
+    for k in range(len(x)):
+        out[k] = x[k] * a - b + c * d - e + f * g - h
+
+
+def test_more_operands_than_loops_are_written_for() -> None:
+    rows = [np.arange(3.0) * k for k in range(10)]
+    assert np.array_equal(of_ten(*rows), of_ten.py_func(*rows))
+    x, given, expected = np.arange(4.0), [float(k) for k in range(8)], np.zeros(4)
+    ten_items.py_func(x, *given, expected)
+    assert np.array_equal(ten_items(x, *given), expected)
+    assert ten_items(np.ones((2, 4)), *given).shape == (2, 4)
