@@ -184,7 +184,8 @@ def test_a_vectorized_function_broadcasts_and_gives_what_its_python_does(operand
 
 def test_signatures_say_the_types_of_operands_and_results() -> None:
     single = np.ones(3, np.float32)
-    assert product(single, single).dtype == np.float32 and product(single, 2.0).dtype == np.float64
+    assert product(single, single).dtype == np.float32 and product(single, 2.0).dtype == np.float32
+    assert product(single, np.float64(2.0)).dtype == np.float64
     assert product(2, 3) == 6.0 and isinstance(product(2, 3), np.float64)
     with pytest.raises(TypeError, match="product has no signature for complex128"):
         product(1j, 2.0)
@@ -323,11 +324,8 @@ def test_a_name_without_a_meaning_says_what_to_do(name: str) -> None:
 def test_imports_of_such_names_say_it_too() -> None:
     with pytest.raises(ImportError, match="has no 'cuda': a kernel of plain loops runs on a GPU"):
         from loopwright.numba import cuda  # noqa: F401
-    with pytest.raises(ImportError, match="has no 'jitclass': instead of a jitclass"):
-        from loopwright.numba import jitclass  # noqa: F401
-    for module in ("experimental", "cuda"):
-        with pytest.raises(ImportError, match=f"has no '{module}': "):
-            importlib.import_module(f"loopwright.numba.{module}")
+    with pytest.raises(ImportError, match="has no 'cuda': "):
+        importlib.import_module("loopwright.numba.cuda")
 
 
 @nb.njit
@@ -424,3 +422,47 @@ def test_types_and_errors_are_found_in_core_too() -> None:
     assert (
         types.int64 is nb.int64 and float64 is nb.float64 and errors.TypingError is TypingError is nb.errors.TypingError
     )
+
+
+@guvectorize(["f8, u2, f4[:], f4[:]"], "(),(),(n)->(n)", nopython=True)
+def scaled(by: object, place: object, a: object, out: object) -> None:
+    for i in range(len(a)):
+        out[i] = by * a[i] + a[place]
+
+
+@vectorize(["f4(f4, u2)", "f8(f8, f8)"])
+def sum_of(a: object, b: object) -> object:
+    return a + b
+
+
+def test_python_numbers_adapt_to_a_signature() -> None:
+    a = np.arange(3.0, dtype=np.float32)
+    for by, place in ((2.0, 1), (2, np.uint16(1)), (np.float32(2.0), 1)):
+        assert scaled(by, place, a).tolist() == [1.0, 3.0, 5.0]
+    with pytest.raises(OverflowError, match="70000"):
+        scaled(2.0, 70000, a)
+    for wrong in (np.int64(1), np.array([1]), 1.0):
+        with pytest.raises(TypeError, match="no signature"):
+            scaled(2.0, wrong, a)
+    assert sum_of(a, 2).dtype == np.float32 and sum_of(a, 2).tolist() == [2.0, 3.0, 4.0]
+    assert sum_of(a, 0.5).dtype == np.float64 and sum_of(1, 2) == 3.0
+
+
+@vectorize(["f8(f8, f8, f8, f8, f8, f8, f8, f8, f8, f8)"])
+def of_ten(a, b, c, d, e, f, g, h, i, j):  # type: ignore[no-untyped-def]
+    return a + 2 * b + 3 * c + 4 * d + 5 * e + 6 * f + 7 * g + 8 * h + 9 * i + 10 * j
+
+
+@guvectorize(["f8[:], f8, f8, f8, f8, f8, f8, f8, f8, f8[:]"], "(n),(),(),(),(),(),(),(),()->(n)")
+def ten_items(x, a, b, c, d, e, f, g, h, out):  # type: ignore[no-untyped-def]
+    for k in range(len(x)):
+        out[k] = x[k] * a - b + c * d - e + f * g - h
+
+
+def test_more_operands_than_loops_are_written_for() -> None:
+    rows = [np.arange(3.0) * k for k in range(10)]
+    assert np.array_equal(of_ten(*rows), of_ten.py_func(*rows))
+    x, given, expected = np.arange(4.0), [float(k) for k in range(8)], np.zeros(4)
+    ten_items.py_func(x, *given, expected)
+    assert np.array_equal(ten_items(x, *given), expected)
+    assert ten_items(np.ones((2, 4)), *given).shape == (2, 4)

@@ -87,6 +87,11 @@ class KernelError(LoopwrightError):
         return describe("KernelError", self.what, self.at, self.why, self.remedy)
 
 
+class FieldError(KernelError):
+    """A field that was taken for a number that stays is assigned. Its class has noted that: the same call, made once
+    more, hands over the place where the number is."""
+
+
 class PlanError(LoopwrightError, ValueError):
     """A plan that was asked for cannot be run: it leaves out iterations, has some twice, or names a device that takes
     no part.

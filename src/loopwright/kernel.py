@@ -16,7 +16,7 @@ from loopwright.choice.experience import KernelExperience
 from loopwright.config import CURRENT, Config, KernelOptions, changed, current
 from loopwright.deferred import deferred
 from loopwright.devices.base import Own
-from loopwright.errors import ArgumentTypeError, KernelError, describe
+from loopwright.errors import ArgumentTypeError, FieldError, KernelError, describe
 from loopwright.frontend.capture import Source, capture, capture_helper
 from loopwright.ir.signature import Shape, Signature
 from loopwright.ir.variant import Compilation
@@ -244,6 +244,8 @@ class LoopKernel(_Called):
 
     def _after(self, error: Exception) -> Exception | Callable[..., object]:
         """What is raised in the place of an error, or what makes the call after all."""
+        if isinstance(error, FieldError):  # for who has the objects, and not their fields, it is another call now
+            return error if self._source.structures else self._called
         return self._with_hidden(error.hidden) if isinstance(error, hidden.NeededError) else tracebacks.for_user(error)
 
     def _own_options(self) -> Own | None:

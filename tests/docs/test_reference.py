@@ -62,7 +62,7 @@ WITH_EXAMPLES = [
     tunable, lw.distributed_array, lw.PlanError,
     lw.KernelError, lw.ArgumentTypeError, lw.ArgumentValueError, lw.BoundsError, lw.ScheduleError,
     lw.random.bits, lw.random.integers, lw.random.normal, lw.random.uniform,
-    loopwright.numba.njit, loopwright.numba.vectorize, loopwright.numba.guvectorize,
+    loopwright.numba.njit, loopwright.numba.vectorize, loopwright.numba.guvectorize, loopwright.numba.jitclass,
 ]  # fmt: skip
 
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
+import loopwright as lw
+from frontend.judge import define, same
 from frontend.numpy_table import expressions, judge
 
 EXPRESSIONS = """
@@ -27,3 +30,11 @@ np.rot90(m, k=3); np.take(c3, p2, axis=2); np.repeat(a, i)
 @pytest.mark.parametrize("text", expressions(EXPRESSIONS))
 def test_as_numpy(text):
     judge(text)
+
+
+def test_several_places_of_a_partition():
+    function = define("def f(a, k):\n    return np.partition(a, k)[k], a[np.argpartition(a, k)[k]]\n")
+    for places in (np.array([0, 3]), np.array([2]), np.array([-1, 1]), 1):
+        same(function, np.array([3.0, 1.0, 2.0, 5.0]), places)
+    with pytest.raises(ValueError, match="kth is out of bounds"):
+        lw.kernel(function)(np.arange(4.0), np.array([0, 4]))

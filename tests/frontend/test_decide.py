@@ -7,7 +7,7 @@ import ast
 import numpy as np
 import pytest
 
-from frontend.judge import define, kernel_of, lowered, same
+from frontend.judge import define, kernel_of, lowered, refusal, same
 from loopwright.frontend.decide import decide
 from loopwright.frontend.values import Fixed, Items, Literal, Number
 from loopwright.ir.nodes import If, Var
@@ -86,3 +86,17 @@ def test_is_true():
     for x in (True, False, 1, 0.0):
         same(define("def f(x):\n    return x is True, x is not False, (x > 0) is True\n"), x)
     same(define("def f(a):\n    return a[0] is True, a is False, (a[0] > 1) is not True\n"), np.array([True, False]))
+
+
+def largest(a):
+    if hasattr(a, "max"):
+        return a.max()
+    return a, hasattr(a, "real"), hasattr((a, a), "index"), hasattr(a, "no_such_name")
+
+
+def test_hasattr():
+    same(largest, np.arange(3.0))
+    same(largest, np.float64(2.0))
+    same(largest, 3)
+    same(largest, 2.5)
+    assert "known at compile time" in refusal(define("def f(a, n):\n    return hasattr(a, n)\n"), np.ones(2), 1)

@@ -75,6 +75,31 @@ def test_matrices_that_have_no_answer(text):
         lw.kernel(function)(np.eye(3))
 
 
+OBLONG = ["np.linalg.inv(a)", "np.linalg.det(a)", "np.linalg.cholesky(a)", "np.linalg.solve(a, a)"]
+
+
+@pytest.mark.parametrize("text", OBLONG)
+@pytest.mark.parametrize("shape", [(2, 3), (3, 2)])
+def test_a_matrix_that_is_not_square(text, shape):
+    function = define(f"def f(a):\n    return {text}\n")
+    with pytest.raises(np.linalg.LinAlgError, match="must be square"):
+        lw.kernel(function)(np.ones(shape))
+
+
+@pytest.mark.parametrize("shape", [(4,), (2,), (4, 2), (2, 2)])
+def test_as_many_equations_as_right_sides(shape):
+    function = define("def f(a, b):\n    return np.linalg.solve(a, b)\n")
+    with pytest.raises(ValueError, match="mismatch in its core dimension"):
+        lw.kernel(function)(np.eye(3), np.ones(shape))
+
+
+def test_no_equations():
+    function = define("def f(a, b):\n    return np.linalg.solve(a, b), np.linalg.inv(a), np.linalg.cholesky(a)\n")
+    same(function, np.zeros((0, 0)), np.zeros(0))
+    same(function, np.zeros((0, 0)), np.zeros((0, 2)))
+    same(define("def f(a):\n    return np.linalg.cholesky(a)\n"), np.eye(2, dtype=np.float32) * 4)
+
+
 SIZES = [
     "np.cumsum(a)", "np.diff(a)", "np.sort(a)", "np.argsort(a)", "np.unique(a)", "np.searchsorted(a, 1.0)",
     "np.roll(a, 3)", "np.repeat(a, 3)", "np.flip(a) + 0", "np.array_equal(a, a)", "np.append(a, 1.0)",

@@ -151,3 +151,35 @@ def test_defaults_that_hold_others():
     for _ in range(2):
         assert with_defaults(x) == with_defaults.py_func(x) == (8.0, 2j)
     assert with_defaults(x, turn=1.0) == (8.0, 2.0)
+
+
+def of_rows(matrix, x):
+    total = np.zeros(matrix.shape[0])
+    for i in range(matrix.shape[0]):
+        for k in range(matrix.indptr[i], matrix.indptr[i + 1]):
+            total[i] += matrix.data[k] * x[matrix.indices[k]]
+    return total
+
+
+def scaled_triples(matrix, by):
+    for k in range(len(matrix.data)):
+        matrix.data[k] *= by * (matrix.row[k] + matrix.col[k])
+    return matrix.shape
+
+
+def sum_of_all(matrix):
+    return matrix.sum()
+
+
+def test_sparse_matrices():
+    sparse = pytest.importorskip("scipy.sparse")
+    matrix = sparse.random(5, 3, 0.5, format="csr", random_state=1)
+    matrix.data.flags.writeable = False
+    x = np.arange(3.0)
+    assert np.allclose(lw.kernel(of_rows)(matrix, x), matrix @ x)
+    assert np.allclose(lw.kernel(of_rows)(matrix[1:3], x), matrix[1:3] @ x)
+    triples, ours = matrix.tocoo().copy(), matrix.tocoo().copy()
+    assert lw.kernel(scaled_triples)(ours, 2.0) == scaled_triples(triples, 2.0) == (5, 3)
+    assert np.array_equal(ours.toarray(), triples.toarray())
+    with pytest.raises(lw.KernelError, match=r"'.sum' of an object of the class 'csr_matrix' is outside"):
+        lw.kernel(sum_of_all)(matrix)

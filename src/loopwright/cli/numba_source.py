@@ -13,10 +13,13 @@ from loopwright.frontend.refusals import NUMPY as REFUSED_OF_LINALG
 from loopwright.frontend.refusals import WHEREVER_IT_STANDS, assigns_outside
 from loopwright.numba.absent import ABSENT, instead_of
 
-_COMPILES = ("njit", "jit", "vectorize", "guvectorize")
+_COMPILES = (
+    "njit", "jit", "vectorize", "guvectorize", "jitclass", "experimental.jitclass", "extending.register_jitable"
+)  # fmt: skip
 _MOVED = {"numba.core.types": "numba.types", "numba.core.errors": "numba.errors", "numba.core": "numba"}
 _HERE = (
-    "numba", "numba.types", "numba.typed", "numba.errors", "numba.extending", "numba.cpython.unsafe.tuple"
+    "numba", "numba.types", "numba.typed", "numba.errors", "numba.extending", "numba.experimental",
+    "numba.cpython.unsafe.tuple"
 )  # fmt: skip
 _Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
@@ -82,7 +85,7 @@ class NumbaSource:
 
     def _decorated(self, node: _Definition, decorator: str) -> Decorated:
         short = decorator.removeprefix("numba.")
-        if short in _COMPILES or short == "extending.register_jitable":
+        if short in _COMPILES:
             refusals = tuple(sorted(self._refusals(node), key=lambda one: one.line))
         else:
             refusals = (TextRefusal(node.lineno, f"@{short} means nothing here", _instead(short)),)

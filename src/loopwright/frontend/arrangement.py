@@ -335,14 +335,16 @@ def _copyto(dst: Any, src: Any) -> None:
 
 
 def _partition(a: Any, kth: Any) -> Any:
-    if kth >= a.shape[-1] or kth < -a.shape[-1]:
-        raise ValueError("kth is out of bounds")
+    for k in np.atleast_1d(kth):
+        if k >= a.shape[-1] or k < -a.shape[-1]:
+            raise ValueError("kth is out of bounds")
     return np.sort(a)
 
 
 def _argpartition(a: Any, kth: Any) -> Any:
-    if kth >= a.shape[-1] or kth < -a.shape[-1]:
-        raise ValueError("kth is out of bounds")
+    for k in np.atleast_1d(kth):
+        if k >= a.shape[-1] or k < -a.shape[-1]:
+            raise ValueError("kth is out of bounds")
     return np.argsort(a)
 
 

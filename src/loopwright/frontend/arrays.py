@@ -154,6 +154,14 @@ def field_array(cx: Context, records: Records, name: str, at: ast.expr) -> Array
     raise cx.error(at, f"'{records.name}' has no field {name!r} that can be used", f"there are {names or 'none'}")
 
 
+def place_of_field(cx: Context, base: Value, target: ast.Attribute) -> Array | View:
+    """`records.name`, to be assigned to. Raises KernelError for attributes of anything else."""
+    if not isinstance(base, Records):
+        raise cx.error(target, f"an attribute of {describe(base)} cannot be assigned",
+                       remedy="write into the elements of an array")  # fmt: skip
+    return field_array(cx, base, target.attr, target)
+
+
 def _row(cx: Context, plane: View, records: Records, at: ast.expr) -> Array | View:
     """What the indices of records leave of a field that is part of an array."""
     found = plane

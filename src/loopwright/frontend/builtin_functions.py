@@ -11,7 +11,7 @@ from loopwright.frontend.arguments import Arguments
 from loopwright.frontend.characters import character_of, code_of, is_text, size_of_text
 from loopwright.frontend.context import Context
 from loopwright.frontend.convert import as_index, checked_float_to_int, convert, count_of, literal, truth
-from loopwright.frontend.decide import class_of, is_instance
+from loopwright.frontend.decide import class_of, has_attribute, is_instance
 from loopwright.frontend.elementwise import map_elements
 from loopwright.frontend.operators import binary_operation
 from loopwright.frontend.renaming import trips
@@ -152,6 +152,16 @@ def _isinstance(cx: Context, call: Arguments) -> Value:
     return Literal(known)
 
 
+def _hasattr(cx: Context, call: Arguments) -> Value:
+    call.expect(cx, 2)
+    value, name = call.values
+    known = has_attribute(value, name.value) if isinstance(name, Fixed) and isinstance(name.value, str) else None
+    if known is None:
+        raise cx.error(call.node, "what this has is not known at compile time", f"hasattr() of {describe(value)}",
+                       "ask for a name, written as a text, of a number, a tuple, a list or an array")  # fmt: skip
+    return Literal(known)
+
+
 def _len(cx: Context, call: Arguments) -> Value:
     call.expect(cx, 1)
     match call.values[0]:
@@ -176,4 +186,5 @@ def _len(cx: Context, call: Arguments) -> Value:
 BUILTINS: dict[object, Handler] = {
     abs: _abs, int: _int, float: _float, bool: _bool, divmod: _divmod,
     pow: _pow, len: _len, ord: code_of, chr: character_of, type: _type, isinstance: _isinstance,
+    hasattr: _hasattr,
 }  # fmt: skip

@@ -39,6 +39,7 @@ from loopwright.frontend.masked_reductions import reduction_of_chosen
 from loopwright.frontend.math_functions import MATH
 from loopwright.frontend.named_tuples import is_named_tuple, is_tuple_class, named_tuple, refuse_object, replaced
 from loopwright.frontend.numpy_functions import NUMPY, as_ufunc_takes, number_method, type_call
+from loopwright.frontend.object_class import ObjectClass, class_of
 from loopwright.frontend.operands import kept, operands
 from loopwright.frontend.printing import print_call
 from loopwright.frontend.products import outer_of
@@ -120,6 +121,8 @@ def call(cx: Context, node: ast.Call) -> Value:
             return method_of_table(cx, owner, _arguments(cx, node, name))
         if isinstance(owner, Items) and owner.names == STATE:
             return generators.draw(cx, owner, _arguments(cx, node, name))
+        if isinstance(owner, Items) and (known := class_of(owner.kind)) is not None:
+            return _method_of_object(cx, owner, known, _arguments(cx, node, name))
         if isinstance(owner, Items) and name == "_replace" and is_tuple_class(owner.kind):
             return replaced(cx, owner, _arguments(cx, node, name))
         if isinstance(owner, Records) and name == "copy" and owner.shape and not node.args and not node.keywords:
@@ -134,6 +137,17 @@ def call(cx: Context, node: ast.Call) -> Value:
     if isinstance(callee, Fixed) and (read := _read_here(cx, callee.value, node, name)) is not None:
         return read
     return _apply(cx, callee, _arguments(cx, node, name))
+
+
+def _method_of_object(cx: Context, owner: Items, known: ObjectClass, call: Arguments) -> Value:
+    if call.name in known.methods:
+        if any(frame.source.function is known.methods[call.name] for frame in cx.active):
+            raise cx.error(call.node, f"'{call.name}' calls itself", "a method that does is outside the language",
+                           "write a loop, or a function with `def` outside the class")  # fmt: skip
+        return inline_function(cx, known.methods[call.name], replace(call, values=(owner, *call.values)))
+    if call.name in known.static:
+        return inline_function(cx, known.static[call.name], call)
+    raise cx.error(call.node, f"'.{call.name}' of {describe(owner)} is outside the language")
 
 
 def _read_here(cx: Context, function: Any, node: ast.Call, name: str) -> Value | None:
@@ -344,6 +358,10 @@ def _call_fixed(cx: Context, function: object, call: Arguments) -> Value:
         return inline_function(cx, written, from_the_front(cx, written, _with_arrays(cx, written, call)))
     if isinstance(function, np.ufunc):
         return ufunc_of(cx, function, call)
+    if isinstance(function, type) and class_of(function) is not None:
+        raise cx.error(call.node, f"an object of the class '{function.__name__}' cannot be made here",
+                       "a kernel makes numbers, arrays and tuples of them",
+                       "make it before the call, and pass it")  # fmt: skip
     if is_named_tuple(function):
         return named_tuple(cx, function, call)
     kind = number_type(function)

@@ -12,6 +12,7 @@ import numpy as np
 
 from loopwright.frontend.complex_pairs import is_nonzero, to_complex
 from loopwright.frontend.context import Context
+from loopwright.frontend.object_class import decides_truth
 from loopwright.frontend.promote import NumberType
 from loopwright.frontend.values import (
     Array,
@@ -184,6 +185,9 @@ def as_index(cx: Context, value: Value, node: ast.AST, what: str = "an index") -
 
 def truth(cx: Context, value: Value, node: ast.AST) -> bool | Expr:
     """The truth value of a number or of a sequence: known now, or a bool expression."""
+    if isinstance(value, Items) and decides_truth(value.kind):
+        raise cx.error(node, f"whether {describe(value)} is true is outside the language",
+                       "its class has a method that says it", "ask for what the method looks at")  # fmt: skip
     if isinstance(value, Items | Keyed):
         return bool(value.items)
     if isinstance(value, ListValue):

@@ -13,6 +13,7 @@ from types import ModuleType
 
 import numpy as np
 
+from loopwright.frontend.object_class import decides_truth
 from loopwright.frontend.values import (
     Array,
     ArrayLike,
@@ -73,6 +74,8 @@ def truth(value: Value | None) -> bool | None:
             return False
         case Fixed(value=str() as text):
             return bool(text)
+        case Items(kind=kind) if decides_truth(kind):
+            return None
         case Items(items=items):
             return bool(items)
         case _:
@@ -96,6 +99,9 @@ def _value(node: ast.expr, lookup: Lookup) -> Value | None:
         case ast.Call(func=ast.Name(id="isinstance"), args=[ast.Name(id=name), kinds]):
             is_one = is_instance(lookup(name), _kinds(kinds, lookup))
             return None if is_one is None else Literal(is_one)
+        case ast.Call(func=ast.Name(id="hasattr"), args=[ast.Name(id=name), ast.Constant(value=str() as attribute)]):
+            has_it = has_attribute(lookup(name), attribute)
+            return None if has_it is None else Literal(has_it)
         case ast.Call(func=ast.Attribute(value=ast.Name(id="np"), attr="ndim"), args=[ast.Name(id=name)]):
             return _rank(lookup(name))
         case ast.Tuple(elts=parts) | ast.List(elts=parts):
@@ -131,6 +137,14 @@ def is_instance(value: Value | None, kinds: Value | None) -> bool | None:
     own = class_of(value)
     is_class = isinstance(kinds, Fixed) and isinstance(kinds.value, type)
     return issubclass(own, kinds.value) if own is not None and is_class else None  # type: ignore[union-attr,arg-type]
+
+
+def has_attribute(value: Value | None, name: str) -> bool | None:
+    """`hasattr(value, name)` of a number, an array, a tuple or a list; None where it is not known now."""
+    own = class_of(value)
+    if own is None or isinstance(value, Fixed):
+        return None
+    return hasattr(own, name) or (isinstance(value, Items) and name in value.names)
 
 
 def class_of(value: Value | None) -> type | None:

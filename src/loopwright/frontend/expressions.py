@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from loopwright.deferred import deferred
-from loopwright.frontend import arrays, grids, operators
+from loopwright.frontend import arrays, grids, objects, operators
 from loopwright.frontend.array_parts import part_of
 from loopwright.frontend.calls import call
 from loopwright.frontend.characters import character_at, part_of_text, text_of
 from loopwright.frontend.comparisons import comparisons
 from loopwright.frontend.context import Context
 from loopwright.frontend.elementwise import binary, kept_array, map_elements
+from loopwright.frontend.inline import run_written
 from loopwright.frontend.iteration import comprehension, item_of_range
 from loopwright.frontend.keyed import is_keyed, item_of, keyed_literal
 from loopwright.frontend.lazy import conditional, logical
@@ -27,6 +28,7 @@ from loopwright.frontend.lists import index_list, new_list
 from loopwright.frontend.manipulation import reshaped, transpose
 from loopwright.frontend.named_tuples import refuse_object
 from loopwright.frontend.numpy_functions import limit
+from loopwright.frontend.object_class import class_of
 from loopwright.frontend.operands import kept, operands
 from loopwright.frontend.products import product_of
 from loopwright.frontend.record_arrays import has_parts, part_of_records
@@ -301,7 +303,9 @@ def _attribute(cx: Context, node: ast.Attribute, base: Value) -> Value:
         case SliceIndex(lower=lower, upper=upper, step=step) if node.attr in _OF_RANGES:
             return (lower, upper, step)[_OF_RANGES.index(node.attr)] or Fixed(None)
         case Items(names=names) if node.attr in names:
-            return base.items[names.index(node.attr)]
+            return objects.field_value(cx, base, node.attr, node)
+        case Items(kind=kind) if (made := class_of(kind)) is not None and node.attr in made.properties:
+            return run_written(cx, made.properties[node.attr], (base,), node)
         case Literal() if (member := _member_of(cx, node.value)) is not None and node.attr in ("value", "name"):
             return from_object(getattr(member, node.attr))
         case Number(weak=False) if node.attr == "dtype":

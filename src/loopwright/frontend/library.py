@@ -313,7 +313,19 @@ def _substituted(a: Any, b: Any) -> None:
             b[i, j] /= a[i, i]
 
 
+def _refuse_oblong(a: Any) -> None:
+    if a.shape[0] != a.shape[1]:
+        raise np.linalg.LinAlgError("Last 2 dimensions of the array must be square")
+
+
+def _refuse_other_size(a: Any, b: Any) -> None:
+    _refuse_oblong(a)
+    if a.shape[0] != b.shape[0]:
+        raise ValueError("solve: Input operand 1 has a mismatch in its core dimension 0")
+
+
 def _solve(a: Any, b: Any) -> Any:
+    _refuse_other_size(a, b)
     kind = (a[:1, :1] * b[:1, :1] * 0.5).dtype
     lower, result = a.astype(kind), b.astype(kind)
     if _eliminated(lower, result) == 0.0:
@@ -323,7 +335,8 @@ def _solve(a: Any, b: Any) -> Any:
 
 
 def _solve_vector(a: Any, b: Any) -> Any:
-    kind = (a[:1, 0] * b[:1] * 0.5).dtype
+    _refuse_other_size(a, b)
+    kind = (a[:1, :1] * b[:1] * 0.5).dtype
     lower, right = a.astype(kind), np.empty((len(b), 1), kind)
     right[:, 0] = b
     if _eliminated(lower, right) == 0.0:
@@ -333,6 +346,7 @@ def _solve_vector(a: Any, b: Any) -> Any:
 
 
 def _inverse(a: Any) -> Any:
+    _refuse_oblong(a)
     kind = (a[:1, :1] * 0.5).dtype
     lower, result = a.astype(kind), np.eye(a.shape[0], dtype=kind)
     if _eliminated(lower, result) == 0.0:
@@ -342,6 +356,7 @@ def _inverse(a: Any) -> Any:
 
 
 def _determinant(a: Any) -> Any:
+    _refuse_oblong(a)
     kind = (a[:1, :1] * 0.5).dtype
     lower, nothing = a.astype(kind), np.zeros((a.shape[0], 1), kind)
     result = _eliminated(lower, nothing)
@@ -352,8 +367,9 @@ def _determinant(a: Any) -> Any:
 
 
 def _cholesky(a: Any) -> Any:
+    _refuse_oblong(a)
     n = a.shape[0]
-    lower = np.zeros((n, n))
+    lower = np.zeros((n, n), (a[:1, :1] * 0.5).dtype)
     for i in range(n):
         for j in range(i + 1):
             lower[i, j] = a[i, j]

@@ -11,6 +11,7 @@ from loopwright.errors import class_named, name_of_class
 from loopwright.frontend.arguments import Arguments
 from loopwright.frontend.context import Context
 from loopwright.frontend.infer import Key
+from loopwright.frontend.object_class import class_of
 from loopwright.frontend.values import Items, Value, from_object
 
 
@@ -76,9 +77,23 @@ def fields_of(kind: type) -> tuple[str, ...]:
 def refuse_object(cx: Context, value: Value, node: ast.AST) -> None:
     """Raise KernelError for an object of a dataclass where Python wants a tuple, a number or the like."""
     kind = value.kind if isinstance(value, Items) else None
-    if kind is not None and dataclasses.is_dataclass(kind):
+    if kind is not None and _has_only_fields(kind):
         raise cx.error(node, f"an object of the class '{kind.__name__}' is no tuple", "it only has its fields",
                        "name them: x.field")  # fmt: skip
+
+
+def note_class_of_name(cx: Context, key: Key, kind: type | None, name: str, node: ast.AST) -> None:
+    """Note the class of the tuples that a variable stands for. Raises KernelError where it was another one, and for an
+    object whose fields change: a variable would have a copy of them."""
+    if class_of(kind) is not None:
+        what, why = f"'{name}' stands for one object or another", "which one it is must be known at compile time"
+        raise cx.error(node, what, why, "use a name for each, or read their fields first")
+    if cx.session.named.setdefault(key, kind) is not kind:
+        raise cx.error(node, f"'{name}' is a tuple of another class elsewhere", remedy="use another name")
+
+
+def _has_only_fields(kind: type) -> bool:
+    return dataclasses.is_dataclass(kind) or class_of(kind) is not None
 
 
 def objects_differ(cx: Context, op: ast.cmpop, left: Value, right: Value, node: ast.AST) -> bool:
@@ -88,11 +103,11 @@ def objects_differ(cx: Context, op: ast.cmpop, left: Value, right: Value, node: 
         refuse_object(cx, right, node)
         return False
     kinds = [one.kind if isinstance(one, Items) else None for one in (left, right)]
-    known = next((one for one in kinds if one is not None and dataclasses.is_dataclass(one)), None)
+    known = next((one for one in kinds if one is not None and _has_only_fields(one)), None)
     if known is None:
         return False
-    is_equality = isinstance(op, ast.Eq | ast.NotEq)
-    if kinds[0] is kinds[1] and _compares(known, "__eq__" if is_equality else "__lt__"):
+    is_equality = isinstance(op, ast.Eq | ast.NotEq) and class_of(known) is None
+    if class_of(known) is None and kinds[0] is kinds[1] and _compares(known, "__eq__" if is_equality else "__lt__"):
         return False
     if is_equality and kinds[0] is not kinds[1] and all(one is None or _compares(one, "__eq__") for one in kinds):
         return True
@@ -120,6 +135,9 @@ def of_class(items: tuple[Value, ...], kind: type | None, is_list: bool = False)
 def known_name(cx: Context, kind: type, node: ast.AST) -> str:
     """The name by which whoever returns such an object finds its class. Raises KernelError where there is none."""
     name = name_of_class(kind)
+    if class_of(kind) is not None:
+        raise cx.error(node, f"an object of the class '{kind.__qualname__}' cannot be returned",
+                       remedy="return its fields: whoever has the object sees what changed")  # fmt: skip
     if class_named(name) is not kind:
         raise cx.error(
             node,

@@ -18,6 +18,7 @@ import numpy as np
 from loopwright.deferred import deferred
 from loopwright.errors import KernelError
 from loopwright.frontend.capture import Source, capture_helper
+from loopwright.frontend.object_class import class_of
 from loopwright.frontend.watched import Found, attribute_of
 from loopwright.ir.captured import ABSENT, CapturedConstant
 
@@ -242,6 +243,9 @@ class Outside:
         match one:
             case structured.Given(value):
                 return ("given", self._mark(value))
+            case structured.Held(parts, kind, names) if (known := class_of(kind)) is not None:
+                functions = (*sorted(known.changing), *map(self._mark, known.functions()))
+                return ("object", kind.__module__, kind.__qualname__, names, *map(self._structure, parts), *functions)
             case structured.Held(parts, kind, names):
                 return ("held", kind.__module__, kind.__qualname__, names, *map(self._structure, parts))
             case packed.Packed():
@@ -257,7 +261,9 @@ def given_values(structures: Iterable[Structure]) -> Iterator[object]:
         match one:
             case structured.Given(value):
                 yield value
-            case structured.Held(parts):
+            case structured.Held(parts, kind):
+                known = class_of(kind)
+                yield from () if known is None else known.functions()
                 yield from given_values(parts)
 
 

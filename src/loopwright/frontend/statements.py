@@ -38,6 +38,7 @@ from loopwright.frontend.manipulation import reshaped
 from loopwright.frontend.markers import MAKES
 from loopwright.frontend.masked import update_chosen, update_where
 from loopwright.frontend.named_tuples import refuse_object
+from loopwright.frontend.objects import field_place
 from loopwright.frontend.operands import keep, kept, operands, same_place
 from loopwright.frontend.raising import assert_statement, raise_statement
 from loopwright.frontend.record_arrays import assign_records, has_parts
@@ -276,7 +277,7 @@ def assign_to(cx: Context, target: ast.expr, value: Value, value_node: ast.expr)
             if part is not None:
                 assign_elements(cx, part, value, target, value_node)
                 return
-            place = _field_place(cx, target, base)
+            place = field_place(cx, base, target)
             if isinstance(place, View) or place.shape:
                 _store_field(cx, place, value, target, value_node)
                 return
@@ -433,13 +434,6 @@ def _part_of_complex(cx: Context, target: ast.Attribute, base: Value) -> View | 
     return as_view(part) if isinstance(part, Array) else part
 
 
-def _field_place(cx: Context, target: ast.Attribute, base: Value) -> Array | View:
-    if not isinstance(base, Records):
-        raise cx.error(target, f"an attribute of {describe(base)} cannot be assigned",
-                       remedy="write into the elements of an array")  # fmt: skip
-    return arrays.field_array(cx, base, target.attr, target)
-
-
 def _stored_number(cx: Context, place: Array, value: Value, target: ast.expr, value_node: ast.expr) -> Literal | Number:
     if place.shape:
         raise cx.error(
@@ -501,7 +495,7 @@ def _augmented(cx: Context, node: ast.AugAssign) -> None:
         base = cx.evaluate(target.value)
         if (part := _part_of_complex(cx, target, base)) is not None:
             return _augmented_part(cx, part, op, node)
-        place = _field_place(cx, target, base)
+        place = field_place(cx, base, target)
     if isinstance(place, View) or place.shape:
         return _augmented_part(cx, as_view(place) if isinstance(place, Array) else place, op, node)
     start = len(cx.body)

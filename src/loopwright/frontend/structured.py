@@ -17,7 +17,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from loopwright.errors import ArgumentValueError
+from loopwright.frontend.changing_methods import is_changed_by_method
 from loopwright.frontend.generator_state import STATE, is_generator, state_of
+from loopwright.frontend.object_class import ObjectClass, class_of
 from loopwright.frontend.packed import Packed, arrays_of, packed, shares_memory
 from loopwright.frontend.parse import parameters_of
 from loopwright.frontend.written import written_parameters
@@ -79,6 +81,9 @@ def structure_of(value: object) -> Structure:
             return Held((None, None), type(value), ("real", "imag"))
         case _ if (names := fields_in_planes(type(value))) is not None:
             return Held((None,) * len(names), type(value), names)
+        case _ if (known := class_of(type(value))) is not None:
+            parts = tuple(_field_of_object(known.read(value, name)) for name in known.fields)
+            return Held(parts, type(value), known.fields)
         case _ if dataclasses.is_dataclass(value) and not isinstance(value, type) and not hasattr(value, "dtype"):
             names = tuple(one.name for one in dataclasses.fields(value))
             return Held(tuple(structure_of(getattr(value, name)) for name in names), type(value), names)
@@ -88,6 +93,11 @@ def structure_of(value: object) -> Structure:
             return Held((None, None), type(value), STATE)
         case _:
             return None
+
+
+def _field_of_object(value: object) -> Structure:
+    """As of an argument, but a tuple of numbers is no constant: each object has others."""
+    return Held(tuple(map(_field_of_object, value)), tuple) if isinstance(value, tuple) else structure_of(value)
 
 
 def fields_in_planes(kind: type) -> tuple[str, ...] | None:
@@ -121,6 +131,9 @@ def leaves(value: object, structure: Structure) -> Iterator[object]:
     elif isinstance(structure, Held):
         for k, part in enumerate(structure.parts):
             key = structure.names[k] if structure.names else k
+            if (known := class_of(structure.kind)) is not None:
+                yield from leaves(known.read(value, str(key)), part)
+                continue
             has_fields = bool(structure.names) and structure.kind is not dict
             yield from leaves(getattr(value, str(key)) if has_fields else value[key], part)  # type: ignore[index]
 
@@ -131,7 +144,8 @@ def for_launcher(structure: Structure) -> tuple[object, ...] | None:
         return None
     if isinstance(structure, Given):
         return (structure.value,)
-    if isinstance(structure, Packed) or structure.kind in (list, dict) or structure.names == STATE:
+    is_object = not isinstance(structure, Packed) and class_of(structure.kind) is not None
+    if isinstance(structure, Packed) or structure.kind in (list, dict) or structure.names == STATE or is_object:
         raise ValueError("the launcher takes the items of tuples, and fields")
     return structure.kind, structure.names or None, tuple(map(for_launcher, structure.parts))
 
@@ -147,9 +161,29 @@ def expanded(source: Source, structures: Mapping[str, Structure]) -> Source:
         structure = structures.get(parameter.name)
         names = list(_names(parameter.name, structure))
         parameters += [replace(parameter, name=name, has_default=False, default=None) for name in names]
-        if parameter.name in is_written or (isinstance(structure, Held) and structure.names == STATE):
+        if parameter.name in is_written or _changes_unseen(source, parameter.name, structure):
             written.update(names)
     return replace(source, parameters=tuple(parameters), written=frozenset(written), structures=dict(structures))
+
+
+def _changes_unseen(source: Source, name: str, structure: Structure) -> bool:
+    """Whether what an argument holds may change in a way that the text of a function does not tell: by its methods."""
+    if not isinstance(structure, Held):
+        return False
+    if structure.names == STATE:
+        return True
+    known = class_of(structure.kind)
+    if known is not None and known.methods:
+        return is_changed_by_method(source.definition.tree, name, list(_classes(structure)))
+    return any(_changes_unseen(source, name, part) for part in structure.parts)
+
+
+def _classes(structure: Structure) -> Iterator[ObjectClass]:
+    if isinstance(structure, Held):
+        if (known := class_of(structure.kind)) is not None:
+            yield known
+        for part in structure.parts:
+            yield from _classes(part)
 
 
 def _names(name: str, structure: Structure) -> Iterator[str]:

@@ -14,6 +14,7 @@ from typing import Literal as Choice
 
 import numpy as np
 
+from loopwright.frontend.object_class import class_of
 from loopwright.frontend.promote import NumberType
 from loopwright.frontend.webs import Web
 from loopwright.ir.nodes import Const, Expr
@@ -345,6 +346,8 @@ def describe(value: Value) -> str:
             return "a dict" if is_dict else "a set"
         case Records():
             return f"a {len(value.shape)}-dimensional array of records" if value.shape else "a record"
+        case Items(kind=type() as of_fields) if class_of(of_fields) is not None:
+            return f"an object of the class '{of_fields.__name__}'"
         case Items(is_list=is_list):
             return "a list" if is_list else "a tuple"
         case Keyed():

@@ -19,7 +19,7 @@ from loopwright.frontend.exchanges import renamed_only
 from loopwright.frontend.global_arrays import global_array
 from loopwright.frontend.infer import ArrayKind, Key
 from loopwright.frontend.list_variables import kept_list, own_slice, store_list
-from loopwright.frontend.named_tuples import fields_of
+from loopwright.frontend.named_tuples import fields_of, note_class_of_name
 from loopwright.frontend.promote import NumberType
 from loopwright.frontend.renaming import of_the_caller
 from loopwright.frontend.sized_names import make_room, sized_name
@@ -274,8 +274,7 @@ def store_variable(cx: Context, key: Key, name: str, value: Value, node: ast.AST
             if cx.session.types.assign(key, len(items)) is None:
                 what = f"'{name}' is a tuple of {len(items)} here and something else elsewhere"
                 raise cx.error(node, what, remedy="use another name")
-            if cx.session.named.setdefault(key, value.kind) is not value.kind:
-                raise cx.error(node, f"'{name}' is a tuple of another class elsewhere", remedy="use another name")
+            note_class_of_name(cx, key, value.kind, name, node)
             if value.is_list:
                 cx.session.types.grown |= key not in cx.session.fixed_lists
                 cx.session.fixed_lists.add(key)

@@ -1,8 +1,6 @@
 """Numba's names, served by Loopwright: `from loopwright.numba import njit, prange` (docs/numba.md).
 
-Decorators take Numba's options, and each means what fits; what means nothing is said once. A name that has no meaning
-here raises, with a sentence on what to do instead.
-"""
+An option that means nothing is told once; a name that means nothing raises, with a sentence on what to do instead."""
 
 from __future__ import annotations
 
@@ -12,6 +10,7 @@ from typing import NoReturn
 from loopwright.frontend.markers import prange
 from loopwright.numba import errors, extending, typed, types
 from loopwright.numba.absent import instead_of
+from loopwright.numba.classes import jitclass
 from loopwright.numba.decorate import jit, njit
 from loopwright.numba.guvectorized import guvectorize
 from loopwright.numba.settings import (
@@ -115,6 +114,7 @@ __all__ = [
     "intc",
     "intp",
     "jit",
+    "jitclass",
     "literal_unroll",
     "literally",
     "long_",

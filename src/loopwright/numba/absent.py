@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-_CLASSES = "instead of a jitclass, pass its arrays and numbers: a named tuple or dataclass of them is one argument"
 ABSENT = {
     "cuda": "a kernel of plain loops runs on a GPU as it is: @lw.kernel(device='cuda') (docs/gpu.md)",
     "roc": "there is no code for such GPUs",
     "typeof": "types come from each call; an array's is a.dtype",
-    "experimental": _CLASSES,
-    "jitclass": _CLASSES,
     "objmode": "do what needs Python's objects before or after the call",
     "stencil": "write the loops, or slices: b[1:-1] = 0.5 * (a[2:] + a[:-2])",
     "cfunc": "call a kernel as a function; for C, `loopwright show --c` prints the code",

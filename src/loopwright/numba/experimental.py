@@ -1,5 +1,7 @@
-"""Numba's `experimental` means nothing here: importing it says what to do instead."""
+"""Numba's `experimental`, of which `jitclass` is all that programs use."""
 
-from loopwright.numba.absent import instead_of
+from __future__ import annotations
 
-raise ImportError(instead_of("experimental"))
+from loopwright.numba.classes import jitclass
+
+__all__ = ["jitclass"]

@@ -15,6 +15,7 @@ from loopwright.numba.operands import (
     AS_IT_IS,
     Kind,
     Passing,
+    as_arrays,
     axes_of,
     chosen_types,
     element_type,
@@ -55,7 +56,7 @@ class GuVectorized:
         self._plans: dict[tuple[Kind, ...], ItemPassing] = {}
 
     def __call__(self, *operands: Any, out: Any = None) -> Any:
-        inputs, given = list(map(np.asarray, operands[: len(self.inputs)])), operands[len(self.inputs) :]
+        inputs, given = as_arrays(operands[: len(self.inputs)], self.signatures), operands[len(self.inputs) :]
         if out is not None:
             given = out if isinstance(out, tuple) else (out,)
         if len(inputs) < len(self.inputs) or len(given) not in (0, len(self.outputs)):

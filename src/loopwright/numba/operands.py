@@ -17,6 +17,8 @@ from loopwright.numba.types import CallSignature, NumbaArray, NumbaType, ScalarT
 Operand = NDArray[Any]
 Plan = TypeVar("Plan")
 Kind = tuple[np.dtype[Any], tuple[int, ...]]
+_ADAPTS: dict[type, str] = {int: "iufc", float: "fc", complex: "c"}
+"""The kinds of types that a Python number takes on."""
 MOST_PLANS = 256
 """For each function: how operands of so many combinations of types and shapes are passed is remembered."""
 
@@ -52,6 +54,23 @@ def passing(kind: Kind, dtype: np.dtype[Any], whole: tuple[int, ...], shape: tup
         None if own_shape == shape else shape,
     )
     return AS_IT_IS if found == AS_IT_IS else found
+
+
+def as_arrays(operands: Sequence[Any], signatures: Sequence[CallSignature]) -> list[Operand]:
+    """Operands as arrays. A Python number beside others adapts to the first signature that takes these, as for NumPy's
+    own functions of elements. Raises OverflowError for a Python int that does not fit there."""
+    if not signatures or not any(type(one) in _ADAPTS for one in operands):
+        return list(map(np.asarray, operands))
+    if all(isinstance(one, bool | int | float | complex) and not isinstance(one, np.generic) for one in operands):
+        return list(map(np.asarray, operands))
+    adapts = [_ADAPTS.get(type(one), "") for one in operands]
+    for signature in signatures:
+        wanted = [element_type(kind).dtype for kind in signature.arguments[: len(operands)]]
+        if all(new.kind in to if to else np.can_cast(np.asarray(one).dtype, new, "safe")
+               for one, to, new in zip(operands, adapts, wanted, strict=False)):  # fmt: skip
+            types = (new if to else None for to, new in zip(adapts, wanted, strict=False))
+            return [np.asarray(one, dtype) for one, dtype in zip(operands, types, strict=False)]
+    return list(map(np.asarray, operands))
 
 
 def kinds_of(arrays: Sequence[Operand]) -> tuple[Kind, ...]:

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from loopwright.numba.many_operands import ALONG_MANY, each_of_many
+
 Function = Callable[..., Any]
 
 
@@ -133,13 +135,13 @@ def _along_eight(function: Function) -> Function:
 
 EACH: tuple[Callable[[Function], Function], ...] = (
     _each_of_one, _each_of_two, _each_of_three, _each_of_four,
-    _each_of_five, _each_of_six, _each_of_seven, _each_of_eight,
+    _each_of_five, _each_of_six, _each_of_seven, _each_of_eight, *[each_of_many] * len(ALONG_MANY),
 )  # fmt: skip
 """The elements of an array that a function gives for those of so many arrays, of one axis and the same length."""
 
 ALONG: tuple[Callable[[Function], Function], ...] = (
     _along_one, _along_two, _along_three, _along_four,
-    _along_five, _along_six, _along_seven, _along_eight,
+    _along_five, _along_six, _along_seven, _along_eight, *ALONG_MANY,
 )  # fmt: skip
 """Call a function with the items of so many arrays, one after the other."""
 MOST_OPERANDS = len(EACH)

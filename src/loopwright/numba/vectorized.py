@@ -20,6 +20,7 @@ from loopwright.numba.operands import (
     Kind,
     Operand,
     Passing,
+    as_arrays,
     chosen_types,
     kernel_around,
     kinds_of,
@@ -62,7 +63,7 @@ class Vectorized:
     def __call__(self, *operands: Any, out: Operand | None = None) -> Any:
         if len(operands) != self.nin:
             raise TypeError(f"{self.py_func.__name__} takes {self.nin} operands, and is given {len(operands)}")
-        arrays = [np.asarray(one) for one in operands]
+        arrays = as_arrays(operands, self.signatures)
         kinds = kinds_of(arrays)
         plan = self._plans.get(kinds) or self._planned(kinds)
         result = self._kernel(

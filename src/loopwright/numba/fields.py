@@ -1,0 +1,62 @@
+"""The fields of a `jitclass`: each has a type, which what is assigned gets. A number lies in an array of one element:
+code that has the array can change it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from loopwright.frontend.object_class import class_of
+from loopwright.numba.types import NumbaArray, NumbaType, ScalarType
+
+KEPT = "_loopwright_fields"
+_PLAIN = {np.dtype(kind) for kind in (np.bool_, np.int64, np.float64, np.complex128)}
+
+
+def kept(value: Any, name: str) -> Any:
+    """What a field of an object holds. A number always lies in an array of one element."""
+    try:
+        found = value.__dict__[KEPT][name]
+    except KeyError:
+        raise AttributeError(f"{type(value).__name__}.__init__ gives the field {name!r} no value") from None
+    known = class_of(type(value))
+    assert known is not None
+    return _as_python(found[0]) if name in known.numbers - known.changing else found
+
+
+def field(name: str, kind: Any) -> property:
+    """The field as a property: what is assigned gets its type."""
+    is_number = isinstance(kind, ScalarType)
+
+    def read(self: object) -> object:
+        value = kept(self, name)
+        return _as_python(value[0]) if is_number and isinstance(value, np.ndarray) else value
+
+    def write(self: Any, value: object) -> None:
+        fields = self.__dict__[KEPT]
+        new = _converted(value, name, kind)
+        if is_number and name in fields:
+            fields[name][0] = new
+        else:
+            fields[name] = np.array([new], kind.dtype) if is_number else new
+
+    return property(read, write)
+
+
+def _converted(value: object, name: str, kind: Any) -> object:
+    if isinstance(kind, ScalarType):
+        return _as_python(kind.dtype.type(value))
+    if isinstance(kind, NumbaArray) and isinstance(kind.element, ScalarType):
+        is_one = isinstance(value, np.ndarray) and value.dtype == kind.element.dtype and value.ndim == kind.rank
+        if not is_one:
+            what = f"{value.dtype} with {value.ndim} axes" if isinstance(value, np.ndarray) else type(value).__name__
+            raise TypeError(f"the field {name!r} is a {kind}, and is given {what}")
+        return value
+    if isinstance(kind, type) and not isinstance(kind, NumbaType) and not isinstance(value, kind):
+        raise TypeError(f"the field {name!r} is a {kind.__name__}, and is given {type(value).__name__}")
+    return value
+
+
+def _as_python(value: np.generic) -> object:
+    return value.item() if value.dtype in _PLAIN else value

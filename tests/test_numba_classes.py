@@ -1,0 +1,380 @@
+"""`jitclass`: its objects do what those of the class that it is made of do in Python."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import loopwright as lw
+from loopwright.frontend.object_class import attributes_assigned
+from loopwright.frontend.parse import parse
+from loopwright.numba import boolean, float32, float64, int32, int64, njit
+from loopwright.numba.experimental import jitclass
+
+
+@pytest.fixture(autouse=True, scope="module")
+def options(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    with lw.options(cache=tmp_path_factory.mktemp("cache"), compiler_flags=("-O0",), threads=1):
+        yield
+
+
+class PlainWalk:
+    """Steps of a walker; it counts them."""
+
+    limit = 3
+
+    def __init__(self, n: int, dt: float) -> None:
+        self.place = np.zeros(n)
+        self.speed = np.arange(float(n))
+        self.dt = dt
+        self.time = 0.0
+        self.count = 0
+        self.turned = False
+        self.note = 7
+
+    def step(self, times: int) -> int:
+        for _ in range(times):
+            for i in range(len(self.place)):
+                self.place[i] += self.dt * self.speed[i]
+            self.time += self.dt
+            self.count_one()
+        self.turned = not self.turned
+        return self.count
+
+    def count_one(self) -> None:
+        self.count += 1
+
+    @property
+    def energy(self) -> Any:
+        return 0.5 * np.sum(self.speed**2)
+
+    @staticmethod
+    def half(x: float) -> float:
+        return x / 2
+
+    def report(self, bonus: float = 0.5) -> Any:
+        return self.energy + self.half(self.dt) + self.count + bonus
+
+
+FIELDS = [("place", float64[:]), ("speed", float64[::1]), ("dt", float64), ("time", float64), ("count", int64),
+          ("turned", boolean), ("note", int64)]  # fmt: skip
+Walk: Any = jitclass(FIELDS)(PlainWalk)
+
+
+def drive(walk: Any, times: int) -> Any:
+    total = 0.0
+    for _ in range(times):
+        total += walk.step(2) + walk.energy + walk.time + walk.half(3.0)
+        if walk.turned:
+            total += 100.0
+    walk.note = int(total)
+    return total, walk.report(bonus=2.0)
+
+
+def state(walk: Any) -> tuple[Any, ...]:
+    return tuple(getattr(walk, name) for name, _ in FIELDS)
+
+
+def alike(plain: Any, made: Any) -> None:
+    for expected, found in zip(state(plain), state(made), strict=True):
+        np.testing.assert_array_equal(found, expected)
+        assert type(found) is type(expected)
+
+
+def test_methods_and_kernels_change_the_object() -> None:
+    plain, made = PlainWalk(3, 0.25), Walk(3, 0.25)
+    assert made.step(3) == plain.step(3)
+    alike(plain, made)
+    assert made.report() == plain.report() and made.energy == plain.energy and Walk.half(3.0) == 1.5
+    assert njit(drive)(made, 3) == drive(plain, 3)
+    alike(plain, made)
+    made.count = plain.count = 40
+    assert made.step(1) == plain.step(1)
+    alike(plain, made)
+    assert Walk.limit == 3 and Walk.__doc__ == PlainWalk.__doc__
+
+
+def test_on_the_emulated_device() -> None:
+    plain, made = PlainWalk(3, 0.25), Walk(3, 0.25)
+    with lw.options(device="emulated"):
+        made.step(2)
+    plain.step(2)
+    alike(plain, made)
+
+
+def both(first: Any, second: Any) -> Any:
+    first.count = 5
+    second.count += 1
+    first.place[0] = 1.0
+    return first.count, second.count, second.place[0] + first.place[0]
+
+
+def test_one_object_as_two_arguments() -> None:
+    plain, made = PlainWalk(2, 0.5), Walk(2, 0.5)
+    assert njit(both)(made, made) == both(plain, plain) == (6, 6, 2.0)
+    other = copy.deepcopy(made)
+    assert njit(both)(made, other) == (5, 7, 2.0)
+    assert (made.count, other.count) == (5, 7)
+    again = pickle.loads(pickle.dumps(made.__dict__))
+    assert again.keys() == made.__dict__.keys()
+
+
+def order(walk: Any) -> Any:
+    return walk.count + walk.step(1) * 10 + walk.count * 100
+
+
+def test_a_field_is_read_where_it_stands() -> None:
+    assert njit(order)(Walk(2, 0.5)) == order(PlainWalk(2, 0.5)) == 110
+
+
+def test_types_of_fields() -> None:
+    @jitclass([("small", int32), ("thin", float32)])
+    class Narrow:
+        def __init__(self) -> None:
+            self.small = 3
+            self.thin = 0.1
+
+        def halve(self) -> Any:
+            self.thin *= 0.5
+            return self.thin
+
+    narrow = Narrow()
+    assert (type(narrow.small), type(narrow.thin)) == (np.int32, np.float32)
+    assert narrow.halve() == np.float32(np.float32(0.1) * np.float32(0.5))
+    assert type(narrow.halve()) is np.float32
+
+
+def test_fields_from_annotations_and_objects_in_objects() -> None:
+    @jitclass
+    class Inner:
+        value: float
+        count: int
+
+        def __init__(self, value: float) -> None:
+            self.value = value
+            self.count = 0
+
+        def add(self, x: float) -> None:
+            self.value += x
+            self.count += 1
+
+    @jitclass([("inner", Inner.class_type.instance_type), ("scale", float64)])
+    class Outer:
+        def __init__(self, inner: Any) -> None:
+            self.inner = inner
+            self.scale = 2.0
+
+        def add(self, a: Any) -> Any:
+            for x in a:
+                self.inner.add(x * self.scale)
+            return self.inner.value
+
+    inner = Inner(1)
+    outer = Outer(inner)
+    assert outer.add(np.arange(4.0)) == 13.0
+    assert (inner.value, inner.count) == (13.0, 4)
+
+
+def calls_nothing(walk: Any) -> Any:
+    return walk.nothing(1)
+
+
+def reads_nothing(walk: Any) -> Any:
+    return walk.nothing
+
+
+def gives_it_back(walk: Any) -> Any:
+    return walk
+
+
+def compares(walk: Any) -> Any:
+    return walk == walk
+
+
+def counts(walk: Any) -> Any:
+    return len(walk)
+
+
+def unpacks(walk: Any) -> Any:
+    first, *_ = walk
+    return first
+
+
+@pytest.mark.parametrize(
+    ("function", "message"),
+    [
+        (calls_nothing, "'.nothing' of an object of the class 'PlainWalk' is outside the language"),
+        (reads_nothing, "'.nothing' of an object of the class 'PlainWalk'"),
+        (gives_it_back, "cannot be returned"),
+        (compares, "cannot be compared"),
+        (counts, "is no tuple"),
+        (unpacks, "is no tuple"),
+    ],
+)
+def test_what_an_object_does_not_do(function: Callable[[Any], Any], message: str) -> None:
+    with pytest.raises(lw.KernelError, match=message):
+        njit(function)(Walk(2, 0.5))
+
+
+def give_another(walk: Any) -> None:
+    walk.place = np.zeros(3)
+
+
+def name_another(walk: Any) -> None:
+    walk.pace = 1.0
+
+
+def one_or_another(first: Any, second: Any, n: int) -> Any:
+    walk = first
+    for _ in range(n):
+        walk = second
+    return walk.count
+
+
+def test_what_cannot_be_assigned() -> None:
+    with pytest.raises(lw.KernelError, match=r"write into the one that it has: walk.place\[:\]"):
+        njit(give_another)(Walk(2, 0.5))
+    with pytest.raises(lw.KernelError, match="no field 'pace'"):
+        njit(name_another)(Walk(2, 0.5))
+    with pytest.raises(lw.KernelError, match="one object or another"):
+        njit(one_or_another)(Walk(2, 0.5), Walk(2, 0.5), 1)
+    walk = Walk(2, 0.5)
+    with pytest.raises(AttributeError, match="no field 'pace'"):
+        walk.pace = 1.0
+    for wrong in (np.zeros(3, int), np.zeros((2, 2)), 3.0):
+        with pytest.raises(TypeError, match="the field 'place' is a float64"):
+            walk.place = wrong
+
+
+def test_a_field_without_a_value() -> None:
+    @jitclass([("a", int64)])
+    class Empty:
+        def __init__(self) -> None:
+            pass
+
+        def get(self) -> Any:
+            return self.a
+
+    with pytest.raises(AttributeError, match="gives the field 'a' no value"):
+        Empty().get()
+
+
+def test_which_attributes_are_assigned() -> None:
+    assert attributes_assigned([parse(drive)[1].tree, parse(order)[1].tree]) == {"note"}
+
+
+SCRIPT = """
+import sys
+from loopwright.numba import int64, njit
+from loopwright.numba.experimental import jitclass
+K = int(sys.argv[1])
+def helper(x): return x + K
+@jitclass([("n", int64), ("m", int64)])
+class P:
+    def __init__(self, n): self.n = n; self.m = 0
+    def bump(self):
+        self.n = self.n * FACTOR + helper(0)
+        return self.n
+@njit
+def drive(p, times):
+    s = 0
+    for i in range(times):
+        s += p.bump()
+        p.m = i
+    return s
+print(drive(P(1), 2))
+"""
+
+
+def test_the_next_process_sees_what_changed(tmp_path: Path) -> None:
+    def run(factor: int, k: int) -> str:
+        script = tmp_path / "script.py"
+        script.write_text(SCRIPT.replace("FACTOR", str(factor)))
+        done = subprocess.run([sys.executable, script, str(k)], capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        return done.stdout.strip()
+
+    assert [run(2, 1), run(2, 1), run(2, 5), run(3, 5)] == ["10", "10", "26", "37"]
+
+
+@jitclass([("a", float64[:]), ("n", int64)])
+class Series:
+    def __init__(self, a: Any) -> None:
+        self.a = a
+        self.n = 0
+
+    def __len__(self) -> int:
+        return len(self.a)
+
+    def total(self) -> Any:
+        return self.a.sum() + self.first
+
+    @property
+    def first(self) -> Any:
+        return self.a[0]
+
+    def fill(self, x: float) -> None:
+        self.a[:] = x
+
+    def emptied(self) -> None:
+        self.fill(0.0)
+
+    def deep(self, k: int) -> Any:
+        return 0 if k == 0 else self.deep(k - 1)
+
+
+def is_there(series: Any) -> Any:
+    return 1 if series else 2
+
+
+def is_not_there(walk: Any) -> Any:
+    if not walk:
+        return 1
+    return 2
+
+
+def fill_by_hand(series: Any) -> None:
+    emptied(series)
+
+
+def emptied(series: Any) -> None:
+    series.emptied()
+
+
+def make_one() -> Any:
+    return Series(np.zeros(2)).n
+
+
+def test_read_only_arrays_of_objects_are_read() -> None:
+    fixed = np.arange(1.0, 4.0)
+    fixed.flags.writeable = False
+    series = Series(fixed)
+    assert series.total() == 7.0
+    for change in (series.emptied, lambda: series.fill(1.0), lambda: njit(fill_by_hand)(series)):
+        with pytest.raises(ValueError, match="read-only"):
+            change()
+    with lw.options(device="emulated"):
+        njit(fill_by_hand)(other := Series(np.ones(3)))
+    assert other.a.tolist() == [0.0, 0.0, 0.0]
+
+
+def test_whether_an_object_is_true() -> None:
+    assert len(Series(np.zeros(0))) == 0
+    with pytest.raises(lw.KernelError, match="whether an object of the class 'Series' is true"):
+        njit(is_there)(Series(np.zeros(0)))
+    assert njit(is_not_there)(Walk(2, 0.5)) == 2
+
+
+def test_methods_that_call_themselves_and_objects_that_are_made() -> None:
+    with pytest.raises(lw.KernelError, match="'deep' calls itself"):
+        Series(np.zeros(2)).deep(3)
+    with pytest.raises(lw.KernelError, match="an object of the class 'Series' cannot be made here"):
+        njit(make_one)()
