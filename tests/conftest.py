@@ -17,6 +17,7 @@ import shared_analyses
 import shared_builds
 from loopwright.devices import emulated_build
 from loopwright.recipe import grid_totals
+from loopwright.report import grids
 from loopwright.toolchain import cc
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -51,13 +52,27 @@ LANES = grid_totals.LANES, grid_totals.ROWS
 FEW_LANES = replace(grid_totals.LANES, default=16 * 256), replace(grid_totals.ROWS, default=16)
 
 
+ABOUT_REGISTERS = frozenset({"cli", "codegen", "cost", "devices", "docs", "examples", "field", "report", "toolchain"})
+"""Folders with tests that read how many registers a kernel of a GPU needs. Elsewhere an explanation is asked for steps
+and loops, and says of registers what it says where there is no NVRTC: that compiler takes up to seven seconds for the
+code of one program, for numbers that no test there looks at. So do the files in no folder."""
+FIND_NVRTC = grids.find_nvrtc
+
+
+def _no_nvrtc() -> None:
+    """In place of `find_nvrtc`."""
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """How far this test's kernels are optimised, those of its fixtures too. gcc takes a third of the time with -O0 that
-    it takes with -O3, and a test of what a kernel means runs it once, over a few elements."""
+    """How far this test's kernels are optimised, those of its fixtures too, and whether NVRTC is asked about them. gcc
+    takes a third of the time with -O0 that it takes with -O3, and a test of what a kernel means runs it once, over few
+    elements."""
     folder = item.path.relative_to(Path(__file__).parent).parts[0]
-    cc.BASE_FLAGS = AS_FOR_USERS if folder in FULLY_OPTIMISED or folder.endswith(".py") else QUICKLY
+    is_general = folder.endswith(".py")
+    cc.BASE_FLAGS = AS_FOR_USERS if folder in FULLY_OPTIMISED or is_general else QUICKLY
     grid_totals.LANES, grid_totals.ROWS = FEW_LANES if folder in IN_FEW_LANES else LANES
+    grids.find_nvrtc = FIND_NVRTC if folder in ABOUT_REGISTERS or is_general else _no_nvrtc
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -69,7 +84,7 @@ def pytest_collection_finish() -> None:
     anybody looks for them: to look less often saves a twelfth of all time."""
     gc.collect()
     gc.freeze()
-    gc.set_threshold(50_000, 20, 50)
+    gc.set_threshold(400_000, 20, 50)
     gc.enable()
 
 

@@ -1,7 +1,7 @@
 """What all generated texts begin with is compiled once in a process that runs tests, and not with every text: the
 compiler takes a sixth of its time for it. The code that comes out is the same. So is the machinery of the emulated
-device, which is a third of what a small text for it takes. And gold, where it is there, is the linker, which has read
-the C library in half the time."""
+device, which is a third of what a small text for it takes. And gold, where it is there, is the linker, which reads
+libraries in half the time; the C library, which every process has, is not read at all."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from loopwright.devices import emulated_build
 from loopwright.toolchain import cc
 
 
-def _links(flag: str) -> bool:
-    """Whether compilers can make libraries with this linker: one that is no part of the system may not find its own."""
+def _links(*flags: str) -> bool:
+    """Whether compilers can make libraries in this way: a linker that is no part of the system may not find its own."""
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "some.cpp").write_text("int some() { return 1; }\n")
-        command = ("g++", "-shared", "-fPIC", flag, "-o", "some.so", "some.cpp")
+        command = ("g++", "-shared", "-fPIC", *flags, "-o", "some.so", "some.cpp")
         try:
             return subprocess.run(command, cwd=folder, capture_output=True, check=False).returncode == 0
         except OSError:
@@ -34,8 +34,13 @@ def _links(flag: str) -> bool:
 
 UNKNOWN_TO_GOLD = cc.FEW_SEGMENTS[1]
 LINKER = ("-fuse-ld=gold",) if shutil.which("ld.gold") and _links("-fuse-ld=gold") else ()
+WITHOUT_LIBC = ("-nostdlib", "-lgomp", "-lm", "-lgcc")
+"""In place of the libraries that a C program is linked with otherwise, and of what runs at its beginning and end."""
+LIBRARIES = WITHOUT_LIBC if LINKER and _links(*LINKER, *WITHOUT_LIBC) else ()
 Run = Callable[[Sequence[str], Path, float], tuple[int | None, str]]
 
+NEEDS_LIBC = ("-fsanitize", "-static", "-nost", "-nodefaultlibs", "-shared-lib")
+"""Flags that say something about libraries begin so."""
 OFTEN = 5
 """How many texts have been compiled in the same way before it pays."""
 SHORTER = "rest"
@@ -104,6 +109,8 @@ class Precompiled:
             return self._run(command, folder, timeout_s)
         if LINKER:
             command = (*(word for word in command if word != UNKNOWN_TO_GOLD), *LINKER)
+            if source == cc.SOURCE and not any(word.startswith(NEEDS_LIBC) for word in command):
+                command += LIBRARIES
         text, beginning = path.read_text(), BEGINNINGS[source]
         header = self._header(source, tuple(command), timeout_s) if text.startswith(beginning.text) else None
         if header is None or not header.is_there():
@@ -130,7 +137,7 @@ class Precompiled:
         header.write_text(beginning.header)
         at = command.index("-o")
         flags = [word for word in (*command[:at], *command[at + 2 :]) if word not in (source, "-shared")]
-        flags = [word for word in flags if not word.startswith(("-l", "-Wl,", "-fuse-ld="))]
+        flags = [word for word in flags if not word.startswith(("-l", "-nostdlib", "-Wl,", "-fuse-ld="))]
         made = [(*flags, "-x", beginning.language, header.name, "-o", f"{header.name}.gch")]
         linked = [header.with_suffix(".o")] if beginning.linked else []
         for target in linked:
