@@ -66,6 +66,8 @@ def test_minima_and_maxima(asked: str, decided: str | None) -> None:
         ("i < size(a, 1)", None),
         ("i < n", None),
         ("n < size(a, 0)", None),
+        ("n - 2 <= n", None),
+        ("i - 2 <= i", True),
     ],
 )
 def test_conditions(condition: str, holds: bool | None) -> None:

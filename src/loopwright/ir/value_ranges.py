@@ -101,7 +101,7 @@ class _Deciding:
         if stmt.value.type != INT64 or self.assigned[stmt.name] > 1 or _reads(rest)[stmt.name] < self.read[stmt.name]:
             return False
         terms = linear(stmt.value).terms
-        return all(isinstance(term, Dim) or (isinstance(term, Var) and term.name in ends) for term, _ in terms)
+        return all(_is_known(term, ends) for term, _ in terms)
 
 
 def _reads(body: Body) -> Counter[str]:
@@ -157,9 +157,9 @@ def _compared(expr: Compare, ends: Ends) -> Expr:
 
 def _is_above(high: Expr, low: Expr, least: int, ends: Ends) -> bool:
     """Whether high - low >= least, whatever the sizes are."""
+    if not all(_is_known(term, ends) for side in (high, low) for term, _ in linear(side).terms):
+        return False  # what has another value may wrap
     form = linear(Binary("sub", high, low))
-    if form.terms and not any(isinstance(term, Var) and term.name in ends for term, _ in form.terms):
-        return False
     for name in reversed(list(ends)):
         first, last = ends[name]
         count = form.coefficient(name)
@@ -171,6 +171,10 @@ def _is_above(high: Expr, low: Expr, least: int, ends: Ends) -> bool:
     return (
         is_small and form.constant >= least and all(isinstance(term, Dim) and count > 0 for term, count in form.terms)
     )
+
+
+def _is_known(term: Expr, ends: Ends) -> bool:
+    return isinstance(term, Dim) or (isinstance(term, Var) and term.name in ends)
 
 
 def _put(form: Linear, name: str, count: int, value: Linear) -> Linear:

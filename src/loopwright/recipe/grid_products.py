@@ -30,7 +30,7 @@ def contracted(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[
     """A nest that adds to the same elements again and again, or to a scalar for each of them. Where each term takes a
     division or a function, what it is made of costs nothing beside that, and to write it out for all sums of a thread
     would keep the compiler busy for a minute."""
-    if any(isinstance(part, Call) or is_long(part) for part in expressions(chain[-1].body)):
+    if is_dear(chain[-1]):
         raise NotTaken
     asked: list[Roles] = []
     with partial.together():
@@ -121,6 +121,11 @@ def _square(partial: PartialSchedule, band: tuple[str, ...], roles: Roles) -> tu
         partial.take(Reorder(order), f"the length of a '{user_name(inner)}' loop depends on '{user_name(ends[inner])}'")
     unbound(partial, [loop for loop in partial.around(inner) if loop.name in order])
     return order
+
+
+def is_dear(loop: For) -> bool:
+    """Whether each term of a sum takes a function, or an operation that is as long as one."""
+    return any(isinstance(part, Call) or is_long(part) for part in expressions(loop.body))
 
 
 def is_long(expr: Expr) -> bool:

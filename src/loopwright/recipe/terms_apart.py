@@ -14,6 +14,7 @@ from loopwright.ir.queries import contains
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import loops, statements
 from loopwright.recipe.grid_conditions import is_free_now
+from loopwright.recipe.grid_products import is_dear
 from loopwright.recipe.grid_rows import is_told, length_of, size_text
 from loopwright.recipe.partial_schedule import NotTaken, PartialSchedule, made, whole
 from loopwright.recipe.products_in_rows import nest_apart
@@ -49,7 +50,7 @@ def _depth(partial: PartialSchedule, row: For, column: For) -> For | None:
     sums = [stmt for stmt in column.body if contains((stmt,), For, While)]
     if len(sums) != 1 or not isinstance(depth := sums[0], For) or contains(depth.body, For, While, If):
         return None
-    if partial.verdict(depth) != "reduction" or partial.verdict(column) == "parallel":
+    if is_dear(depth) or partial.verdict(depth) != "reduction" or partial.verdict(column) == "parallel":
         return None
     if any((trip_of(one) or least) < least for one, least in ((row, LEAST), (column, LEAST), (depth, DEEP))):
         return None
