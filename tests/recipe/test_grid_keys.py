@@ -320,3 +320,26 @@ def test_additions_that_have_to_keep_their_order_have_a_thread_for_each() -> Non
     dy = RANDOM.integers(-9, 9, (2, 10, 38)).astype(float)
     found = agree(enlarged_backward, dy, np.zeros((2, 5, 19)))
     assert not any(str(decision.step).startswith("specialize") for decision in found.analysed.recipe.decisions)
+
+
+def bias_gradient(dy, db):
+    for b in range(dy.shape[0]):
+        for i in range(dy.shape[1]):
+            for j in range(dy.shape[2]):
+                for c in range(dy.shape[3]):
+                    db[c] += dy[b, i, j, c]
+
+
+@pytest.mark.parametrize("shape", [(0, 3, 4, 5), (1, 1, 1, 1), (2, 3, 70, 5), (3, 2, 65, 40), (1, 1, 2, 2100)])
+def test_sums_over_several_loops_around_columns(shape: tuple[int, ...]) -> None:
+    dy = RANDOM.integers(-9, 9, shape).astype(float)
+    found = agree(bias_gradient, dy, np.ones(shape[3]), strict=False)
+    steps = [str(decision.step) for decision in found.analysed.recipe.decisions]
+    assert steps[0] == "specialize dy.3 >= 2048 in b"
+    assert {"bind b.1 block.z", "bind i.1 block.y", "bind j.1 thread.y 8", "bind c.1 thread.x 32"} <= set(steps)
+
+
+def test_such_sums_in_their_order_are_columns() -> None:
+    dy = RANDOM.integers(-9, 9, (2, 3, 4, 5)).astype(float)
+    found = agree(bias_gradient, dy, np.ones(5))
+    assert not any("block.z" in str(decision.step) for decision in found.analysed.recipe.decisions)

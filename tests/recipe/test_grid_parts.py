@@ -360,3 +360,40 @@ def test_few_planes_of_several_nests_have_a_nest_for_each(monkeypatch: pytest.Mo
     steps = [str(one.step) for one in kernel._dispatch.compiled()[0].analysed.recipe.decisions]
     assert steps[:2] == ["specialize x.1 >= 256 in k", "specialize x.0*x.2*x.3 >= 64 in k.1"]
     assert [step for step in steps if step.startswith("reduce")] == ["reduce a.1 4"]
+
+
+def batch_statistics(x, mean, var):
+    count = max(1, x.shape[0] * x.shape[1] * x.shape[2])
+    for c in range(x.shape[3]):
+        total = 0.0
+        for n in range(x.shape[0]):
+            for i in range(x.shape[1]):
+                for j in range(x.shape[2]):
+                    total += x[n, i, j, c]
+        mean[c] = total // count
+        square = 0.0
+        for n in range(x.shape[0]):
+            for i in range(x.shape[1]):
+                for j in range(x.shape[2]):
+                    square += (x[n, i, j, c] - mean[c]) ** 2
+        var[c] = square
+
+
+def means_of_columns(x, mean):
+    for c in range(x.shape[2]):
+        total = 0.0
+        for n in range(x.shape[0]):
+            for i in range(x.shape[1]):
+                total += x[n, i, c]
+        mean[c] = total
+
+
+@pytest.mark.parametrize("shape", [(0, 3, 4, 5), (1, 1, 1, 1), (2, 70, 65, 3), (3, 2, 65, 40)])
+def test_columns_through_several_loops(shape: tuple[int, ...]) -> None:
+    x = np.random.default_rng(1).integers(-9, 9, shape).astype(float)
+    found = agree(batch_statistics, x, np.zeros(shape[3]), np.zeros(shape[3]), strict=False)
+    steps = [str(decision.step) for decision in found.analysed.recipe.decisions]
+    assert steps[:2] == ["specialize x.3 >= 2048 in c", "specialize x.0*x.1*x.2 >= 8192 in c.1"]
+    assert {"bind n.1 block.z", "bind i.1 block.y", "bind n.2.1 block.z", "bind j.1 thread.y 8"} <= set(steps)
+    found = agree(means_of_columns, x[0] if shape[0] else x[:, 0], np.zeros(shape[3]), strict=False)
+    assert "bind n.1 block.y" in {str(decision.step) for decision in found.analysed.recipe.decisions}

@@ -50,6 +50,7 @@ from loopwright.recipe.grid_keys import (
     rows_of_keys,
     rows_that_add,
     scattered,
+    sums_over_several,
 )
 from loopwright.recipe.grid_narrow import in_blocks_or_narrow_ones
 from loopwright.recipe.grid_panels import in_panels
@@ -560,6 +561,7 @@ ATTEMPTS = (
     contracted,
     _in_tiles,
     row_by_row,
+    sums_over_several,
     shared_sums,
     running_rows,
     _rows,

@@ -23,7 +23,7 @@ from loopwright.recipe.grid_rows import (
     rows_and_columns,
     version,
 )
-from loopwright.recipe.grid_sums import bound_inside
+from loopwright.recipe.grid_sums import bound_inside, shared_sums
 from loopwright.recipe.grid_tiles import Bound
 from loopwright.recipe.partial_schedule import Chain, NotTaken, PartialSchedule, made
 from loopwright.recipe.tunable import Tunable
@@ -229,6 +229,56 @@ def overlapping_in_few(partial: PartialSchedule, chain: Chain, free: list[For]) 
     around = [Bind(name, axis) for name, axis in zip(outer, axes[-len(outer) :], strict=True)]
     around += [Bind(block, "block.x"), Bind(row, "thread.y", rows)]
     return [*bound, *bound_inside(partial, around, Bind(column, "thread.x", across), why)]
+
+
+def sums_over_several(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bound]:
+    """Sums of columns over several loops, as those of a bias over images, rows and places: where columns fit a block,
+    blocks share the iterations of all the loops, with copies of the sums. Else the host would go through the outer
+    ones."""
+    if not is_over_several(partial, chain, free):
+        return []
+    band, column, bound = _of_places(partial, _summed(partial, chain)), chain[-1], list[Bound]()
+    few = {loop.name: loop.name for loop in (*band, column)}
+    if trip_of(column) is None and column.name not in partial.short:
+        names = version(partial, band[0].name, length_of([column]), WIDE)
+        if names is None:
+            return []
+        few = names
+        bound += shared_sums(partial, partial.around(column.name), [partial.around(column.name)[-1]])
+    *outer, row = (few[loop.name] for loop in band)
+    rows, across = partial.number(KEYS_ROWS), partial.number(ACROSS)
+    why = f"blocks share all iterations around '{user_name(column.name)}', with copies of the sums"
+    (block,) = made(partial, Split(row, rows * ROUNDS), why)
+    axes: tuple[Run, ...] = ("block.z", "block.y")
+    around = [Bind(name, axis) for name, axis in zip(outer[-2:], axes[-len(outer[-2:]) :], strict=True)]
+    around += [Bind(block, "block.x"), Bind(row, "thread.y", rows)]
+    return [*bound, *bound_inside(partial, around, Bind(few[column.name], "thread.x", across), why)]
+
+
+def is_over_several(partial: PartialSchedule, chain: Chain, free: list[For]) -> bool:
+    """Whether a nest is that: loops around one another that add up, and one inside them along what is side by side."""
+    if len(chain) < 3 or free != [chain[-1]] or partial.strict:
+        return False
+    band = _of_places(partial, _summed(partial, chain))
+    is_close = len(band) > 1 and all(len(loop.body) == 1 for loop in band) and band[-1].body == (chain[-1],)
+    trip = trip_of(chain[-1])
+    if not is_close or contains(chain[-1].body, For, While) or (trip is not None and not SHORT <= trip < WIDE):
+        return False
+    inside = {id(stmt) for stmt in statements(chain[-1].body)}
+    written = [walk for walk in partial.walks() if walk.is_write and id(walk.stmt) in inside]
+    return all(walk.strides.get(chain[-1].name) in (1, -1) for walk in written)
+
+
+def _summed(partial: PartialSchedule, chain: Chain) -> Chain:
+    """The loops around the last one, from the first that adds up on."""
+    first = next((at for at, loop in enumerate(chain) if partial.verdict(loop) == "reduction"), len(chain))
+    return chain[first:-1]
+
+
+WIDE = 2048
+"""Columns from which on each has a thread, and a block no room for copies."""
+ROUNDS = 8
+"""Rows for each thread of a block."""
 
 
 def _of_places(partial: PartialSchedule, chain: Chain) -> Chain:

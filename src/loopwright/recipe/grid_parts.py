@@ -17,6 +17,7 @@ from loopwright.ir.nodes import Allocate, Assign, For, Load
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import loops, own_expressions, statements, subexpressions
 from loopwright.recipe.distribution import isolate
+from loopwright.recipe.grid_keys import is_over_several
 from loopwright.recipe.grid_rows import SharedRow, is_told, length_of, loops_along, nest_of, rows_and_columns, size_text
 from loopwright.recipe.grid_running import goes_along
 from loopwright.recipe.grid_scans import level_of
@@ -62,6 +63,8 @@ READS, READS_OF_MAPS = 1.5, 3.0
 LONG_COLUMN = 1 << 13
 """From which length on the loops along a column, if columns are few, are worth nests of their own, each of which has to
 be started: the 32 threads that share a column otherwise take some 10 ns for each of its elements."""
+WIDE_COLUMNS = 2048
+"""Columns from which on there are threads enough, one for each."""
 PLANES = 64
 """Partial results of each of few planes, a block for each."""
 LEAST = 256
@@ -97,7 +100,7 @@ def few_columns(partial: PartialSchedule) -> None:
 def _along(partial: PartialSchedule, each: For) -> list[For]:
     """The loops in the body of one that needs no order, if all are along it. Raises NotTaken."""
     found = [loop for loop in each.body if isinstance(loop, For)]
-    if len(found) < 2 or not _is_free(partial, each) or found != loops_along(partial, each.body):
+    if not found or not _is_free(partial, each) or found != loops_along(partial, each.body):
         raise NotTaken
     if any(_is_free(partial, loop) for loop in partial.around(each.name)[:-1]):
         raise NotTaken
@@ -118,6 +121,8 @@ def _each_alone(partial: PartialSchedule, each: str, along: list[str], why: str)
 def _planes_apart(partial: PartialSchedule, each: For) -> None:
     """Raises NotTaken."""
     nests = [nest_of(partial, loop) for loop in _along(partial, each)]
+    if len(nests) < 2:
+        raise NotTaken
     sums = [partial.verdict(nest[0]) == "reduction" for nest in nests]
     if any(len(nest) < 3 for nest in nests) or not any(sums):
         raise NotTaken
@@ -138,7 +143,12 @@ def _apart(partial: PartialSchedule, each: For) -> None:
     row = SharedRow((each.name,), tuple(loop.name for loop in found))
     sums = [partial.verdict(loop) == "reduction" for loop in found]
     rows, columns = rows_and_columns(partial, row)
-    if columns <= rows or not any(sums) or any((trip_of(loop) or LONG_COLUMN) < LONG_COLUMN for loop in found):
+    if columns <= rows or not any(sums):
+        raise NotTaken
+    if any(len(nest_of(partial, loop)) > 1 for loop in found):
+        _over_several(partial, each, found, sums)
+        return
+    if len(found) < 2 or any((trip_of(loop) or LONG_COLUMN) < LONG_COLUMN for loop in found):
         raise NotTaken
     column, *along = _version(partial, [each.name, *row.shared], [each], FEW)
     _version(partial, [column, *along], [partial.around(along[0])[-1]], LONG_COLUMN)
@@ -146,6 +156,28 @@ def _apart(partial: PartialSchedule, each: For) -> None:
     _each_alone(partial, column, along, why)
     for name in [name for name, is_sum in zip(along, sums, strict=True) if is_sum]:
         _shared_out(partial, [partial.around(name)[-2].name], name, LANES)
+
+
+def _over_several(partial: PartialSchedule, each: For, found: list[For], sums: list[bool]) -> None:
+    """The same of columns that go through several loops, as those of a channel through images, rows and places do: the
+    sums go around the columns then, and blocks share them (`sums_over_several`). Raises NotTaken."""
+    column, *along = _version(partial, [each.name, *(loop.name for loop in found)], [each], WIDE_COLUMNS)
+    there = loops(partial.kernel)
+    nests = [nest_of(partial, loop) for name in along if isinstance(loop := there[name], For)]
+    _version(partial, [column, *along], max(nests, key=len), LONG_COLUMN, product=True)
+    why = f"sums of each '{user_name(column)}' over several loops are shared out, and neighbours are side by side"
+    _each_alone(partial, column, along, why)
+    there = loops(partial.kernel)
+    for name in [name for name, is_sum in zip(along, sums, strict=True) if is_sum]:
+        loop = there[name]
+        assert isinstance(loop, For)
+        inner = [loop]
+        while len(inner[-1].body) == 1 and isinstance(one := inner[-1].body[0], For):
+            inner.append(one)
+        own = partial.around(name)[-2].name
+        partial.take(Reorder((*(one.name for one in inner), own)), why, anew=True)
+        partial.short.add(own)
+    partial.begin_again()
 
 
 def _is_of_products(partial: PartialSchedule, chain: Chain) -> bool:
@@ -158,6 +190,8 @@ def _is_of_products(partial: PartialSchedule, chain: Chain) -> bool:
 def _in_versions(partial: PartialSchedule, chain: Chain) -> str:
     """The loop that adds up. Raises NotTaken."""
     free = list(takewhile(lambda loop: _is_free(partial, loop), reversed(chain)))
+    if is_over_several(partial, chain, free):
+        raise NotTaken
     if free and len(free) < len(chain):
         chain = turned(partial, chain[-len(free) - 1 :])
     outer, entry = _sums(partial, chain)
