@@ -79,8 +79,8 @@ ANALYSIS = (
     Fault(
         "a loop that surely runs",
         "analysis/scalars.py",
-        "inner.exposed - {stmt.name}), frozenset(), _jumps_out(stmt.name, inner))",
-        "inner.exposed - {stmt.name}), inner.written or frozenset(), _jumps_out(stmt.name, inner))",
+        "if not _runs(loop):",
+        "if not _runs(loop) and not inner.written:",
         "what an inner loop assigns counts as written though that loop may have no iterations: the value of the "
         "iteration before is lost",
         ("tests/analysis/test_scalars.py",),

@@ -379,3 +379,26 @@ def test_sums_of_planes_for_each_of_four_loops(side: int) -> None:
     found = agree(gradient_of_weights, x.astype(float), dy.astype(float), np.zeros((3, 2, 3, 3)), strict=False)
     steps = {str(decision.step) for decision in found.analysed.recipe.decisions}
     assert {"bind o block.y", "bind c block.x", "bind i thread.y 16", "bind j thread.x 32"} <= steps
+
+
+def group_norm(x, w, y):
+    per = x.shape[1] // 8
+    for n in range(x.shape[0]):
+        for g in range(8):
+            s = 0.0
+            for c in range(g * per, (g + 1) * per):
+                for i in range(x.shape[2]):
+                    for j in range(x.shape[3]):
+                        s += x[n, c, i, j]
+            for c in range(g * per, (g + 1) * per):
+                for i in range(x.shape[2]):
+                    for j in range(x.shape[3]):
+                        y[n, c, i, j] = x[n, c, i, j] * w[c] - s
+
+
+@pytest.mark.parametrize("shape", [(0, 8, 3, 3), (1, 8, 1, 1), (2, 16, 5, 33)])
+def test_planes_of_chunks_of_channels(shape: tuple[int, ...]) -> None:
+    x, w = np.random.default_rng(1).integers(-9, 9, shape).astype(float), np.arange(float(shape[1]))
+    found = agree(group_norm, x, w, np.zeros(shape), strict=False)
+    steps = {str(decision.step) for decision in found.analysed.recipe.decisions}
+    assert {"bind n block.y", "bind g block.x", "bind i thread.y 16", "bind j thread.x 32"} <= steps

@@ -222,3 +222,24 @@ def test_rows_that_go_along_the_same_elements_are_shared_where_they_are_few(rows
     found = agree(density, np.arange(1.0, length + 1), np.arange(float(rows)), np.zeros(rows), strict=False)
     steps = [str(decision.step) for decision in found.analysed.recipe.decisions]
     assert "specialize places.0 >= 65536 in g" in steps and "bind i.2 thread.x 512" in steps
+
+
+def channel_gradient(dy, x, dg):
+    for b in range(dy.shape[0]):
+        for c in range(dy.shape[1]):
+            for i in range(dy.shape[2]):
+                for j in range(dy.shape[3]):
+                    dg[c] += dy[b, c, i, j] * x[b, c, i, j]
+
+
+@pytest.mark.parametrize("shape", [(0, 3, 4, 5), (1, 1, 1, 1), (2, 3, 20, 40)])
+def test_sums_of_planes_over_images(shape: tuple[int, ...]) -> None:
+    dy, x = np.random.default_rng(1).integers(-9, 9, (2, *shape)).astype(float)
+    with lw.options(device="emulated"):
+        kernel: Any = lw.kernel(channel_gradient)
+        got, wanted = np.ones(shape[1]), np.ones(shape[1])
+        kernel(dy, x, got)
+        schedule = str(kernel.explain(dy, x, got).schedule)
+    channel_gradient(dy, x, wanted)
+    np.testing.assert_array_equal(got, wanted)
+    assert schedule == "reorder c b i j; promote dg b; bind c block.x; bind i thread.y 16; bind j thread.x 32"

@@ -84,11 +84,18 @@ def rows_of_loops(partial: PartialSchedule, run: list[For], at_once: bool = Fals
         return in_columns(partial, row, along)
     if are_alike(partial, row):
         return rows_alike(partial, row, run[-1])
-    if rows == columns:
+    if rows == columns or _go_deeper(partial, row, along) > rows:
         raise NotTaken
     if has_arrays and None in map(trip_of, along):  # which only a block has room for
         return _a_block_each(partial, row, SHARERS[1][1])
     return in_rows(partial, row, along)
+
+
+def _go_deeper(partial: PartialSchedule, row: SharedRow, along: list[For]) -> int:
+    """How many accesses go by ones along the innermost loop of a nest, and not along the loop that would be shared."""
+    inner = {loop.name: nest_of(partial, loop)[-1].name for loop in along}
+    strides = [(name, walk.strides) for name, walk in _accesses(partial, row) if inner[name] != name]
+    return sum(one.get(inner[name]) in (1, -1) and one.get(name) not in (0, 1, -1) for name, one in strides)
 
 
 def planes_of_loops(partial: PartialSchedule, run: list[For]) -> list[Bound]:
@@ -102,7 +109,7 @@ def planes_of_loops(partial: PartialSchedule, run: list[For]) -> list[Bound]:
     walks = [walk for name in inner for _, walk in _accesses(partial, SharedRow((each,), (name,)))]
     # Windows that move by a number of rows or columns which is not known; of a flat array it may be a plane's size.
     walks = [one for one in walks if one.strides.get(each) is not None or len(one.node.index) == 1
-             or _in_chunks(one, each, [nest[-1] for nest in nests])]  # fmt: skip
+             or _in_chunks(one, each, [loop for nest in nests for loop in nest])]  # fmt: skip
     strides = [walk.strides for walk in walks]
     far = [one for one in strides if one.get(each) not in (1, -1)]  # parts of a plane (0) may lie in each other
     far = [one for one in far if any(one.get(loop.name) not in (0, 1, -1) for loop in run)]
@@ -120,7 +127,7 @@ def planes_of_loops(partial: PartialSchedule, run: list[For]) -> list[Bound]:
         names = version(partial, outer[0], length_of([nest[-1] for nest in nests]), least)
         many = version(partial, names[outer[0]], count, MANY) if names is not None and count is not None else None
         if names is not None:
-            bound += _planes(partial, outer, inner_loops)
+            bound += blocks_of_planes(partial, outer, inner_loops)
             outer = [names[name] for name in outer]
             inner_loops = [[names[name] for name in nest] for nest in inner_loops]
             bound += _a_thread_each(partial, SharedRow(tuple(outer), ()))
@@ -128,18 +135,18 @@ def planes_of_loops(partial: PartialSchedule, run: list[For]) -> list[Bound]:
                 return bound
             outer = [many[name] for name in outer]
             inner_loops = [[many[name] for name in nest] for nest in inner_loops]
-    return [*bound, *_planes(partial, outer, inner_loops)]
+    return [*bound, *blocks_of_planes(partial, outer, inner_loops)]
 
 
-def _in_chunks(walk: AccessStrides, each: str, rows: list[For]) -> bool:
+def _in_chunks(walk: AccessStrides, each: str, inside: list[For]) -> bool:
     """Whether an index goes along chunks, one for each iteration of a loop: `g * size + c` where c stays below size."""
-    lengths = [loop.upper for loop in rows if loop.lower == Const(0, loop.lower.type)]
+    lengths = [loop.upper for loop in inside if loop.lower == Const(0, loop.lower.type)]
     terms = [term for index in walk.node.index for term, _ in linear(index).terms]
     own = Var(each, INT64)
     return any(term in (Binary("mul", own, length), Binary("mul", length, own)) for term in terms for length in lengths)
 
 
-def _planes(partial: PartialSchedule, outer: list[str], nests: list[list[str]]) -> list[Bound]:
+def blocks_of_planes(partial: PartialSchedule, outer: list[str], nests: list[list[str]]) -> list[Bound]:
     """A block for each iteration of the last of the outer loops, whose threads share the innermost two of each nest."""
     across, down = _sides_of_planes(partial, nests)
     *around, each = outer

@@ -15,6 +15,7 @@ from loopwright.recipe.grid_rows import (
     SHARING,
     SharedRow,
     are_alike,
+    blocks_of_planes,
     columns_of_planes,
     in_columns,
     in_rows,
@@ -49,6 +50,8 @@ def shared_sums(partial: PartialSchedule, chain: Chain, free: list[For]) -> list
     """A nest with a sum (or product, or least or greatest value) innermost: as many threads as its length is worth for
     each row whose elements lie side by side, several threads for each column where those of a column lie far
     apart."""
+    if (outer := _around_planes(partial, chain, free)) and (bound := _planes_turned(partial, *outer)):
+        return bound
     if len(chain) > 1 and free == [chain[-1]]:
         chain = turned(partial, chain[-2:])
         free = [chain[-2]]
@@ -70,6 +73,29 @@ def shared_sums(partial: PartialSchedule, chain: Chain, free: list[For]) -> list
     if len(free) == 1 and are_alike(partial, alike):
         return rows_alike(partial, alike, free[0])
     raise NotTaken
+
+
+def _around_planes(partial: PartialSchedule, chain: Chain, free: list[For]) -> tuple[list[str], list[str]] | None:
+    """Of sums of planes over something around them, too, as those of each channel of several images: the loops that
+    need no order, and those that add up. None for other nests."""
+    first = next((at for at, loop in enumerate(chain) if partial.verdict(loop) == "reduction"), len(chain))
+    inside = [loop for loop in chain[first:] if loop in free]
+    sums = [loop for loop in chain[first:] if loop not in inside]
+    if not inside or len(inside) > 3 or len(sums) < 3 or set(chain[-2:]) & set(inside):
+        return None
+    if any(len(loop.body) > 1 for loop in chain[first:-1]) or any(
+        partial.verdict(loop) != "reduction" for loop in sums
+    ):
+        return None
+    return [loop.name for loop in inside], [loop.name for loop in sums]
+
+
+def _planes_turned(partial: PartialSchedule, outer: list[str], sums: list[str]) -> list[Bound]:
+    """The planes of each sum, one after the other, which the threads of a block share. Raises NotTaken."""
+    why = f"each '{user_name(outer[-1])}' has a sum of its own"
+    partial.take(Reorder((*outer, *sums)), why, anew=True)
+    sum_in_scalars(partial, partial.around(sums[0])[-1])
+    return blocks_of_planes(partial, outer, [sums])
 
 
 def few_rows(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bound]:
