@@ -282,3 +282,37 @@ def test_integer_literals() -> None:
     assert literal(-(2**63), INT64) == "INT64_MIN"
     assert literal(2**64 - 1, UINT64) == f"UINT64_C({2**64 - 1})"
     assert literal(-5, INT64) == "(-5L)"
+
+
+def roots(x, y, z):
+    for i in range(x.shape[0]):
+        y[i] = x[i] ** 0.5
+        z[i] = x[i] ** -0.5
+
+
+def roots_by_the_way(x, y, z):
+    for i in range(x.shape[0]):
+        if x[i] > 1.0:
+            y[i] = (x[i] + 1.0) ** 0.5
+            z[i] += y[i] ** -0.5
+
+
+@pytest.mark.parametrize("strict", [False, True])
+@pytest.mark.parametrize("device", ["cpu", "emulated", "interpreter"])
+@pytest.mark.parametrize("kind", [np.float64, np.float32])
+def test_powers_of_a_half_are_roots_but_of_what_has_none(kind: Any, device: str, strict: bool) -> None:
+    x = np.array([0.0, -0.0, 1.0, 4.0, np.inf, -np.inf, np.nan, -1.0, 2.0, 3.0, 1e-40] * 3, kind)
+    rtol = 4 * np.finfo(kind).eps
+    for function in (roots, roots_by_the_way):
+        found, wanted = np.zeros((2, len(x)), kind), np.zeros((2, len(x)), kind)
+        with lw.options(device=device, strict=strict):
+            lw.kernel(function)(x, *found)
+        with lw.options(device="interpreter", strict=True):
+            lw.kernel(function)(x, *wanted)
+        np.testing.assert_allclose(found, wanted, rtol=rtol)
+        assert np.array_equal(np.signbit(found) | np.isnan(found), np.signbit(wanted) | np.isnan(wanted))
+    found = np.zeros((2, 3), kind)
+    with lw.options(device=device, strict=strict), np.errstate(all="ignore"):
+        lw.kernel(roots)(np.array([0.0, -0.0, -np.inf], kind), *found)
+    assert found.tolist() == [[0.0, 0.0, np.inf], [np.inf, np.inf, 0.0]]
+    assert not np.signbit(found).any()

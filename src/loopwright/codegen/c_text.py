@@ -333,6 +333,11 @@ def _factors(exponent: object) -> list[int]:
     return factors if left == 1 else []
 
 
+def is_root(expr: Binary) -> bool:
+    """Whether a power is a square root, or one by it: these are exact to the last bit, which powers are not always."""
+    return expr.op == "pow" and expr.type.is_float and isinstance(expr.right, Const) and expr.right.value in (0.5, -0.5)
+
+
 def is_vector_function(expr: Expr) -> bool:
     """Whether it is a function of floats, or a power, for which there is one of whole registers where the last bit does
     not count."""
@@ -341,7 +346,7 @@ def is_vector_function(expr: Expr) -> bool:
             return function in VECTOR_FUNCTIONS
         case Binary(op="pow", left=base, right=exponent) if expr.type.is_float:
             is_product = isinstance(exponent, Const) and bool(_factors(exponent.value))
-            return not is_product and not (isinstance(base, Const) and base.value == -1)
+            return not is_product and not is_root(expr) and not (isinstance(base, Const) and base.value == -1)
     return False
 
 
@@ -350,6 +355,10 @@ def _power(expr: Binary, left: str, right: str, env: Environment) -> str:
     exponent = expr.right.value if isinstance(expr.right, Const) else None
     if (scalar.is_integer or not env.strict) and (factors := _factors(exponent)):
         return reduce(lambda text, factor: f"LW_{_POWERS[factor]}({name}, {text})", factors, left)
+    if is_root(expr) and not env.strict:
+        root = f"LW_ROOT({name}, {left})"
+        return root if exponent == 0.5 else f"(1 / {root})"
+    right = f"LW_EXPONENT({name}, {right})" if is_root(expr) else right
     base, count = (expr.left.value if isinstance(expr.left, Const) else None), expr.right
     if base == -1 and scalar == FLOAT64 and isinstance(count, Cast) and count.operand.type.kind == "int":
         return f"(({name})lw_alternating({text_of(count.operand, env)}))"

@@ -3,10 +3,11 @@ is computed lane by lane; no lane can do harm by it, whatever its numbers are.""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from loopwright.codegen.c_text import LIBRARY, VALUE_TYPE, VECTOR_FUNCTIONS
+from loopwright.codegen.c_text import LIBRARY, VALUE_TYPE, VECTOR_FUNCTIONS, is_root
 from loopwright.codegen.function import Writer
 from loopwright.ir.nodes import (
     Binary,
@@ -182,9 +183,18 @@ class LaneText:
             case "pow" if by in (2, 3) and (scalar.is_integer or not self.w.strict):
                 base = self._named(expr.left)
                 return f"({' * '.join([base] * int(by))})"
+            case "pow" if is_root(expr) and not self.w.strict:
+                return self._root(expr, scalar)
             case "pow" if self._is_full(scalar) and not self.exact:
                 return f"lw{self.wide}_pow_{scalar.name}({self.text(expr.left)}, {self.text(expr.right)})"
         return self._each(expr)
+
+    def _root(self, expr: Binary, scalar: Scalar) -> str:
+        base = self._new(scalar.name, f"({self.text(expr.left)} + 0)")
+        below, above = (self._everywhere(Const(value, scalar)) for value in (-math.inf, math.inf))
+        root = f"lw{self.wide}_sqrt_{scalar.name}({base})"
+        root = self.chosen(self._mask(f"({base} == {below})", scalar), above, root, scalar)
+        return root if expr.right == Const(0.5, scalar) else f"(1 / {root})"
 
     def _shifted(self, right: bool, text: str, by: int, scalar: Scalar) -> str:
         if not right:

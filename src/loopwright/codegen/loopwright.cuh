@@ -421,6 +421,11 @@ template <class T> LW_PURE T lw_seventh(T a) {
   const typename lw_wraps<T>::type w = (typename lw_wraps<T>::type)a, cube = w * w * w;
   return (T)(cube * cube * w);
 }
+/* x ** 0.5: of -0.0 it is 0.0, and of minus infinity infinity. */
+template <class T> LW_PURE T lw_root(T a) {
+  const T b = a + (T)0, infinite = (T)INFINITY;
+  return b == -infinite ? infinite : sizeof(T) == 4 ? (T)sqrtf((float)b) : (T)sqrt((double)b);
+}
 #define LW_MIN(type, a, b) lw_min<type>((a), (b))
 #define LW_MAX(type, a, b) lw_max<type>((a), (b))
 #define LW_ABS(type, a) lw_abs<type>((a))
@@ -428,6 +433,8 @@ template <class T> LW_PURE T lw_seventh(T a) {
 #define LW_CUBE(type, a) lw_cube<type>((a))
 #define LW_FIFTH(type, a) lw_fifth<type>((a))
 #define LW_SEVENTH(type, a) lw_seventh<type>((a))
+#define LW_ROOT(type, a) lw_root<type>((a))
+#define LW_EXPONENT(type, a) (a)
 
 /* Floats: NumPy's floor division, modulo, maximum, minimum (of equal zeros the second one, as on x86). */
 #define LW_FLOAT(type, suffix, f)                                                                  \
