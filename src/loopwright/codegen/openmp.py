@@ -24,7 +24,9 @@ from loopwright.ir.queries import contains
 from loopwright.ir.walk import bodies, statements
 
 CALL = (("call", "const lw_call *"),)
-HEADER = "".join((resources.files("loopwright.codegen") / name).read_text() for name in ("loopwright.h", "integers.h"))
+HEADER = "".join(
+    (resources.files("loopwright.codegen") / name).read_text() for name in ("loopwright.h", "integers.h", "powers.h")
+)
 NOT_SUNK = ("-fno-tree-sink",)
 """gcc would compute under the condition again what is computed before it."""
 BRANCHES = ("--param=max-tree-if-conversion-phi-args=16",)

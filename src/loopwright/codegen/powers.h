@@ -1,0 +1,12 @@
+/* Powers with constant exponents, of any type but for roots. */
+#define LW_SQUARE(type, a) ({ const type lw_a = (a); (type)(lw_a * lw_a); })
+#define LW_CUBE(type, a) ({ const type lw_a = (a); (type)(lw_a * lw_a * lw_a); })
+#define LW_FIFTH(type, a) ({ const type lw_a = (a), lw_b = (type)(lw_a * lw_a); (type)(lw_b * lw_b * lw_a); })
+#define LW_SEVENTH(type, a) ({ const type lw_a = (a), lw_b = (type)(lw_a * lw_a * lw_a); (type)(lw_b * lw_b * lw_a); })
+/* gcc's vectorizer takes pow(x, 0.5) for sqrt(x), which differs in -0.0 and minus infinity. */
+#define LW_EXPONENT(type, a) ({ type lw_a = (a); __asm__("" : "+m"(lw_a)); lw_a; })
+/* x ** 0.5: of -0.0 it is 0.0, and of minus infinity infinity. */
+#define LW_ROOT(type, a)                                                                                  \
+  ({ const type lw_a = (a) + (type)0;                                                                     \
+     lw_a == -(type)INFINITY ? (type)INFINITY                                                             \
+                             : sizeof(type) == 4 ? (type)__builtin_sqrtf((float)lw_a) : (type)__builtin_sqrt(lw_a); })
