@@ -84,12 +84,27 @@ def shifts_that_change(f, g, c):
             c[k] += 1
 
 
-APART = (pushed, pushed_by_name, bounced, added_to, inside)
-TIED = (another_shift, no_key, shorter_period, twice_as_far, shifts_that_change)
+def in_tiles(f, g, c):
+    n = f.shape[1]
+    for x in range(0, n, 8):
+        for y in range(x, min(x + 8, n)):
+            for k in range(f.shape[0]):
+                g[k, (y + c[k]) % n] = f[k, y]
+
+
+def in_tiles_of_a_period(f, g, c):
+    for x in range(0, f.shape[1] // 8 * 8, 8):
+        for y in range(x, x + 8):
+            for k in range(f.shape[0]):
+                g[k, (y + c[k]) % 8] = f[k, y]
+
+
+APART = (pushed, pushed_by_name, bounced, added_to, inside, in_tiles)
+TIED = (another_shift, no_key, shorter_period, twice_as_far, shifts_that_change, in_tiles_of_a_period)
 
 
 def arguments(n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    return np.random.default_rng(n).random((len(CX), n)), np.zeros((len(CX), n)), CX.copy()
+    return np.random.default_rng(n).random((len(CX), n)), np.zeros((len(CX), max(n, 8))), CX.copy()
 
 
 @pytest.mark.parametrize("n", [2, 7, 300])

@@ -145,17 +145,20 @@ def _along(loop: For, telling: LoopNote, index: Expr) -> tuple[int, Linear] | No
     count = form.coefficient(own.name)
     if not count:
         return None
-    if period is not None and (abs(count) != 1 or not _is_settled(loop, period) or not _is_within(telling, period)):
+    if period is not None and (
+        abs(count) != 1 or not _is_settled(loop, period) or not _is_within(loop, telling, period)
+    ):
         return None
     return count, Linear(tuple(one for one in form.terms if one[0] != Var(own.name, INT64)), form.constant)
 
 
-def _is_within(note: LoopNote, period: Expr) -> bool:
-    """Whether all values of a loop's variable lie within one period."""
-    loop = note.loop
-    if note.step > 0 and note.lower.interval(0)[0] >= 0 and any(_is_at_most(end, period) for end in _ends(loop.upper)):
+def _is_within(loop: For, telling: LoopNote, period: Expr) -> bool:
+    """Whether all values that a variable has in all iterations of a loop lie within one period."""
+    own, lowest = telling.loop, telling.lower.interval(0)[0]
+    if telling.step > 0 and lowest >= 0 and any(_is_at_most(end, period) for end in _ends(own.upper)):
         return True
-    return _is_at_most(Binary("sub", loop.upper, loop.lower), period)
+    # A loop inside goes on from one iteration of the other to the next: how far it goes in one tells nothing.
+    return own is loop and _is_at_most(Binary("sub", own.upper, own.lower), period)
 
 
 def _is_at_most(expr: Expr, most: Expr) -> bool:

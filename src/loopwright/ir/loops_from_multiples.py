@@ -18,8 +18,8 @@ from dataclasses import replace
 
 from loopwright.ir.identities import cannot_fail
 from loopwright.ir.linear import number, times
-from loopwright.ir.nodes import Binary, Body, Const, Expr, For, Kernel, Load, Stmt, Unary, Var
-from loopwright.ir.queries import arrays_stored, has, names_assigned, names_in
+from loopwright.ir.nodes import Binary, Body, Const, Expr, For, Kernel, Stmt, Unary, Var
+from loopwright.ir.queries import settled_by, unsettled_in
 from loopwright.ir.types import INT64
 from loopwright.ir.walk import rewrite_body, statements
 
@@ -48,9 +48,7 @@ def _from_zero(stmt: Stmt) -> Body:
     if not isinstance(stmt, For) or not _starts_at_product(stmt):
         return (stmt,)
     length, lower = _length(stmt.lower, stmt.upper), stmt.lower
-    if length is None or not cannot_fail(lower) or names_in(lower) & (names_assigned(stmt.body) | {stmt.name}):
-        return (stmt,)
-    if has(lower, Load) and arrays_stored(stmt.body):
+    if length is None or not cannot_fail(lower) or settled_by(lower) & unsettled_in(stmt.body):
         return (stmt,)
     own = Var(stmt.name, INT64)
     body = rewrite_body(stmt.body, expr=lambda expr: Binary("add", lower, own) if expr == own else expr)
