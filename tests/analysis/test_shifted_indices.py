@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import linecache
+import random
+import re
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -121,3 +125,64 @@ def test_threads_of_a_processor_agree(kernel: Any) -> None:
     lw.kernel(device="cpu")(kernel)(*mine)
     for one, other in zip(mine, wanted, strict=True):
         np.testing.assert_array_equal(one, other)
+
+
+def some_nest(chance: random.Random) -> str:
+    """A loop over x, or over parts of its iterations and those in one, and a loop over shifts."""
+    shift = chance.choice(("c[k]", "2 * c[k]", "c[k] + k", "k", "c[0]", "c[x]", "c[k] - c[0]"))
+    sign = chance.choice(("x", "x", "x", "2 * x", "-x", "n - 1 - x"))
+    key = chance.choice(("k", "k", "k", "0", "k // 2", "k + 1"))
+    start, stop = chance.choice(("0", "0", "1", "-1")), chance.choice(("n", "n", "n - 1", "n + 1"))
+    head, periods = (
+        f"for x in range({start}, {stop}):\n        mark(x)\n",
+        ["n", "n", "n", "n + 1", "n - 1", "3", "(n + k)"],
+    )
+    if chance.random() < 0.5:
+        part = chance.choice((2, 3))
+        end = chance.choice((f"xo + {part}", f"min(xo + {part}, n)"))
+        head = f"for xo in range(0, n, {part}):\n        mark(xo)\n        for x in range(xo, {end}):\n"
+        periods = [f"{part}", "n"]
+    period = chance.choice(periods)
+    places = [f"{key}, ({sign} + {more}) % {period}" for more in (shift, chance.choice((shift, f"{shift} + 1")))]
+    inner = " " * (12 if "xo" in head else 8)
+    stores = "".join(f"{inner}    g[{place}] = f[k, x]\n" for place in places)
+    return f"def f(f, g, c, n, m):\n    {head}{inner}for k in range(m):\n{stores}"
+
+
+class Seen:
+    """An array that notes in which iteration each element is set."""
+
+    def __init__(self, shape: tuple[int, int]) -> None:
+        self.shape, self.iteration, self.by = shape, 0, dict[tuple[int, ...], set[int]]()
+
+    def mark(self, iteration: int) -> None:
+        self.iteration = iteration
+
+    def __setitem__(self, place: tuple[int, ...], value: float) -> None:
+        element = tuple(int(index) % size for index, size in zip(place, self.shape, strict=True))
+        self.by.setdefault(element, set()).add(self.iteration)
+
+
+def test_random_nests_whose_iterations_never_meet() -> None:
+    """What is proven parallel sets each element in one iteration, for shifts and sizes of every kind."""
+    proven = 0
+    for seed in range(120):
+        text = some_nest(random.Random(seed))
+        name, scope = f"<shifts {seed}>", dict[str, Any]()
+        plain = re.sub(r" *mark\(\w+\)\n", "", text)
+        linecache.cache[name] = (len(plain), None, plain.splitlines(keepends=True), name)
+        exec(compile(plain, name, "exec"), scope)
+        arrays = np.ones((14, 14)), np.zeros((14, 14)), np.zeros(14, np.int64)
+        with lw.options(device="interpreter"):
+            loops = lw.kernel(scope["f"]).specialise(*arrays, 5, 3).analysed.facts.loops
+        if loops["xo" if "xo" in loops else "x"].verdict != "parallel":
+            continue
+        proven += 1
+        for size in range(1, 8):
+            seen = Seen((14, 14))
+            exec(text, scope | {"mark": seen.mark}, marked := dict[str, Any]())
+            marked["f"].__globals__["mark"] = seen.mark
+            with suppress(ZeroDivisionError, IndexError):
+                marked["f"](arrays[0], seen, np.random.default_rng(size).integers(-3, 4, 14), size, size % 3 + 1)
+            assert all(len(iterations) == 1 for iterations in seen.by.values()), plain
+    assert proven >= 3
