@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import loopwright as lw
-from frontend.judge import define, refusal, same
+from frontend.judge import define, refusal, same, text_of
 
 BODIES = [
     "x = []; x.append(1.0); x.append(float(a[0])); return x", "x = [1.5, 2.5]; x[0] = float(a[1]); return x",
@@ -198,3 +198,39 @@ def test_what_to_put_into_a_list_instead():
     assert "begin with []" in refusal(define(none), 3)
     nested = "def f(n):\n    x = []\n    x.append(((n, 1), 2))\n    return len(x)\n"
     assert "put the numbers into one tuple" in refusal(define(nested), 3)
+
+
+KEEPS = """
+def f(a, n):
+    total = 0.0
+    for i in range(n):
+        count = [0] * 4
+        two = [1.5, 2.5]
+        for v in a:
+            count[int(v) % 4] += 1
+            count[-1] += i
+        two[i % 2] += 1
+        for x in count:
+            total += x
+        total += len(count) + max(two)
+    return total
+"""
+
+
+@pytest.mark.parametrize(
+    ("change", "keeps"),
+    [
+        ("count[-1] += i|count[-1] += i", True),
+        ("[0] * 4|[0] * n", True),
+        ("count[-1] += i|count.append(i)", False),
+        ("count[-1] += i|other = count; other.append(i)", False),
+        ("[0] * 4|[0] * 4; count = [1, 2, 3, 4, 5]", False),
+    ],
+)
+def test_a_list_that_keeps_its_length_has_no_more_room(change, keeps):
+    function = define(KEEPS.replace(*change.split("|")))
+    a = np.arange(10.0)
+    for n in (0, 1, 5):
+        if "* n" not in change or n > 4:
+            same(function, a, n)
+    assert ("[134217728]" not in text_of(function, a, 5)) is keeps

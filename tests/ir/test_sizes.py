@@ -26,6 +26,8 @@ from loopwright.ir.text import parse_kernel
         ("size(a, 0) // 2", True),
         ("size(a, 0) // -2", False),
         ("n // 2", False),
+        ("size(a, 0) * 3", True),
+        ("size(a, 0) * n", False),
     ],
 )
 def test_never_negative(size: str, never: bool) -> None:

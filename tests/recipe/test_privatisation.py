@@ -234,3 +234,37 @@ def test_totals_of_iterations_that_have_long_arrays_of_their_own(paths: int) -> 
         with lw.options(device="emulated"):
             again = lw.kernel(mean_of_rates.py_func)(z, start)
     np.testing.assert_allclose(again, mean_of_rates.py_func(z, start), rtol=1e-12)
+
+
+@lw.kernel
+def chains_of_states(x, kind, size, o):
+    for b in range(x.shape[0]):
+        now = np.empty(size)
+        for s in range(size):
+            now[s] = x[b, 0]
+        for t in range(1, x.shape[1]):
+            new = np.zeros(size)
+            for s in range(size):
+                for r in range(s + 1):
+                    new[s] = max(new[s], now[r] * 0.5 + x[b, t])
+            now = new
+            o[b] += new[kind[b, t]]
+
+
+@pytest.mark.parametrize("size", [1, 3, 40])
+def test_arrays_that_a_loop_inside_makes_anew(size: int) -> None:
+    random = np.random.default_rng(size)
+    x, kind, right = random.random((37, 5)), random.integers(0, size, (37, 5)), np.zeros(37)
+    chains_of_states.py_func(x, kind, size, right)
+    mine = np.zeros(37)
+    with lw.options(device="emulated"):
+        chains_of_states(x, kind, size, mine)
+        np.testing.assert_allclose(mine, right, rtol=1e-12)
+        explained = chains_of_states.explain(x, kind, size, mine)
+        kind[3, 2] = size
+        with pytest.raises(IndexError):
+            chains_of_states(x, kind, size, mine)
+        with pytest.raises(ValueError, match="negative"):
+            chains_of_states(x, kind, -1, mine)
+        chains_of_states(x[:0], kind, -1, mine)  # nothing is made
+    assert "lift new b" in str(explained.schedule) and "not on a GPU" not in str(explained)

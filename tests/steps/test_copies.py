@@ -150,7 +150,7 @@ TOO_LARGE = "\nkernel large(n: int64):\n    for i.o in 0 .. n step 4096:\n      
     ("text", "step", "word"),
     [
         (LATER, "expand t r q", "'t' is also used outside of 'q'"),
-        (SCALAR_SIZE, "expand t r q", "not known before 'r', or might be negative"),
+        (ANEW.replace("size(c, 0)] =", "r + size(c, 0)] ="), "expand t r q", "not known before 'r'"),
         (TOO_LARGE, "expand t i", "would take 32768000 bytes"),
         (LOCAL, "expand t s", "an iteration of 's' may read elements of 't'"),
         (LOCAL.replace("q in 0", "q in r - 1"), "expand t r q", "'q' has a length that is not known before it"),
@@ -160,6 +160,14 @@ def test_other_refusals(text: str, step: str, word: str) -> None:
     (one,) = parse_schedule(step)
     rejection = one.illegal(*known(text), strict=False)
     assert rejection is not None and word in rejection.reason, rejection
+
+
+def test_a_size_that_is_negative_is_an_error_where_the_array_was_made() -> None:
+    kernel, facts = known(SCALAR_SIZE)
+    for one in (kernel, apply_schedule(kernel, facts, parse_schedule("expand t r q"), strict=True)[0]):
+        with pytest.raises(ValueError, match="negative"):
+            interpret(one, [2, 2, -1, np.zeros((9, 9, 9)), np.zeros((9, 9))])
+        assert interpret(one, [2, 0, -1, np.zeros((9, 9, 9)), np.zeros((9, 9))]) is None
 
 
 def test_arguments_that_overlap_are_left_alone() -> None:

@@ -15,6 +15,7 @@ from loopwright.frontend import rows
 from loopwright.frontend.context import Context, NotYet, Restart
 from loopwright.frontend.convert import as_index, in_type
 from loopwright.frontend.elementwise import check, materialised, nest
+from loopwright.frontend.list_lengths import keeps_length
 from loopwright.frontend.named_tuples import note_class, of_class
 from loopwright.frontend.promote import NumberType
 from loopwright.frontend.scopes import own_nodes
@@ -127,10 +128,10 @@ def new_list(cx: Context, items: Sequence[Value], node: ast.expr, times: Expr | 
     name = cx.target_names.get(id(node), "")
     if name and any(changes_inner(one, name) for one in own_nodes(cx.frame.tree)):
         cx.session.deep_lists.add(key)
-    length = cx.new_name(cx.frame.prefix + cx.target_names.get(id(node), "list") + ".length")
+    if keeps_length(cx, name, items, node):
+        return _of_one_length(cx, key, name, items, node, times)
+    length = _new_length(cx, name, node)
     cx.emit(Assign(length, ZERO, at=cx.at(node)))
-    cx.natural.add(length)
-    cx.bounds[length] = Const(ROOM, INT64)
     result = _of_kind(cx, ListValue((), Var(length, INT64), key, is_open=True), node)
     if times is None:
         written = node.elts if isinstance(node, ast.List) and len(node.elts) == len(items) else None
@@ -141,8 +142,7 @@ def new_list(cx: Context, items: Sequence[Value], node: ast.expr, times: Expr | 
         return result
     if len(items) != 1:
         raise cx.error(node, "only a list with one element can be repeated", remedy="write a loop that appends")
-    room = Compare("le", times, Const(ROOM, INT64))
-    check(cx, room, "memory", node)
+    check(cx, Compare("le", times, Const(ROOM, INT64)), "memory", node)
     result = grown(cx, result, items[0], node)
     if result.rows is not None:  # one list, so many times over
         number = Number(number_of(cx, result, items[0], node), weak=True)
@@ -154,9 +154,45 @@ def new_list(cx: Context, items: Sequence[Value], node: ast.expr, times: Expr | 
     return result
 
 
-def _of_kind(cx: Context, value: ListValue, node: ast.AST) -> ListValue:
+def _new_length(cx: Context, name: str, node: ast.AST) -> str:
+    length = cx.new_name(cx.frame.prefix + (name or "list") + ".length")
+    cx.natural.add(length)
+    cx.bounds[length] = Const(ROOM, INT64)
+    return length
+
+
+def _of_one_length(
+    cx: Context, key: tuple[object, ...], name: str, items: Sequence[Value], node: ast.expr, times: Expr | None
+) -> ListValue:
+    """A list that keeps its length has no more room than it needs: a thread may have one of its own."""
+    length: Expr = Const(len(items), INT64)
+    if isinstance(times, Const):
+        length = Const(max(0, int(times.value)), INT64)
+    elif times is not None:
+        length = Binary("max", times, ZERO)
+    if times is not None:
+        check(cx, Compare("le", times, Const(ROOM, INT64)), "memory", node)
+    room = length
+    if not isinstance(length, Const):
+        counted = _new_length(cx, name, node)
+        cx.emit(Assign(counted, length, at=cx.at(node)))
+        length = Var(counted, INT64)
+    result = _of_kind(cx, ListValue((), length, key), node, cx.frame.prefix + name, room)
+    for item in items:
+        result = grown(cx, result, item, node)
+    if not result.parts:
+        return result  # in the next round
+    if times is None:
+        for k, item in enumerate(items):
+            put(cx, result, Const(k, INT64), item, node)
+    else:
+        nest(cx, (as_size(length),), lambda index: put(cx, result, index[0], items[0], node), node)
+    return result
+
+
+def _of_kind(cx: Context, value: ListValue, node: ast.AST, named: str = "", room: Expr | None = None) -> ListValue:
     """The list with arrays for what is known to be appended to it, from the rounds before this one."""
-    count = cx.session.types.of(value.key)
+    count, room = cx.session.types.of(value.key), room or Const(ROOM, INT64)
     if not isinstance(count, int):
         return value
     if count < 0:
@@ -171,9 +207,9 @@ def _of_kind(cx: Context, value: ListValue, node: ast.AST) -> ListValue:
         kind = cx.session.types.of((*value.key, k))
         if not isinstance(kind, NumberType):
             return value
-        name = cx.new_name(value.length.name.removesuffix(".length"))  # type: ignore[union-attr]
-        cx.emit(Allocate(name, kind.type, (Const(ROOM, INT64),), None, at=cx.at(node)))
-        arrays.append(as_view(Array(name, kind.type, (Literal(ROOM),), weak=kind.weak)))
+        name = cx.new_name(named or value.length.name.removesuffix(".length"))  # type: ignore[union-attr]
+        cx.emit(Allocate(name, kind.type, (room,), None, at=cx.at(node)))
+        arrays.append(as_view(Array(name, kind.type, (as_size(room),), weak=kind.weak)))
     holds_lists = cx.session.types.of((*value.key, "inner")) == 1
     cx.lists[value.key] = replace(value, parts=tuple(arrays), is_tuple=count > 0, holds_lists=holds_lists,
                                   kind=cx.session.named.get(value.key))  # fmt: skip

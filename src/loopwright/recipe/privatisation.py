@@ -18,6 +18,8 @@ from loopwright.recipe.products_in_rows import products_apart
 from loopwright.recipe.wavefronts import is_free
 from loopwright.steps.copies import copies_of, length_of
 from loopwright.steps.expand import Expand
+from loopwright.steps.extent import loops_around
+from loopwright.steps.lift import Lift
 from loopwright.steps.privatize import Privatize
 from loopwright.steps.specialize import LARGE, TIMES, Specialize
 from loopwright.steps.split import Split
@@ -96,7 +98,11 @@ def each_its_own(partial: PartialSchedule) -> None:
     """Give each iteration of a loop that needs no order its own copy of the arrays that it makes, and that no thread
     has room for."""
     for name, loop in list(loops(partial.kernel).items()):
-        if isinstance(loop, For) and name in loops(partial.kernel) and (arrays := _too_large(partial, loop)):
+        if isinstance(loop, For) and name in loops(partial.kernel) and _is_independent(partial, loop):
+            _lifted(partial, loop)
+            arrays = _too_large(partial, name)
+            if not arrays:
+                continue
             with partial.together():
                 found = list(_in_rounds(partial, loop, arrays))
                 partial.begin_again()
@@ -105,15 +111,33 @@ def each_its_own(partial: PartialSchedule) -> None:
                 partial.begin_again()
 
 
-def _too_large(partial: PartialSchedule, loop: For) -> list[Allocate]:
-    """The arrays that an iteration makes for itself, unless a thread can have them all."""
-    arrays = [stmt for stmt in loop.body if isinstance(stmt, Allocate)]
+def _is_independent(partial: PartialSchedule, loop: For) -> bool:
+    """Whether iterations of a loop need no order and may have arrays of their own."""
     found = partial.proven(loop)
     if found is None or loop.name in partial.turns or length_of(loop, loop) is None:
-        return []
+        return False
     adds_up = found.verdict == "reduction" and all(one.kind == "scalar" for one in found.reductions)
-    if not adds_up and not is_free(loop, found):
-        return []
+    return adds_up or is_free(loop, found)
+
+
+def _lifted(partial: PartialSchedule, loop: For) -> None:
+    """Make arrays that no thread has room for, and that loops inside which need their order make anew, once in each
+    iteration of a loop."""
+    most = partial.facts.gpu.own_bytes
+    inside = {stmt.name for stmt in statements(loop.body, For)}
+    for array in [stmt for stmt in statements(loop.body, Allocate) if constant_size(stmt, most) is None]:
+        between = [one for one in loops_around(partial.kernel, array).values() if one.name in inside]
+        if any(partial.verdict(one) in ("parallel", "reduction") for one in between):
+            continue  # then each of these has its own
+        step = Lift(array.array, loop.name)
+        if partial.allows(step):
+            why = f"what makes '{user_name(array.array)}' anew has one in each '{user_name(loop.name)}'"
+            partial.take(step, why, anew=True)
+
+
+def _too_large(partial: PartialSchedule, name: str) -> list[Allocate]:
+    """The arrays that an iteration of a loop makes for itself, unless a thread can have them all."""
+    arrays = [stmt for stmt in loops(partial.kernel)[name].body if isinstance(stmt, Allocate)]
     most = partial.facts.gpu.own_bytes
     return arrays if any(constant_size(stmt, most) is None for stmt in arrays) else []
 

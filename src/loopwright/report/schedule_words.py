@@ -100,6 +100,7 @@ PHRASES: Mapping[str, Callable[[Words], str]] = {
     "expand": lambda w: f"gives {w[0]} an element for each iteration of {_and(w[1:])}",
     "propagate": lambda w: f"takes {w[2]} for the size of axis {w[1]} of {w[0]}",
     "contract": lambda w: f"keeps one element of {w[0]} at a time, in a scalar",
+    "lift": lambda w: f"makes an array {w[0]} once in each iteration of {w[1]}, not in loops inside it",
     "privatize": lambda w: f"makes an array {w[0]} in each iteration of {w[1]}",
     "pack": lambda w: f"copies what {w[1]} needs of {w[0]} into one piece",
     "stage": lambda w: f"keeps a tile of {w[0]} in fast memory while {w[1]} runs",

@@ -22,6 +22,7 @@ from loopwright.steps.guard import Guard
 from loopwright.steps.hoist import Hoist
 from loopwright.steps.hold import Hold
 from loopwright.steps.inspect import Inspect
+from loopwright.steps.lift import Lift
 from loopwright.steps.lockstep import Lockstep
 from loopwright.steps.normalize import Normalize
 from loopwright.steps.overrun import Overrun
@@ -58,6 +59,6 @@ from loopwright.steps.vectorize import Vectorize
 STEPS: tuple[type[Step], ...] = (
     Split, Tile, Align, Reorder, Swap, Sink, Hoist, Fuse, Fission, Distribute, Cut, Partition, Normalize, Reverse,
     Shift, Skew, Guard, Complete, Overrun, Separate, Specialize, Promote, Hold, Carry, Demote, Forward, Expand,
-    Privatize, Contract, Propagate, Pack, Stage, Reduce, Scan, Find, Rank, Resolve, Inspect, Redirect, Group, Abreast,
-    Renumber, Relayout, Unroll, UnrollAndJam, Reschedule, Vectorize, Lockstep, Parallelize, Balance, Bind,
+    Privatize, Lift, Contract, Propagate, Pack, Stage, Reduce, Scan, Find, Rank, Resolve, Inspect, Redirect, Group,
+    Abreast, Renumber, Relayout, Unroll, UnrollAndJam, Reschedule, Vectorize, Lockstep, Parallelize, Balance, Bind,
 )  # fmt: skip

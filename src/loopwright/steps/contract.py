@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
 from loopwright.analysis.facts import Facts
-from loopwright.ir.linear import number
-from loopwright.ir.nodes import Allocate, Assign, Body, Checked, Compare, Expr, Kernel, Load, Stmt, Store, Var
+from loopwright.ir.nodes import Allocate, Assign, Body, Expr, Kernel, Load, Stmt, Store, Var
 from loopwright.ir.queries import (
     accesses,
     arrays_loaded,
@@ -21,7 +20,7 @@ from loopwright.ir.queries import (
     names_in,
     names_of,
 )
-from loopwright.ir.sizes import is_never_negative
+from loopwright.ir.sizes import tests_of
 from loopwright.ir.walk import bodies, own_expressions, rewrite_body, statements, subexpressions
 from loopwright.steps.draft import finished, fresh
 from loopwright.steps.nest import overlapping
@@ -79,9 +78,7 @@ class Contract(Step):
         (made,) = (stmt for stmt in statements(kernel.body, Allocate) if stmt.array == self.array)
         taken = names_of(kernel)
         kept = Var(fresh(f"{self.array}.c", taken), made.element)
-        tests = (Compare("ge", size, number(0)) for size in made.shape if not is_never_negative(size))
-        size = fresh(f"{self.array}.n", taken)
-        sizes = tuple(Assign(size, Checked(number(0), test, "negative_size", at=made.at), at=made.at) for test in tests)
+        sizes = tests_of(made, fresh(f"{self.array}.n", taken))
 
         def statement(stmt: Stmt) -> Body:
             if stmt is made:

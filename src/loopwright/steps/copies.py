@@ -13,7 +13,6 @@ from loopwright.ir.linear import minus, most, number, parted, variable
 from loopwright.ir.nodes import (
     Allocate,
     Assign,
-    Binary,
     Body,
     Checked,
     Compare,
@@ -32,6 +31,7 @@ from loopwright.ir.nodes import (
     While,
 )
 from loopwright.ir.queries import arrays_made, names_assigned, names_in
+from loopwright.ir.sizes import is_never_negative, room_for, tests_of
 from loopwright.ir.types import Scalar
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import expressions, own_expressions, rewrite_body, statements, subexpressions
@@ -128,12 +128,14 @@ def copies_of(kernel: Kernel, array: str, loops: Sequence[For]) -> Copies:
     element, shape, fill = _form(kernel, array, made)
     is_own = any(stmt is made for stmt in last.body)
     fails_first = made is not None and not is_local and not _is_next(kernel, made, first)
-    kept = is_used or (fails_first and not all(map(_is_size, shape)))
+    kept = is_used or (fails_first and not all(map(is_never_negative, shape)))
     is_left = not is_local and (made is None or is_used)
     stores = (stmt for stmt in statements(last.body, Store) if stmt.array == array)
     again = next((store for store in stores if _can_repeat(kernel, store, loops)), None) if is_left else None
     if again is not None and made is None:
         shape = _box(first, again, shape)
+    if is_local:
+        shape = tuple(map(room_for, shape))
     return Copies(array, element, shape, made, fill if is_own else None, kept, is_left, again)
 
 
@@ -164,12 +166,13 @@ def tied(kernel: Kernel, facts: Facts, copies: Copies, loops: Sequence[For]) -> 
         return Rejection(f"'{array}' is also used outside of '{last.name}'")
     is_own = any(stmt is copies.made for stmt in last.body)
     is_users = is_own and copies.made is not None and copies.made.at is not None  # errors name it, by its own axes
-    if not is_users and (rejection := _may_fail(first, array, facts)) is not None:
+    is_seen = copies.made is None or array in {one.name for one in kernel.results}
+    if not is_users and (rejection := _may_fail(first, array, is_seen, facts)) is not None:
         return rejection
     if id(copies.made) in inside and not is_own:
         return Rejection(f"'{array}' is made anew inside an iteration of '{last.name}'")
-    if is_local and not all(_is_size(size) and _is_known_before(size, first) for size in copies.shape):
-        return Rejection(f"the size of '{array}' is not known before '{first.name}', or might be negative")
+    if is_local and not all(_is_known_before(size, first) for size in copies.shape):
+        return Rejection(f"the size of '{array}' is not known before '{first.name}'")
     if not is_own and not is_apart(kernel, last.name, array, facts.known):
         return Rejection(f"an iteration of '{last.name}' may read elements of '{array}' that it has not written itself")
     names = [loop.name for loop in loops]
@@ -186,17 +189,6 @@ def _form(kernel: Kernel, array: str, made: Allocate | None) -> tuple[Scalar, tu
     known |= {one.name: (one.element, one.rank) for one in kernel.results}
     element, rank = known[array]
     return element, tuple(Dim(array, axis) for axis in range(rank)), None
-
-
-def _is_size(size: Expr) -> bool:
-    """Whether it is never negative."""
-    if isinstance(size, Binary) and size.op == "max":
-        return _is_size(size.left) or _is_size(size.right)
-    if isinstance(size, Binary) and size.op in ("add", "mul", "min"):
-        return _is_size(size.left) and _is_size(size.right)
-    if isinstance(size, Binary) and size.op == "floordiv":
-        return _is_size(size.left) and isinstance(size.right, Const) and int(size.right.value) > 0
-    return isinstance(size, Dim) or (isinstance(size, Const) and int(size.value) >= 0)
 
 
 def _is_next(kernel: Kernel, made: Allocate, first: For) -> bool:
@@ -221,11 +213,13 @@ def _bodies(kernel: Kernel, outer: Sequence[Stmt]) -> list[Body]:
     return found
 
 
-def _may_fail(loop: For, array: str, facts: Facts) -> Rejection | None:
-    """Why what is done to the copies could be seen: an error in the middle leaves the array as it was before. Errors of
-    the array itself would speak of the copies."""
-    for part in (*expressions(loop.body), *statements(loop.body)):
-        if isinstance(part, Load | Store | Checked) and any(one.kind == "checked" for one in facts.bounds_of(part)):
+def _may_fail(loop: For, array: str, is_seen: bool, facts: Facts) -> Rejection | None:
+    """Why what is done to the copies could be seen: an error in the middle leaves an array that is the caller's as it
+    was before. Errors of the array itself would speak of the copies."""
+    parts = (*expressions(loop.body), *statements(loop.body))
+    for part in (one for one in parts if isinstance(one, Load | Store | Checked)):
+        concerns = is_seen or (not isinstance(part, Checked) and part.array == array)
+        if concerns and any(one.kind == "checked" for one in facts.bounds_of(part)):
             return Rejection(f"an error may end '{loop.name}' in the middle, before '{array}' is up to date")
     return None
 
@@ -292,15 +286,17 @@ def copied(kernel: Kernel, copies: Copies, loops: Sequence[For], innermost: bool
     def store(stmt: Stmt) -> Body:
         if isinstance(stmt, Store) and stmt.array == array:
             return (replace(stmt, array=new, index=placed(stmt.index)),)
-        return () if stmt is copies.made and not copies.kept else (stmt,)
+        return tests if stmt is copies.made and not copies.kept else (stmt,)
 
+    ours = any(stmt is copies.made for stmt in statements((first,)))
+    tests = () if copies.made is None or not ours else tests_of(copies.made, fresh(f"{array}.n", names_of(kernel)))
     changed = replace(first, body=rewrite_body(first.body, store, load))
     at = None if copies.made is None else copies.made.at
     shape = (*copies.shape, *shape_of(loops)) if innermost else (*shape_of(loops), *copies.shape)
     made = Allocate(new, copies.element, shape, copies.fill, original=_original(copies, loops, innermost), at=at)
     after = () if copies.again is None else (_put_back(kernel, copies.again, placed, new, loops),)
     draft = with_statement(kernel, first, (made, changed, *after))
-    if copies.made is not None and not copies.kept:
+    if copies.made is not None and not copies.kept and not ours:
         draft = with_statement(draft, copies.made, ())
     return draft
 
