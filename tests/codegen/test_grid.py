@@ -58,6 +58,32 @@ def test_all_axes() -> None:
     agree(kernel, zeros, schedule="bind i block.y; bind j thread.z 8; bind k thread.y 3")
 
 
+@pytest.mark.parametrize("shape", [(3, 4, 2, 5), (1, 1, 1, 1), (2, 0, 3, 4), (0, 2, 2, 2), (7, 3, 1, 40)])
+def test_several_loops_along_an_axis_count_its_blocks_together(shape: tuple[int, ...]) -> None:
+    def kernel(a):
+        for i in range(a.shape[0]):
+            for j in range(1, a.shape[1]):
+                for k in range(a.shape[2] - 1, -1, -2):
+                    for p in range(a.shape[3]):
+                        a[i, j, k, p] += i * 1000000 + j * 10000 + k * 100 + p
+
+    zeros = np.zeros(shape)
+    agree(kernel, zeros, schedule="bind i block.z; bind j block.z; bind k block.z; bind p thread.x 8")
+    agree(kernel, zeros, schedule="bind i block.x; bind j block.y; bind k block.x; bind p block.y")
+    agree(kernel, zeros, schedule="split p 3; bind i block.y; bind j block.y; bind k block.y; bind p.o block.y")
+
+
+def test_more_blocks_together_than_an_axis_has() -> None:
+    def kernel(a, b):
+        for i in range(a.shape[0]):
+            for j in range(a.shape[1]):
+                for k in range(8):
+                    b[i, j, k] = a[i, j] + k
+
+    a = np.arange(70000.0).reshape(350, 200)
+    agree(kernel, a, np.zeros((350, 200, 8)), schedule="bind i block.y; bind j block.y; bind k thread.x 8")
+
+
 def test_axes_that_a_loop_leaves_idle_work_once() -> None:
     def kernel(a, b):
         for q in range(a.shape[0]):

@@ -26,6 +26,7 @@ def chosen(text: str) -> str:
         ("b[j, i] = a[i, j]", "i"),  # a store is worth more than a load
         ("b[i, j] = a[j, i] + c[j, i] + d[j, i]", "i"),
         ("b[i, j] = c[0, j] + a[i, 0]", "j"),
+        ("b[i, j] = c[0, j] * c[0, j] * c[0, j] * c[0, j] + a[j, 0]", "j"),  # what is loaded once is there
         ("b[j, i] = 0.0", "i"),
     ],
 )

@@ -402,3 +402,67 @@ def test_planes_of_chunks_of_channels(shape: tuple[int, ...]) -> None:
     found = agree(group_norm, x, w, np.zeros(shape), strict=False)
     steps = {str(decision.step) for decision in found.analysed.recipe.decisions}
     assert {"bind n block.y", "bind g block.x", "bind i thread.y 16", "bind j thread.x 32"} <= steps
+
+
+def farthest(points, chosen):
+    for b in range(points.shape[0]):
+        distance = np.full(points.shape[1], 1e30)
+        last = 0
+        for s in range(chosen.shape[1]):
+            chosen[b, s] = last
+            far = -1.0
+            following = 0
+            for i in range(points.shape[1]):
+                d = 0.0
+                for k in range(3):
+                    d += (points[b, i, k] - points[b, last, k]) ** 2
+                if d < distance[i]:
+                    distance[i] = d
+                if distance[i] > far:
+                    far = distance[i]
+                    following = i
+            last = following
+
+
+@pytest.mark.parametrize("shape", [(2, 300), (3, 5), (1, 130), (40, 7), (1, 1), (2, 2100)])
+def test_rows_that_are_gone_through_again_and_again(shape: tuple[int, int]) -> None:
+    found = agree(farthest, whole(*shape, 3), np.zeros((shape[0], 4), np.int64), strict=False)
+    assert "bind b block.x; bind i.l thread.x 512; bind i.m thread.x 512" in schedule_of(found)
+
+
+def width(x, wanted, o):
+    for i in range(x.shape[0]):
+        beta = 1.0
+        for _ in range(12):
+            total = 0.0
+            for j in range(x.shape[1]):
+                total += abs(x[i, j]) * beta
+            if abs(total - wanted) < 0.5:
+                break
+            if total > wanted:
+                beta *= 0.5
+            else:
+                beta *= 1.25
+        o[i] = beta
+
+
+@pytest.mark.parametrize("shape", [(5, 300), (3, 5), (40, 7), (1, 1), (2, 2100), (3, 0)])
+def test_rounds_that_end_early_around_a_loop_along_rows(shape: tuple[int, int]) -> None:
+    found = agree(width, whole(*shape), 100.0, np.zeros(shape[0]), strict=False)
+    assert "bind i block.x; bind j thread.x 512" in schedule_of(found)
+
+
+def filtered(x, taps, o):
+    for a in range(o.shape[0]):
+        for i in range(o.shape[1]):
+            for j in range(o.shape[2]):
+                s = 0.0
+                for p in range(9):
+                    for q in range(9):
+                        s += taps[a, p, q] * x[i + p, j + q]
+                o[a, i, j] = s
+
+
+def test_windows_that_slide_along_rows_have_a_thread_each() -> None:
+    found = agree(filtered, whole(14, 45), whole(3, 9, 9), np.zeros((3, 6, 37)), strict=False)
+    assert "thread.x 32; bind p" not in schedule_of(found) and "bind q" not in schedule_of(found)

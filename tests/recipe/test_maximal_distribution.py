@@ -153,3 +153,29 @@ def test_calls_agree_with_numpy() -> None:
         expected = 3 * c + 2 * (np.tril(a) + np.tril(a, -1).T) @ b
         kernel(a, b, c)
         np.testing.assert_allclose(c, expected, rtol=1e-12)
+
+
+def styles(a):
+    loss = 0.0
+    for s in range(a.shape[0]):
+        for i in range(a.shape[1]):
+            for j in range(a.shape[1]):
+                one = 0.0
+                for y in range(a.shape[2]):
+                    for x in range(a.shape[3]):
+                        one += a[s, i, y, x] * a[s, j, y, x]
+                loss += (one - i * j) ** 2
+    return loss
+
+
+@pytest.mark.parametrize("shape", [(2, 5, 3, 4), (1, 1, 1, 1), (0, 3, 2, 2), (2, 70, 2, 30), (1, 2, 0, 3)])
+def test_products_that_go_into_one_number_are_apart_where_they_are_few(shape: tuple[int, ...]) -> None:
+    a = np.random.default_rng(5).integers(-4, 5, shape).astype(float)
+    kernel = lw.kernel(styles)
+    with lw.options(device="emulated"):
+        assert kernel(a) == styles(a)
+        schedule = str(kernel.explain(a).schedule)
+    assert schedule.startswith("specialize s*i*j >= 134217728 in s; expand one.1 s.1 i.1 j.1; distribute s.1 one.1.x")
+    assert "stage a" in schedule
+    with lw.options(device="emulated", strict=True):
+        assert "expand" not in str(kernel.explain(a).schedule)

@@ -112,3 +112,33 @@ def test_strict_adds_in_order() -> None:
     assert not any(
         step.startswith("fission") for step in steps_of(gradient, numbers(9, 5), numbers(5), np.ones(5), strict=True)
     )
+
+
+def clouds(a, b, nearest):
+    total = 0.0
+    for s in range(a.shape[0]):
+        for i in range(a.shape[1]):
+            best = 1e30
+            where = 0
+            for j in range(b.shape[1]):
+                d = (a[s, i, 0] - b[s, j, 0]) ** 2 + (a[s, i, 1] - b[s, j, 1]) ** 2
+                if d < best:
+                    best = d
+                    where = j
+            nearest[s, i] = where
+            total += best
+    return total
+
+
+@pytest.mark.parametrize("shape", [(2, 70, 5), (3, 1, 300), (0, 4, 4), (2, 0, 3), (1, 33, 1)])
+def test_rows_of_several_loops_that_add_to_a_total(shape: tuple[int, int, int]) -> None:
+    batch, n, m = shape
+    random = np.random.default_rng(n)
+    a, b = random.integers(-9, 9, (batch, n, 2)) * 1.0, random.integers(-9, 9, (batch, m, 2)) * 1.0
+    mine, right = np.zeros((batch, n), np.int64), np.zeros((batch, n), np.int64)
+    kernel = lw.kernel(clouds)
+    with lw.options(device="emulated"):
+        assert kernel(a, b, mine) == clouds(a, b, right)
+        schedule = str(kernel.explain(a, b, mine).schedule)
+    assert np.array_equal(mine, right)
+    assert "expand best s" in schedule and "fission s" in schedule

@@ -184,7 +184,6 @@ def test_a_loop_in_two_dimensions() -> None:
         (LAST, "", "bind i block.x", "the value of 's' after its last iteration is needed"),
         (WORK, "", "bind i block.x", "each iteration would need an array 't' of its own"),
         # where it stands
-        (FILL, "bind i block.x", "bind j block.x", "'i' is bound to block.x already"),
         (FILL, "bind j thread.x 8", "bind i thread.x 8", "'j' is bound to thread.x already"),
         (FILL, "parallelize i", "bind j thread.x 8", "'i' is marked to run parallel already"),
         (FILL, "vectorize j", "bind j thread.x", "'j' is marked to run vector already"),
@@ -192,11 +191,13 @@ def test_a_loop_in_two_dimensions() -> None:
         (FILL, "bind j block.x", "bind i thread.x 8", "'j' inside it is bound to block.x already"),
         # what the host must know
         (TWO, "bind i block.y", "bind j block.x", "other statements stand between 'i' and 'j'"),
+        (TWO, "bind i block.x", "bind j block.x", "other statements stand between 'i' and 'j'"),
         (TWO, "bind j block.x", "bind i block.y", "other statements stand between 'i' and 'j'"),
         (CUBE, "bind i block.y", "bind k block.x", "other statements stand between 'i' and 'k'"),
         (CUBE, "bind k block.x", "bind i block.y", "other statements stand between 'i' and 'k'"),
         (TRIANGLE, "bind i block.y", "bind j block.x", "its bounds depend on 'i': blocks of both would start at once"),
         (TRIANGLE, "bind j block.x", "bind i block.y", "the bounds of 'j' depend on 'i'"),
+        (TRIANGLE, "bind j block.x", "bind i block.x", "the bounds of 'j' depend on 'i'"),
         (ROWS_OF_DATA, "", "bind i block.x", "its bounds are read from an array: the host does not know them"),
         # how many threads
         (FILL, "", "bind j thread.x", "'j' has no constant number of iterations: name a number of threads for it"),
@@ -259,3 +260,7 @@ def test_text() -> None:
             Bind.parse(words)
     with pytest.raises(ValueError, match="THREADS is a whole number from 1 on"):
         Bind.parse(("i", "thread.x", "0"))
+
+
+def test_several_loops_along_an_axis() -> None:
+    check_same(FILL, "bind i block.x; bind j block.x")

@@ -12,7 +12,6 @@ from collections.abc import Iterator, Sequence
 
 from loopwright.codegen.bound_nest import BoundNest
 from loopwright.codegen.decisions import CodegenInput
-from loopwright.codegen.function import Writer
 from loopwright.codegen.gpu_writer import FLAG, GpuWriter
 from loopwright.codegen.lowered import (
     Alignment,
@@ -107,14 +106,14 @@ class _HostTests:
         return known and isinstance(loop.step, Const) and loop.step.value >= 1
 
 
-def condition(found: FullTiles, w: Writer) -> str:
+def condition(found: FullTiles, w: GpuWriter) -> str:
     """C text of the host: whether all of it holds. It stands where lw_lower and lw_trip tell of the blocks."""
     before, renamed = w.function.renamed, dict(w.function.renamed)
     parts = []
     for loop in found.loops:
         start, trip = w.text(loop.lower), f"lw_trip({w.text(loop.lower)}, {w.text(loop.upper)}, {step_of(loop)})"
         if loop.run in BLOCKS:
-            start, trip = f"lw_lower_{loop.run[-1]}", f"lw_trip_{loop.run[-1]}"
+            start, trip = f"lw_lower_{w.places[loop.name]}", f"lw_trip_{w.places[loop.name]}"
         else:
             parts.append(f"{trip} <= {MOST_ROUNDS}")
         renamed[loop.name] = f"({start} + ({trip} - 1) * {step_of(loop)})"

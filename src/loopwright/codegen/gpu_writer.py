@@ -108,6 +108,7 @@ class GpuWriter(Writer):
         self.orders: tuple[LastingOrder, ...] = ()  # of iterations, which outlast calls
         self.begins = set[str]()  # arrays that sorting fills by itself
         self.lowering = Lowering()  # of the nest whose text is being written
+        self.places: dict[str, str] = {}  # of its loops over blocks: what the names of their bounds end in
         self.types |= {"gpu": "lw_gpu *", "lw_failed": "lw_failure *", "lw_small": "int64_t", "lw_slots": "char *"}
         self.types |= {"lw_kept": "lw_kept *", "lw_kept_scalars": "char *"}
         self.types |= {"lw_stopped": "const volatile int64_t *", "lw_ticket": "int64_t"}

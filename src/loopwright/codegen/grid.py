@@ -36,6 +36,8 @@ def write_grid(loop: For, w: GpuWriter) -> None:
     """The kernel of a nest whose outermost loop is bound, and its start."""
     nest = BoundNest.of(loop)
     blocks, body, size = nest.blocks, nest.body, nest.size
+    w.places = places_of(blocks)
+    w.types |= {f"lw_{what}_{place}": "int64_t" for what in ("lower", "trip") for place in w.places.values()}
     w.lowering = lower(nest, w.given)
     part = Function(w.names.fresh(f"lw_grid_{w.names.of(loop.name)}"), on_device=True)
     parts = 0
@@ -51,10 +53,7 @@ def write_grid(loop: For, w: GpuWriter) -> None:
         if parts:
             whole.each_part = _each_part(blocks[0], w)
         else:
-            for block in blocks:
-                w.line(
-                    _start_of(block, f"({w.use(f'lw_base_{block.run[-1]}')} + (int64_t)blockIdx.{block.run[-1]})", w)
-                )
+            _start_all(blocks, w)
         whole.body(body)
         given = write_handed(handed, w, FIRST)
     w.finish_kernel(part, size[0] * size[1] * size[2], body, whole.shared, loop=loop.name)
@@ -82,12 +81,44 @@ def _is_whole(stmt: Stmt, body: Body) -> bool:
     return has_threads(stmt) and not any(inner is stmt for loop in shared for inner in statements(loop.body))
 
 
+def _along(blocks: Sequence[For]) -> dict[str, list[For]]:
+    """The loops over blocks by the axis of the grid that they lie along, outermost first."""
+    found: dict[str, list[For]] = {}
+    for block in blocks:
+        found.setdefault(block.run[-1], []).append(block)
+    return found
+
+
+def places_of(blocks: Sequence[For]) -> dict[str, str]:
+    """What the names of the bounds of loops over blocks end in: the axis, and which of several along it."""
+    return {
+        block.name: axis if len(several) == 1 else f"{axis}{number}"
+        for axis, several in _along(blocks).items()
+        for number, block in enumerate(several)
+    }
+
+
+def _start_all(blocks: Sequence[For], w: GpuWriter) -> None:
+    """The lines that set the variables of loops over blocks. Several loops along an axis count blocks together."""
+    for axis, several in _along(blocks).items():
+        number = f"({w.use(f'lw_base_{axis}')} + (int64_t)blockIdx.{axis})"
+        if len(several) == 1:
+            w.line(_start_of(several[0], number, w))
+            continue
+        w.line(f"int64_t lw_rest_{axis} = {number};")
+        for block in reversed(several[1:]):
+            trip = w.use(f"lw_trip_{w.places[block.name]}")
+            w.line(_start_of(block, f"lw_rest_{axis} % {trip}", w))
+            w.line(f"lw_rest_{axis} /= {trip};")
+        w.line(_start_of(several[0], f"lw_rest_{axis}", w))
+
+
 def _start_of(block: For, number: str, w: GpuWriter) -> str:
     """The line that sets the variable of a loop over blocks, from the number of an iteration as C text."""
     variable = w.names.of(block.name)
     w.function.scoped.add(variable)
     step = "" if step_of(block) == 1 else f" * {step_of(block)}"
-    return f"const int64_t {variable} = {w.use(f'lw_lower_{block.run[-1]}')} + {number}{step};"
+    return f"const int64_t {variable} = {w.use(f'lw_lower_{w.places[block.name]}')} + {number}{step};"
 
 
 def _each_part(block: For, w: GpuWriter) -> Callable[[], AbstractContextManager[None]]:
@@ -117,28 +148,34 @@ def _start_grid(
     """parts: how many iterations a block may have, 0 where each has one. work: of a thread, in one iteration. Where
     blocks do not ask, few enough of them are started at once."""
     grid = dict.fromkeys(AXES, "1")
+    places, along = w.places, _along(blocks)
     for block in blocks:
-        axis = block.run[-1]
+        place = places[block.name]
         lower, upper = w.text(block.lower), w.text(block.upper)
-        w.line(f"const int64_t lw_lower_{axis} = {lower}, lw_trip_{axis} = lw_trip(lw_lower_{axis}, {upper}, "
+        w.line(f"const int64_t lw_lower_{place} = {lower}, lw_trip_{place} = lw_trip(lw_lower_{place}, {upper}, "
                f"{step_of(block)});")  # fmt: skip
-        own |= {f"lw_lower_{axis}": f"lw_lower_{axis}", f"lw_base_{axis}": f"lw_base_{axis}"}
+        own[f"lw_lower_{place}"] = f"lw_lower_{place}"
+    for axis, several in along.items():
+        own[f"lw_base_{axis}"] = f"lw_base_{axis}"
+        if len(several) > 1:
+            trips = [f"lw_trip_{places[block.name]}" for block in several]
+            w.line(f"const int64_t lw_trip_{axis} = {' * '.join(trips)};")
+            own |= {trip: trip for trip in trips[1:]}
     if (full := w.full_tiles) is not None:
         w.line(f"const int64_t {FLAG} = {condition(full, w)};")
-    threads = " * ".join([str(float(prod(size))), *(f"(double)lw_trip_{block.run[-1]}" for block in blocks)])
+    threads = " * ".join([str(float(prod(size))), *(f"(double)lw_trip_{axis}" for axis in along)])
     each = write_each(part, work, w, threads)
     at_once = {axis: str(most) for axis, most in zip(AXES, w.facts.gpu.blocks_along, strict=True)}
     if blocks and w.asks and (part.both or not part.asks):
         room = f"(double){w.use('gpu')}->patience * LW_ABREAST / ({each} * {prod(size)})"
         w.line(f"double lw_space = {f'lw_asks ? 0x1p62 : {room}' if part.both else room};")
-        for axis in sorted(block.run[-1] for block in blocks):
+        for axis in sorted(along):
             most = f"lw_along(&lw_space, lw_trip_{axis}, {at_once[axis]})"
             most = f"lw_in_rounds({most}, lw_trip_{axis}, {PARTED})" if parts else most
             w.line(f"const int64_t lw_most_{axis} = {most};")
             at_once[axis] = f"lw_most_{axis}"
     with ExitStack() as opened:
-        for block in blocks:
-            axis = block.run[-1]
+        for axis in along:
             most = at_once[axis]
             head = f"int64_t lw_base_{axis} = 0; lw_base_{axis} < lw_trip_{axis}; lw_base_{axis} += {most}"
             opened.enter_context(w.loop(head))

@@ -44,6 +44,8 @@ def along_x(partial: PartialSchedule, inner: For, free: list[For]) -> For:
 
 def _along_rows(accesses: list[AccessStrides], free: list[For]) -> For:
     """The parallel loop along which neighbouring threads move the least memory; the innermost of several."""
+    each = {(walk.array, walk.node.index, walk.is_write): walk for walk in accesses}  # the same element is there still
+    accesses = list(each.values())
     least = min((len(walk.strides) for walk in accesses), default=0)
 
     def moved(loop: For) -> int:

@@ -38,7 +38,7 @@ from loopwright.recipe.code_sinking import CHEAP, expanded, is_narrow, price_of,
 from loopwright.recipe.constant_sizes import with_constant_sizes
 from loopwright.recipe.distribution import isolate
 from loopwright.recipe.grid_balanced import row_by_row
-from loopwright.recipe.grid_blocks import LINE, in_blocks, in_boxes
+from loopwright.recipe.grid_blocks import in_blocks, in_boxes
 from loopwright.recipe.grid_conditions import CONDITIONAL, is_free_now, with_conditions
 from loopwright.recipe.grid_fronts import tiles_of_fronts
 from loopwright.recipe.grid_keys import (
@@ -65,11 +65,13 @@ from loopwright.recipe.grid_sums import few_rows, shared_sums
 from loopwright.recipe.grid_tables import tables_turned
 from loopwright.recipe.grid_tiles import Bound, transposed
 from loopwright.recipe.grid_totals import totals
+from loopwright.recipe.grid_triangles import rows_of_blocks, triangle
 from loopwright.recipe.interchange import depends
 from loopwright.recipe.loop_fusion import loops_fused
 from loopwright.recipe.loop_normalization import counted
 from loopwright.recipe.loop_search import searched
 from loopwright.recipe.loops_in_turns import in_turns
+from loopwright.recipe.maximal_distribution import products_in_totals
 from loopwright.recipe.order_of_keys import in_order_of_keys, in_order_that_is_asked_for
 from loopwright.recipe.partial_schedule import Chain, NotTaken, PartialSchedule, ReasonedStep
 from loopwright.recipe.privatisation import with_arrays_of_their_own
@@ -193,6 +195,7 @@ def _restructured(partial: PartialSchedule) -> Iterator[list[Bound]]:
     rows_apart(partial)
     terms_apart(partial)
     scans_apart(partial)
+    products_in_totals(partial)
     sunk(partial)
 
 
@@ -435,30 +438,14 @@ def _alone(partial: PartialSchedule, chain: Chain, free: list[For], first: int) 
     return in_blocks(partial, taken, why)
 
 
-def _triangle(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bound]:
-    """Rows of different lengths, with nothing but assignments inside, along which all accesses go."""
-    if not all(walk.strides.get(chain[-1].name) in (0, 1, -1) for walk in accesses_inside(partial, chain[-1])):
-        return []
-    return _rows_of_blocks(partial, chain, free)
-
-
-def _rows_of_blocks(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bound]:
-    """A block for each row, however long."""
-    if len(chain) < 2 or list(chain[-2:]) != free[-2:] or not depends(chain[-1], chain[-2].name):
-        return []
-    threads = partial.threads(LINE)
-    why = f"the length of a row depends on '{user_name(chain[-2].name)}': a block of {threads} threads has one row"
-    several = len(chain) > 2 and chain[-3] in free and not depends(chain[-2], chain[-3].name)
-    *around, row, column = isolate(partial, chain[-1].name, chain[-3 if several else -2].name, why)
-    bound: list[Bound] = [(Bind(one, "block.y"), why) for one in around]
-    return [*bound, (Bind(row, "block.x"), why), (Bind(column, "thread.x", threads), why)]
-
-
 def _rows(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bound]:
-    """Rows, or columns, with several loops along each."""
+    """Rows, or columns, with several loops along each, or one that is gone through again and again."""
     run = perfect_run(chain, free)
     together = [other for other in partial.chains() if run[-1] in other]
-    return [] if len(together) < 2 else rows_of_loops(partial, run)
+    again = chain[chain.index(run[-1]) + 1 : -1]
+    if len(together) < 2 and all(partial.verdict(one) != "sequential" for one in again):
+        return []
+    return rows_of_loops(partial, run)
 
 
 def _planes(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bound]:
@@ -524,8 +511,9 @@ def _as_it_is(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[B
 
 def _apart(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bound]:
     """The parallel loops without what stands between them, which gets loops of its own."""
-    if len(free) < 2:
-        return []
+    run = perfect_run(chain, free) if len(free) > 1 else []
+    if not run or (len(run) > 1 and along_x(partial, chain[-1], free) in run):
+        return []  # threads of the outer loops are neighbours already
     before, outer, inner = partial.kernel, free[0], free[-1]
     why = f"with nothing between them, '{user_name(outer.name)}' and '{user_name(inner.name)}' are one grid"
     unless_narrow(partial, outer.name, inner)
@@ -574,11 +562,11 @@ ATTEMPTS = (
     _inside_out,
     _recurrence_apart,
     _each_a_thread,
-    _triangle,
+    triangle,
     _perfect,
     _apart,
     _all_but_short,
-    _rows_of_blocks,
+    rows_of_blocks,
     _outer_loops,
     _as_it_is,
 )

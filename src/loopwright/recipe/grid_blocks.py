@@ -214,8 +214,49 @@ def _at_most(side: Tunable, trip: int | None) -> int:
 
 
 def in_boxes(partial: PartialSchedule, names: list[str], why: str) -> list[Bound]:
-    """Four loops or more that may run in any order, `x` the last of them: two of them are blocks whole, one is shared
-    by rows of threads, and `x` is cut into blocks."""
+    """Four loops or more that may run in any order, `x` the last of them. Where a thread has loops of its own, all
+    others are blocks; where not, it goes on from row to row: to find out which element is a block's takes as long."""
+    if contains(partial.around(names[-1])[-1].body, For, While):
+        return _of_sums(partial, names, why)
+    return _of_elements(partial, names, why)
+
+
+def _of_sums(partial: PartialSchedule, names: list[str], why: str) -> list[Bound]:
+    """Rectangles of threads for two of the loops, and blocks for all others."""
+    *others, x = names
+    place = partial.number(DOWN)
+    row = others[-1 - place]
+    around = [name for name in others if name != row]
+    sides = _sides(partial, row, x)
+    threads = partial.number(replace(LINE, default=sides[1].default, name=COLUMNS.name, among=COLUMNS.among))
+    rows, each = partial.number(sides[0]), partial.number(replace(LINE_EACH, default=1))
+    together = partial.number(TOGETHER)
+    partial.require(threads_fit(partial.facts.gpu, ROWS.name, COLUMNS.name), _several_elements(LINE_EACH.name))
+    shared = None if together else _sharing_loads(partial, around, x)
+    if [*around, row, x] != names:
+        partial.take(Reorder((*around, row, x)), why)
+    row_block, block = made(partial, Tile(((row, rows), (x, threads * each))), why)
+    blocks = {name: name for name in around}
+    if shared is not None and (count := partial.number(JAMMED)) > 1:
+        blocks[shared] = _jammed(partial, shared, count, [*around, row_block, block, row, x])
+    bound: list[Bound] = [(Bind(name, "block.z"), why) for name in blocks.values()]
+    bound += [(Bind(row_block, "block.y"), why), (Bind(block, "block.x"), why)]
+    if not together:
+        inner_loops(partial, x)
+        return [*bound, (Bind(row, "thread.y", rows), why), (Bind(x, "thread.x", threads), why)]
+    edges = whole(partial, Specialize((x,)), "whole blocks without tests")
+    thread, element = _apart(partial, x, threads, why)
+    partial.take(Reorder((row, thread, element)), why)
+    _side_by_side(partial, element, each, why)
+    inner_loops(partial, thread)
+    bound += [(Bind(row, "thread.y", rows), why), (Bind(thread, "thread.x"), why)]
+    if edges:
+        bound += [(Bind(edges[row], "thread.y", rows), why), (Bind(edges[x], "thread.x", threads), why)]
+    return bound
+
+
+def _of_elements(partial: PartialSchedule, names: list[str], why: str) -> list[Bound]:
+    """Two of the loops are blocks whole, one is shared by rows of threads, and `x` is cut into blocks."""
     *others, x = names
     place = partial.number(DOWN)
     row = others[-1 - place]
@@ -223,13 +264,9 @@ def in_boxes(partial: PartialSchedule, names: list[str], why: str) -> list[Bound
     threads = partial.number(replace(LINE, default=COLUMNS.default, name=COLUMNS.name, among=COLUMNS.among))
     rows, each, together = partial.number(ROWS), partial.number(replace(LINE_EACH, default=1)), partial.number(TOGETHER)
     partial.require(threads_fit(partial.facts.gpu, ROWS.name, COLUMNS.name), _several_elements(LINE_EACH.name))
-    shared = None if together else _sharing_loads(partial, (first, second), x)
     partial.take(Reorder((first, second, x, row, *rest)), why)
     (block,) = made(partial, Split(x, threads * each), why)
-    around = {first: first, second: second}
-    if shared is not None and (count := partial.number(JAMMED)) > 1:
-        around[shared] = _jammed(partial, shared, count, [first, second, block, x, row, *rest])
-    bound: list[Bound] = [(Bind(around[first], "block.z"), why), (Bind(around[second], "block.y"), why)]
+    bound: list[Bound] = [(Bind(first, "block.z"), why), (Bind(second, "block.y"), why)]
     bound.append((Bind(block, "block.x"), why))
     if not together:
         inner_loops(partial, row)
@@ -245,7 +282,7 @@ def in_boxes(partial: PartialSchedule, names: list[str], why: str) -> list[Bound
     return bound
 
 
-def _sharing_loads(partial: PartialSchedule, names: tuple[str, ...], x: str) -> str | None:
+def _sharing_loads(partial: PartialSchedule, names: list[str], x: str) -> str | None:
     """The one of these loops whose iterations load most of the same elements inside of loops in a thread, of those that
     differ from thread to thread; None where no elements are the same."""
     inside = {

@@ -8,12 +8,13 @@ best. So the nest has versions for lengths: a large block for a row, a small one
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from math import prod
 
 from loopwright.analysis.strides import AccessStrides
 from loopwright.ir.linear import linear, parted
-from loopwright.ir.nodes import Allocate, Binary, Body, Compare, Const, Dim, For, If, Run, Var, While
+from loopwright.ir.nodes import Allocate, Binary, Body, Compare, Const, Dim, For, If, Run, Stmt, Var, While
 from loopwright.ir.queries import contains
 from loopwright.ir.types import INT64
 from loopwright.ir.user_text import user_name
@@ -115,6 +116,8 @@ def planes_of_loops(partial: PartialSchedule, run: list[For]) -> list[Bound]:
     far = [one for one in far if any(one.get(loop.name) not in (0, 1, -1) for loop in run)]
     if not any(one.get(name) in (1, -1) for one in far for name in inner):
         raise NotTaken
+    if _slide(run, nests, [walk.strides for walk in walks]):
+        raise NotTaken
     trips = [most_trips_of(nest[-1]) for nest in nests]
     if max((trip or SHARERS[-1][0] for trip in trips), default=0) < SHARERS[-1][0]:
         raise NotTaken
@@ -136,6 +139,16 @@ def planes_of_loops(partial: PartialSchedule, run: list[For]) -> list[Bound]:
             outer = [many[name] for name in outer]
             inner_loops = [[many[name] for name in nest] for nest in inner_loops]
     return [*bound, *blocks_of_planes(partial, outer, inner_loops)]
+
+
+def _slide(run: list[For], nests: list[list[For]], strides: list[Mapping[str, int | None]]) -> bool:
+    """Whether the planes are windows of a known size that move by ones along the innermost of many rows: neighbours
+    that have a window each read side by side, and all of them the same weights."""
+    sizes = [trip for nest in nests for trip in map(most_trips_of, nest)]
+    outputs = prod(trip_of(loop) or MANY for loop in run)
+    each = run[-1].name
+    slides = any(one.get(each) in (1, -1) and one.get(nest[-1].name) in (1, -1) for one in strides for nest in nests)
+    return None not in sizes and outputs >= MANY and slides and all(one.get(each) in (0, 1, -1) for one in strides)
 
 
 def _in_chunks(walk: AccessStrides, each: str, inside: list[For]) -> bool:
@@ -190,7 +203,7 @@ def loops_along(partial: PartialSchedule, body: Body) -> list[For]:
             continue
         if isinstance(stmt, For) and _can_share(partial, stmt):
             found.append(stmt)
-        elif contains((stmt,), For, While) and not (isinstance(stmt, For) and trip_of(stmt) is not None):
+        elif contains((stmt,), For, While) and _takes_long(stmt):
             parts = [] if isinstance(stmt, While) else bodies(stmt)
             inside = [one for part in parts for one in loops_along(partial, part)]
             if not inside:
@@ -208,6 +221,11 @@ def _can_share(partial: PartialSchedule, loop: For) -> bool:
     return found.verdict == "parallel" or (
         found.verdict == "reduction" and all(one.kind == "scalar" for one in found.reductions)
     )
+
+
+def _takes_long(stmt: Stmt) -> bool:
+    """Whether it is, or holds, a loop of which only a call tells how often it runs."""
+    return any(isinstance(one, While) or _is_long(one) for one in statements((stmt,), For, While))
 
 
 def _is_long(loop: For) -> bool:

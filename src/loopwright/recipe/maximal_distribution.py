@@ -19,7 +19,7 @@ from loopwright.ir.queries import arrays_loaded, arrays_stored, has, names_in, n
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import statements, subexpressions
 from loopwright.recipe.distribution import isolate
-from loopwright.recipe.partial_schedule import Chain, NotTaken, PartialSchedule
+from loopwright.recipe.partial_schedule import Chain, NotTaken, PartialSchedule, whole
 from loopwright.recipe.register_blocking import MOST_AROUND, Roles, Strides, roles_among, wanted
 from loopwright.recipe.shape import MOST_TRIPS
 from loopwright.steps.demote import Demote, ends_plainly
@@ -27,6 +27,10 @@ from loopwright.steps.distribute import Distribute
 from loopwright.steps.expand import Expand
 from loopwright.steps.extent import trip_of
 from loopwright.steps.forward import Forward
+from loopwright.steps.specialize import LARGE, TIMES, Specialize
+
+MOST_ELEMENTS = 1 << 27
+"""Elements of sums that go into other sums: so many may be in memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,16 +55,44 @@ def products_apart(partial: PartialSchedule) -> None:
         partial.begin_again()  # what was one loop is several, each with an order of its own
 
 
-def _apart(partial: PartialSchedule, outer: str) -> None:
+def products_in_totals(partial: PartialSchedule) -> None:
+    """The same of sums that all go into one number, as the products of all channels with one another do: in a version
+    for calls in which an element for each sum takes little memory."""
+    before = partial.kernel
+    for outer in dict.fromkeys(chain[0].name for chain in partial.chains() if len(chain) > 2):
+        with partial.together(), partial.by_default():
+            _where_few(partial, outer)
+    if partial.kernel is not before:
+        partial.begin_again()
+
+
+def _where_few(partial: PartialSchedule, outer: str) -> None:
     """Raises NotTaken where nothing is gained."""
-    hidden = [one for one in _products(partial, outer) if not _is_found(partial, one)]
+    over = dict.fromkeys(one.over for one in _products(partial, outer, limited=False) if one.over)
+    if len(over) != 1 or any(_products(partial, outer)):
+        raise NotTaken
+    (names,) = over
+    there = {loop.name: loop for chain in partial.chains() for loop in chain}
+    if any(partial.verdict(there[name]) != "reduction" for name in names):
+        raise NotTaken
+    why = f"with few '{user_name(names[-1])}' in all, each sum may have an element in memory"
+    copies = whole(partial, Specialize((TIMES.join(names),), LARGE, MOST_ELEMENTS, outer), why)
+    if outer not in copies:
+        raise NotTaken
+    partial.begin_again()
+    _apart(partial, copies[outer], limited=False)
+
+
+def _apart(partial: PartialSchedule, outer: str, limited: bool = True) -> None:
+    """Raises NotTaken where nothing is gained."""
+    hidden = [one for one in _products(partial, outer, limited) if not _is_found(partial, one)]
     if not hidden:
         raise NotTaken
     before = partial.kernel
     for one in hidden:
         _untied(partial, one)
     if partial.kernel is not before:
-        hidden = [one for one in _products(partial, outer) if not _is_found(partial, one)]
+        hidden = [one for one in _products(partial, outer, limited) if not _is_found(partial, one)]
     if not hidden:
         return
     names = " and ".join(f"'{user_name(name)}'" for name in dict.fromkeys(one.target for one in hidden))
@@ -70,7 +102,7 @@ def _apart(partial: PartialSchedule, outer: str) -> None:
         targets.append(_in_elements(partial, one, why) if one.over else one.target)
     partial.take(Distribute(outer, tuple(dict.fromkeys(targets))), why)
     partial.begin_again()
-    if not any(_is_alone(partial, one) for one in _all_products(partial) if one.target in targets):
+    if not any(_is_alone(partial, one) for one in _all_products(partial, limited) if one.target in targets):
         raise NotTaken
 
 
@@ -144,16 +176,16 @@ def _is_alone(partial: PartialSchedule, product: SharedProduct) -> bool:
     return all(len(loop.body) == 1 for loop in chain[-3:-1]) and _is_found(partial, product)
 
 
-def _all_products(partial: PartialSchedule) -> Iterator[SharedProduct]:
+def _all_products(partial: PartialSchedule, limited: bool) -> Iterator[SharedProduct]:
     for outer in dict.fromkeys(chain[0].name for chain in partial.chains() if len(chain) > 2):
-        yield from _products(partial, outer)
+        yield from _products(partial, outer, limited)
 
 
-def _products(partial: PartialSchedule, outer: str) -> Iterator[SharedProduct]:
+def _products(partial: PartialSchedule, outer: str, limited: bool = True) -> Iterator[SharedProduct]:
     for chain in partial.chains():
         if chain[0].name == outer and len(chain) > 2 and size_of(chain[0].body) <= MOST_AROUND:
             later = _made_of(chain[0])
-            yield from (one for one in _products_in(partial, chain) if one.reads.isdisjoint(later[one.target]))
+            yield from (one for one in _products_in(partial, chain, limited) if one.reads.isdisjoint(later[one.target]))
 
 
 def _made_of(nest: For) -> dict[str, set[str]]:
@@ -174,7 +206,7 @@ def _made_of(nest: For) -> dict[str, set[str]]:
     return made
 
 
-def _products_in(partial: PartialSchedule, chain: Chain) -> Iterator[SharedProduct]:
+def _products_in(partial: PartialSchedule, chain: Chain, limited: bool) -> Iterator[SharedProduct]:
     inside = list(statements(chain[-1].body))
     if not all(isinstance(stmt, Assign | Store) for stmt in inside):
         return
@@ -192,9 +224,10 @@ def _products_in(partial: PartialSchedule, chain: Chain) -> Iterator[SharedProdu
             mine = [walk.strides for walk in accesses if walk.array == name and walk.node.index == stmt.index]
             operands = [walk for walk in accesses if walk.array != name]
         else:
-            name, over, operands = stmt.name, _free_of(partial, chain, stmt.name), accesses
+            name, over, operands = stmt.name, _free_of(partial, chain, stmt.name, limited), accesses
             mine = [_strides(chain, over)]
-        roles = roles_among(chain, mine, operands, (name, stmt.value.type.size_bytes)) if len(operands) > 1 else None
+        named = name, stmt.value.type.size_bytes
+        roles = roles_among(chain, mine, operands, named, own=not limited) if len(operands) > 1 else None
         if roles is not None and not _is_short(chain, roles):
             found.append(SharedProduct(name, over, chain[-1].name, frozenset(walk.array for walk in operands)))
     if 2 * len(found) >= len(sums):  # else what is left takes as long as before, and what ties them costs more
@@ -234,9 +267,9 @@ def _is_target(expr: Expr, stmt: Assign | Store) -> bool:
     return False
 
 
-def _free_of(partial: PartialSchedule, chain: Chain, name: str) -> tuple[str, ...]:
+def _free_of(partial: PartialSchedule, chain: Chain, name: str, limited: bool = True) -> tuple[str, ...]:
     """The loops, two at least, for each of whose iterations a scalar can have an element, in an array no larger than
-    one that the nest goes through already."""
+    one that the nest goes through already, if that is the limit."""
     live = live_after(partial.kernel)
     at = 0
     for place, loop in enumerate(chain[:-1]):
@@ -244,6 +277,8 @@ def _free_of(partial: PartialSchedule, chain: Chain, name: str) -> tuple[str, ..
         if name in kinds.private and name not in kinds.last:
             at = place + 1
     free = [loop.name for loop in chain[:at]]
+    if not limited:
+        return tuple(free) if len(free) > 1 else ()
     inside = [walk for walk in partial.walks() if chain[0].name in walk.strides]
     largest = 0
     for walk in inside:

@@ -255,7 +255,7 @@ def roles_among(
     within = chain[min(chain.index(one) for one in (rows, depth, vector)) :]
     depths = tuple(loop.name for loop in within if loop in deep)
     useful = {name for name in depths if any(walk.strides.get(name) != 0 for walk in operands)}
-    if len(depths) > 1 and (across or useful != set(depths)):
+    if len(depths) > 1 and ((across and not own) or useful != set(depths)):
         return None  # a loop in which nothing moves repeats the others: their data is in the cache already
     return Roles(rows.name, depths, vector.name, *target, across, strips, panels)
 

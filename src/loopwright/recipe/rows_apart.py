@@ -7,11 +7,12 @@ stand arrays with an element for each row.
 from __future__ import annotations
 
 from loopwright.analysis.facts import LoopFacts
-from loopwright.ir.nodes import Assign, Body, For, If, Stmt, Store, While
+from loopwright.ir.nodes import Assign, Body, For, If, Stmt, Store, Var, While
 from loopwright.ir.queries import arrays_loaded, arrays_stored, contains, names_assigned, names_read
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import bodies, loops, statements
 from loopwright.recipe.partial_schedule import NotTaken, PartialSchedule
+from loopwright.steps.expand import Expand
 from loopwright.steps.extent import trip_of
 from loopwright.steps.fission import Fission
 
@@ -24,25 +25,54 @@ def rows_apart(partial: PartialSchedule) -> None:
     if partial.strict:
         return  # one thread would add up what rows have found
     for name, loop in list(loops(partial.kernel).items()):
-        if isinstance(loop, For) and len(partial.around(name)) == 1 and len(loop.body) > 1:
-            with partial.together():
-                _apart(partial, loop)
+        if isinstance(loop, For) and len(partial.around(name)) == 1:
+            run = [loop]
+            while len(run[-1].body) == 1 and isinstance(inner := run[-1].body[0], For):
+                run.append(inner)
+            if len(run[-1].body) > 1:
+                with partial.together():
+                    _apart(partial, run)
 
 
-def _apart(partial: PartialSchedule, loop: For) -> None:
-    """Raises NotTaken."""
-    found = partial.proven(loop)
-    if found is None or found.verdict != "reduction" or (trip_of(loop) or LONG) < LONG:
+def _apart(partial: PartialSchedule, run: list[For]) -> None:
+    """run: loops around one another with nothing between them. Raises NotTaken."""
+    found = partial.proven(run[-1])
+    if found is None or any(partial.verdict(one) != "reduction" for one in run):
         raise NotTaken
-    first = _first_of_totals(loop, found)
-    rows = loop.body[:first]
+    if (trip_of(run[-1]) or LONG) < LONG:
+        raise NotTaken
+    first = _first_of_totals(run[-1], found)
+    rows = run[-1].body[:first]
     if not any(map(_is_long, rows)) or contains(rows, While) or not _is_apart(rows, found):
         raise NotTaken
-    why = f"what each '{user_name(loop.name)}' adds up comes after all of them: the rows themselves need no order then"
-    partial.take(Fission(loop.name, first + 1, kept=True), why)
+    words = " and ".join(f"'{user_name(one.name)}'" for one in run)
+    why = f"what each {words} adds up comes after all of them: the rows themselves need no order then"
+    if len(run) == 1:
+        partial.take(Fission(run[0].name, first + 1, kept=True), why)
+    else:
+        _cut(partial, [one.name for one in run], first, why)
     partial.begin_again()
-    if partial.verdict(partial.around(loop.name)[-1]) != "parallel":
+    if any(partial.verdict(one) != "parallel" for one in partial.around(run[-1].name)):
         raise NotTaken
+
+
+def _cut(partial: PartialSchedule, run: list[str], first: int, why: str) -> None:
+    """Cut several loops, of which an array has an element for each iteration: what goes from one part to the other has
+    one, too. Raises NotTaken where there is no such array."""
+    body = partial.around(run[-1])[-1].body
+    inside = {id(stmt) for stmt in statements(body)}
+    indices = [
+        {axis.name for axis in walk.node.index if isinstance(axis, Var)}
+        for walk in partial.walks()
+        if id(walk.stmt) in inside
+    ]
+    if not any(index.issuperset(run) for index in indices):
+        raise NotTaken
+    for scalar in sorted(names_assigned(body[:first]) & names_read(body[first:])):
+        partial.take(Expand(scalar, tuple(run)), why, anew=True)
+    partial.take(Fission(run[-1], first + 1), why, anew=True)
+    for outer in reversed(run[:-1]):
+        partial.take(Fission(outer, 2), why, anew=True)
 
 
 def _first_of_totals(loop: For, found: LoopFacts) -> int:

@@ -25,10 +25,11 @@ from loopwright.steps.threads import BLOCKS, THREADS
 
 @dataclass(frozen=True, slots=True)
 class Bind(Step):
-    """Run every iteration of a loop in a block of its own, or share its iterations out among the threads of a block: as
-    many threads as it has iterations, or a number of them that take turns. Threads that share a sum (or product, or
-    least or greatest value) have a part of it each, and put these together; those of a loop that puts the chunks of a
-    `scan` together find what comes before their own from one another. `bind i thread.x 32`:
+    """Run every iteration of a loop in a block of its own (several loops along one axis of a grid count its blocks
+    together), or share its iterations out among the threads of a block: as many threads as it has iterations, or a
+    number of them that take turns. Threads that share a sum (or product, or least or greatest value) have a part of it
+    each, and put these together; those of a loop that puts the chunks of a `scan` together find what comes before their
+    own from one another. `bind i thread.x 32`:
 
     for i in 0 .. n:
         a[i] = 0.0
@@ -141,7 +142,7 @@ def _lies_in_records(kernel: Kernel, array: str) -> bool:
 def _out_of_place(kernel: Kernel, loop: For, axis: Run) -> Rejection | None:
     outer = [stmt for stmt in around(kernel, loop) if isinstance(stmt, For)]
     for other in (*outer, *_loops(loop.body)):
-        if other.run == axis:
+        if other.run == axis and axis in THREADS:
             return Rejection(f"'{other.name}' is bound to {axis} already")
         if other.run in ("parallel", "balanced", "entries"):
             return Rejection(f"'{other.name}' is marked to run {other.run} already")

@@ -166,7 +166,8 @@ def tied(kernel: Kernel, facts: Facts, copies: Copies, loops: Sequence[For]) -> 
         return Rejection(f"'{array}' is also used outside of '{last.name}'")
     is_own = any(stmt is copies.made for stmt in last.body)
     is_users = is_own and copies.made is not None and copies.made.at is not None  # errors name it, by its own axes
-    is_seen = copies.made is None or array in {one.name for one in kernel.results}
+    is_users_own = copies.made is not None and copies.made.at is not None
+    is_seen = not is_users_own or array in {one.name for one in kernel.results}
     if not is_users and (rejection := _may_fail(first, array, is_seen, facts)) is not None:
         return rejection
     if id(copies.made) in inside and not is_own:
