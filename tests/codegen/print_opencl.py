@@ -16,7 +16,8 @@ from loopwright.ir import code as ir
 
 STOPS = "*lw_stopped >= lw_ticket"
 FENCE = "CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE"
-ATOMICS = {"add": "atomic_add", "min": "atomic_min", "max": "atomic_max", "set": "atomic_xchg"}
+ATOMICS = {"add": "atomic_add", "min": "atomic_min", "max": "atomic_max", "and": "atomic_and", "or": "atomic_or",
+           "xor": "atomic_xor", "set": "atomic_xchg"}  # fmt: skip
 SHUFFLES = {"across": "sub_group_shuffle_xor", "up": "sub_group_shuffle_up"}
 
 

@@ -52,6 +52,23 @@ COPIES = "split i 512; bind i.o block.x; bind i thread.x 32"
 BOTH = pytest.mark.parametrize("schedule", [ATOMICS, COPIES])
 
 
+def bits(keys, values, x, o, a):
+    for i in range(keys.shape[0]):
+        x[keys[i]] ^= values[i]
+        o[keys[i]] |= values[i]
+        a[keys[i]] &= values[i]
+
+
+@BOTH
+@pytest.mark.parametrize("dtype", [np.int32, np.uint32, np.int64, np.uint64])
+def test_bits(dtype: Any, schedule: str) -> None:
+    keys = RANDOM.integers(0, 40, 900)
+    values = RANDOM.integers(-(2**40), 2**40, 900).astype(dtype)
+    x, o = np.full((2, 40), 3, dtype)
+    found = agree(bits, keys, values, x, o, np.full(40, 3, dtype) - dtype(4), schedule=schedule)
+    assert "atomicXor" in device_text(found) and "atomicAnd" in device_text(found)
+
+
 @BOTH
 @pytest.mark.parametrize("dtype", [np.int32, np.uint32, np.int64, np.uint64, np.float32, np.float64])
 @pytest.mark.parametrize("size", [0, 1, 700, 2000])

@@ -64,7 +64,8 @@ from loopwright.steps.threads import constant_size
 
 ASKS = True  # whether kernels ask, so that Ctrl-C ends them; benchmarks/gpu_interrupts.py measures what it costs
 OTHERS = 64  # registers of a thread, besides those that keep elements of arrays
-ATOMIC: dict[str, AtomicOp] = {"add": "add", "min": "min", "max": "max", "minimum": "min", "maximum": "max"}
+ATOMIC: dict[str, AtomicOp] = {"add": "add", "min": "min", "max": "max", "minimum": "min", "maximum": "max",
+                               "and": "and", "or": "or", "xor": "xor"}  # fmt: skip
 FLAG = "lw_even"
 """In the text of a kernel: whether it is the one for whole tiles only; in the host's, whether that is to run."""
 

@@ -49,9 +49,15 @@ static __device__ __forceinline__ void lw_stop() {
 }
 
 /* CUDA has these for unsigned numbers only; with two's complement the bits are the same. */
-[[maybe_unused]] static __device__ __forceinline__ int64_t atomicAdd(int64_t *address, int64_t value) {
-  return (int64_t)atomicAdd((uint64_t *)address, (uint64_t)value);
-}
+#define LW_OF_BITS(name)                                                                                 \
+  [[maybe_unused]] static __device__ __forceinline__ int64_t name(int64_t *address, int64_t value) {     \
+    return (int64_t)name((uint64_t *)address, (uint64_t)value);                                          \
+  }
+LW_OF_BITS(atomicAdd)
+LW_OF_BITS(atomicAnd)
+LW_OF_BITS(atomicOr)
+LW_OF_BITS(atomicXor)
+#undef LW_OF_BITS
 
 /* Nor these for floats. Most values change nothing, and cost a look; a NaN on either side changes nothing either. */
 #define LW_EXTREME(name, type, word, to_word, from_word, better)                                         \

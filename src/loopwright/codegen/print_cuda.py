@@ -10,7 +10,8 @@ from loopwright.codegen.printer import Language, NoWord, parameter_list, print_c
 from loopwright.ir import code as ir
 
 STOPS = "LW_STOPS(lw_stopped, lw_ticket)"
-ATOMICS = {"add": "atomicAdd", "min": "atomicMin", "max": "atomicMax", "set": "atomicExch"}
+ATOMICS = {"add": "atomicAdd", "min": "atomicMin", "max": "atomicMax", "and": "atomicAnd", "or": "atomicOr",
+           "xor": "atomicXor", "set": "atomicExch"}  # fmt: skip
 SHUFFLES = {"across": "xor", "up": "up"}
 
 

@@ -330,7 +330,9 @@ constexpr bool is_unsigned = (T)-1 > (T)0;
 LW_ATOMIC(atomicAdd, lw_emulated::is_float<T> || lw_emulated::is_word<T>, old + value)
 LW_ATOMIC(atomicMin, lw_emulated::is_float<T> || lw_emulated::is_word<T>, value < old ? value : old)
 LW_ATOMIC(atomicMax, lw_emulated::is_float<T> || lw_emulated::is_word<T>, value > old ? value : old)
-LW_ATOMIC(atomicOr, lw_emulated::is_word<T> && lw_emulated::is_unsigned<T>, old | value)
+LW_ATOMIC(atomicAnd, lw_emulated::is_word<T>, old & value)
+LW_ATOMIC(atomicOr, lw_emulated::is_word<T>, old | value)
+LW_ATOMIC(atomicXor, lw_emulated::is_word<T>, old ^ value)
 LW_ATOMIC(atomicExch, sizeof(T) == 4 || (lw_emulated::is_word<T> && lw_emulated::is_unsigned<T>), value)
 
 template <class T>

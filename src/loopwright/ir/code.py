@@ -19,7 +19,7 @@ Part = Literal["all", "prologue", "steady", "epilogue", "unrolled", "remainder",
 """Which iterations of a loop of the kernel a loop of the code does. Of a loop whose tiles arrive ahead: the copies of
 the first tile, those between whole tiles, what is left. Of one that is unrolled by hand: several at a time, and the
 others. Chunks: a block has several iterations of a loop over blocks."""
-AtomicOp = Literal["add", "min", "max", "set"]
+AtomicOp = Literal["add", "min", "max", "and", "or", "xor", "set"]
 
 DECLARED_SHARED_BYTES = 48 * 1024
 """The most shared memory of a block that a device text can declare. More is asked for when the kernel is started."""

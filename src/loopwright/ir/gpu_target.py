@@ -41,7 +41,12 @@ class GpuTarget:
     banks: int = 32
     bank_bytes: int = 4
     atomics: frozenset[tuple[str, str]] = frozenset(
-        {(op, f"{kind}{bits}") for op in ("add", "min", "max") for kind in ("int", "uint") for bits in (32, 64)}
+        {
+            (op, f"{kind}{bits}")
+            for op in ("add", "min", "max", "and", "or", "xor")
+            for kind in ("int", "uint")
+            for bits in (32, 64)
+        }
         | {(op, f"float{bits}") for op in ("add", "min", "max") for bits in (32, 64)}
     )
 
