@@ -26,7 +26,7 @@ from loopwright.analysis.effort import FOR_GPU, FOR_NEST, TOTAL, anew, is_left
 from loopwright.analysis.facts import Facts
 from loopwright.analysis.strides import AccessStrides
 from loopwright.ir.linear import apart
-from loopwright.ir.nodes import For, Kernel, Load, While
+from loopwright.ir.nodes import Allocate, For, Kernel, Load, While
 from loopwright.ir.queries import contains
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import loops, statements
@@ -448,6 +448,14 @@ def _rows(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bound
     return rows_of_loops(partial, run)
 
 
+def _rows_anyhow(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bound]:
+    """What has several loops inside that need no order, and arrays of its own between them: better than a thread."""
+    run = perfect_run(chain, free)
+    if len(run) > 1 or not any(isinstance(stmt, Allocate) for stmt in run[-1].body) or chain[-1] in run:
+        return []
+    return rows_of_loops(partial, run, anyhow=True)
+
+
 def _planes(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bound]:
     """Few things, each of many rows."""
     run = perfect_run(chain, free)
@@ -567,6 +575,7 @@ ATTEMPTS = (
     _apart,
     _all_but_short,
     rows_of_blocks,
+    _rows_anyhow,
     _outer_loops,
     _as_it_is,
 )

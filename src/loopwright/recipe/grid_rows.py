@@ -68,9 +68,12 @@ class SharedRow:
         return self.outer[-1]
 
 
-def rows_of_loops(partial: PartialSchedule, run: list[For], at_once: bool = False) -> list[Bound]:
+def rows_of_loops(
+    partial: PartialSchedule, run: list[For], at_once: bool = False, anyhow: bool = False
+) -> list[Bound]:
     """Rows of loops that threads share. run: loops around one another that need no order, each with nothing else in it
-    than the next. at_once: also where no loop adds anything up, as its loops cannot be apart. Raises NotTaken."""
+    than the next. at_once: also where no loop adds anything up, as its loops cannot be apart; anyhow: also where what
+    lies side by side goes along loops further inside. Raises NotTaken."""
     along = loops_along(partial, run[-1].body)
     if len(run) > 3:
         raise NotTaken
@@ -85,7 +88,7 @@ def rows_of_loops(partial: PartialSchedule, run: list[For], at_once: bool = Fals
         return in_columns(partial, row, along)
     if are_alike(partial, row):
         return rows_alike(partial, row, run[-1])
-    if rows == columns or _go_deeper(partial, row, along) > rows:
+    if not anyhow and (rows == columns or _go_deeper(partial, row, along) > rows):
         raise NotTaken
     if has_arrays and None in map(trip_of, along):  # which only a block has room for
         return _a_block_each(partial, row, SHARERS[1][1])

@@ -24,14 +24,14 @@ from loopwright.steps.fission import Fission
 from loopwright.steps.specialize import LARGE, TIMES, Specialize
 from loopwright.steps.split import Split
 
-ROWS = 1024
-"""Rows whose terms are in memory at once: enough tiles for a large GPU, where each row has some thousand terms."""
+ROWS = 4096
+"""Rows whose terms are in memory at once: enough tiles for a large GPU, where each row has a few hundred terms."""
 LEAST = 256
 """Rows, and terms of each, from which on tiles are mostly full."""
 DEEP = 8
 """Elements of a row from which on it costs more to read them for each term than to keep terms in memory."""
-MOST = 1 << 18
-"""Terms of a row whose number keeps what is in memory below a gigabyte of float32."""
+MOST = 1 << 17
+"""Terms of a row whose number keeps what is in memory below two gigabytes of float32."""
 
 
 def terms_apart(partial: PartialSchedule) -> None:
