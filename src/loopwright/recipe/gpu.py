@@ -443,7 +443,7 @@ def _rows(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bound
     run = perfect_run(chain, free)
     together = [other for other in partial.chains() if run[-1] in other]
     again = chain[chain.index(run[-1]) + 1 : -1]
-    if len(together) < 2 and all(partial.verdict(one) != "sequential" for one in again):
+    if len(together) < 2 and all(partial.verdict(one) in ("parallel", "reduction") for one in again):
         return []
     return rows_of_loops(partial, run)
 

@@ -233,7 +233,8 @@ def _of_sums(partial: PartialSchedule, names: list[str], why: str) -> list[Bound
     together = partial.number(TOGETHER)
     partial.require(threads_fit(partial.facts.gpu, ROWS.name, COLUMNS.name), _several_elements(LINE_EACH.name))
     shared = None if together else _sharing_loads(partial, around, x)
-    if [*around, row, x] != names:
+    there = [name for name in loops(partial.kernel) if name in names]
+    if [*around, row, x] != there:
         partial.take(Reorder((*around, row, x)), why)
     row_block, block = made(partial, Tile(((row, rows), (x, threads * each))), why)
     blocks = {name: name for name in around}
