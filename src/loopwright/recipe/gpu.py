@@ -297,10 +297,11 @@ def _first_taken(
 
 
 def _can_run(partial: PartialSchedule, chain: Chain, bound: list[Bound]) -> None:
-    """Raises NotTaken where the loops, once they are bound, are no grid that can run; UnfitError where numbers that
-    were asked for are to blame."""
+    """Raises NotTaken where bound loops are no grid that can run; UnfitError where numbers asked for are to blame."""
     kernel = partial.kernel
     for step, _ in bound:
+        if isinstance(step, Bind) and step.has_no_threads(kernel):
+            raise NotTaken
         kernel = step.apply(kernel)
     if (rejection := unrunnable(kernel, partial.facts, [step.loop for step, _ in bound])) is not None:
         if partial.choices is not None and not partial.choices.is_usual:
