@@ -357,3 +357,14 @@ def test_such_sums_in_their_order_are_columns() -> None:
     dy = RANDOM.integers(-9, 9, (2, 3, 4, 5)).astype(float)
     found = agree(bias_gradient, dy, np.ones(5))
     assert not any("block.z" in str(decision.step) for decision in found.analysed.recipe.decisions)
+
+
+def spread(a, r, o, p):
+    for i in range(a.shape[0]):
+        o[(i + r) % a.shape[0]] = a[i]
+        p[i] = 2.0
+
+
+@pytest.mark.parametrize("size", [1, 7, 300])
+def test_places_that_are_kept_for_what_else_an_iteration_writes_are_known(size: int) -> None:
+    agree(spread, RANDOM.random(size), 3, np.zeros(size), np.zeros(size))

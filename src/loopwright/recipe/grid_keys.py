@@ -67,7 +67,10 @@ def _resolved(partial: PartialSchedule, name: str) -> None:
     why = f"'{user_name(name)}' needs its order only for who writes an element last, which all find out at once"
     with partial.together():
         before = set(loops(partial.kernel))
-        for one in _apart(partial, name, why):
+        names = _apart(partial, name, why)
+        if names != [name]:
+            partial.remember_accesses()  # of what is kept between them
+        for one in names:
             partial.take(Resolve(one), why)
         partial.begin_again()
         _need_no_order(partial, [one for one in loops(partial.kernel) if one == name or one not in before])
