@@ -103,8 +103,28 @@ def in_tiles_of_a_period(f, g, c):
                 g[k, (y + c[k]) % 8] = f[k, y]
 
 
-APART = (pushed, pushed_by_name, bounced, added_to, inside, in_tiles)
-TIED = (another_shift, no_key, shorter_period, twice_as_far, shifts_that_change, in_tiles_of_a_period)
+def backwards_within_a_period(f, g, c):
+    for x in range(6, -1, -1):
+        for k in range(f.shape[0]):
+            g[k, (x + c[k]) % 7] = f[k, x % f.shape[1]]
+
+
+def backwards_beyond_a_period(f, g, c):
+    for x in range(10, -1, -1):
+        for k in range(f.shape[0]):
+            g[k, (x + c[k]) % 5] = f[k, x % f.shape[1]]
+
+
+APART = (pushed, pushed_by_name, bounced, added_to, inside, in_tiles, backwards_within_a_period)
+TIED = (
+    another_shift,
+    no_key,
+    shorter_period,
+    twice_as_far,
+    shifts_that_change,
+    in_tiles_of_a_period,
+    backwards_beyond_a_period,
+)
 
 
 def arguments(n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -133,8 +153,9 @@ def some_nest(chance: random.Random) -> str:
     sign = chance.choice(("x", "x", "x", "2 * x", "-x", "n - 1 - x"))
     key = chance.choice(("k", "k", "k", "0", "k // 2", "k + 1"))
     start, stop = chance.choice(("0", "0", "1", "-1")), chance.choice(("n", "n", "n - 1", "n + 1"))
+    bounds = f"{start}, {stop}" if chance.random() < 0.8 else f"{stop}, {start}, {chance.choice((-1, -2))}"
     head, periods = (
-        f"for x in range({start}, {stop}):\n        mark(x)\n",
+        f"for x in range({bounds}):\n        mark(x)\n",
         ["n", "n", "n", "n + 1", "n - 1", "3", "(n + k)"],
     )
     if chance.random() < 0.5:

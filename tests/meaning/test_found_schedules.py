@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from codegen.on_gpu import agree
 from loopwright.analysis.analyse import analyse
 from loopwright.analysis.facts import Condition, SizeGuard
 from loopwright.analysis.guard import both
@@ -138,3 +139,19 @@ def test_a_local_array_that_no_kernel_touches(tmp_path: Path) -> None:
     """Program 49: the host's text asked whether 32 bits are enough, and nobody had told it."""
     kernel = parse_kernel(NO_KERNEL)
     assert on_emulated(kernel, analyse(kernel), True, tmp_path).run((np.ones(3), 3)) == 3
+
+
+def counted_below(a, counts):
+    most = -1.0
+    for i in range(len(a)):
+        if a[i] > most:
+            most = a[i]
+        for j in range(i % len(counts)):
+            counts[j] += 1.0
+    return most
+
+
+@pytest.mark.parametrize("strict", [True, False])
+@pytest.mark.parametrize("size", [1, 7, 33])
+def test_on_a_gpu_a_loop_whose_end_is_kept_for_each_iteration_of_the_one_around_it(size: int, strict: bool) -> None:
+    agree(counted_below, np.arange(40) % 13 / 4, np.zeros(size), strict=strict)

@@ -29,6 +29,12 @@ def gradient(x, label, sums, counts):
             sums[label[i], j] += x[i, j]
 
 
+def gradient_from_the_end(x, label, sums, counts):
+    for i in range(x.shape[0] - 1, -1, -1):
+        for j in range(x.shape[1]):
+            sums[label[i], j] += x[i, j]
+
+
 def in_rounds(x, label, sums, counts):
     for t in range(counts.shape[0]):
         for i in range(x.shape[0]):
@@ -58,6 +64,12 @@ def channels(x, label, sums, counts):
                 sums[abs(int(x[i, j]) + c) % sums.shape[0], c % x.shape[1]] += 1.0
 
 
+def pairs_from_the_end(x, label, sums, counts):
+    for i in range(x.shape[0] - 1, -1, -1):
+        for j in range(x.shape[1]):
+            counts[(label[i] + label[j % len(label)]) % counts.shape[0]] += 1
+
+
 def total_and_counts(x, label, sums, counts):
     t = 0.0
     for i in range(x.shape[0]):
@@ -83,6 +95,7 @@ def columns(x, label, sums, counts):
             "bind i.1 thread.y; bind j thread.x 32",
         ),
         (gradient, IN_ROWS),
+        (gradient_from_the_end, IN_ROWS.replace("thread.y", "thread.y 8")),
         (in_rounds, IN_ROWS),
         (
             nearest,
@@ -96,6 +109,7 @@ def columns(x, label, sums, counts):
             "bind i.1 thread.x 512",
         ),
         (channels, "split i 8; bind i.o block.x; bind i thread.y; bind j thread.x 64"),
+        (pairs_from_the_end, "split i 8; bind i.o block.x; bind i thread.y 8; bind j thread.x 64"),
         (
             columns,
             "reorder j i; specialize x.1 >= 2048 in j; specialize x.1 >= 256 in j.1; reduce i.1 128; "
@@ -343,3 +357,14 @@ def test_such_sums_in_their_order_are_columns() -> None:
     dy = RANDOM.integers(-9, 9, (2, 3, 4, 5)).astype(float)
     found = agree(bias_gradient, dy, np.ones(5))
     assert not any("block.z" in str(decision.step) for decision in found.analysed.recipe.decisions)
+
+
+def spread(a, r, o, p):
+    for i in range(a.shape[0]):
+        o[(i + r) % a.shape[0]] = a[i]
+        p[i] = 2.0
+
+
+@pytest.mark.parametrize("size", [1, 7, 300])
+def test_places_that_are_kept_for_what_else_an_iteration_writes_are_known(size: int) -> None:
+    agree(spread, RANDOM.random(size), 3, np.zeros(size), np.zeros(size))

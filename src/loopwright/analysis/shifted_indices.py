@@ -158,7 +158,10 @@ def _is_within(loop: For, telling: LoopNote, period: Expr) -> bool:
     if telling.step > 0 and lowest >= 0 and any(_is_at_most(end, period) for end in _ends(own.upper)):
         return True
     # A loop inside goes on from one iteration of the other to the next: how far it goes in one tells nothing.
-    return own is loop and _is_at_most(Binary("sub", own.upper, own.lower), period)
+    if own is not loop or not telling.step:
+        return False
+    first, end = (own.lower, own.upper) if telling.step > 0 else (own.upper, own.lower)
+    return _is_at_most(Binary("sub", end, first), period)
 
 
 def _is_at_most(expr: Expr, most: Expr) -> bool:

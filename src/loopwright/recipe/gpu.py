@@ -300,10 +300,11 @@ def _first_taken(
 
 
 def _can_run(partial: PartialSchedule, chain: Chain, bound: list[Bound]) -> None:
-    """Raises NotTaken where the loops, once they are bound, are no grid that can run; UnfitError where numbers that
-    were asked for are to blame."""
+    """Raises NotTaken where bound loops are no grid that can run; UnfitError where numbers asked for are to blame."""
     kernel = partial.kernel
     for step, _ in bound:
+        if isinstance(step, Bind) and step.has_no_threads(kernel):
+            raise NotTaken
         kernel = step.apply(kernel)
     if (rejection := unrunnable(kernel, partial.facts, [step.loop for step, _ in bound])) is not None:
         if partial.choices is not None and not partial.choices.is_usual:
@@ -393,8 +394,7 @@ def _inside_out(partial: PartialSchedule, chain: Chain, free: list[For]) -> list
 
 
 def _recurrence_apart(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bound]:
-    """The same where other statements stand before the parallel loop, such as a recurrence of scalars beside one of
-    rows: these get a loop of their own."""
+    """The same where other statements, such as a recurrence of scalars, stand before the parallel loop: apart."""
     first = chain.index(free[0])
     outer, inner = chain[max(0, first - 1)], chain[first]
     before = outer.body[:-1]
@@ -402,6 +402,7 @@ def _recurrence_apart(partial: PartialSchedule, chain: Chain, free: list[For]) -
         return []
     why = f"what stands before '{user_name(inner.name)}' is apart, so that it may go around '{user_name(outer.name)}'"
     partial.take(Fission(outer.name, len(outer.body), kept=True), why, anew=True)
+    partial.remember_accesses()  # what is kept may tell how far the inner loop goes
     now = partial.around(chain[-1].name)
     bound = _inside_out(partial, now, [loop for loop in now if loop.name in {one.name for one in free}])
     if not bound:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from math import prod
 
 from loopwright.analysis.reductions import is_told_by_data
-from loopwright.ir.nodes import For, Run, Store, While
+from loopwright.ir.nodes import Const, For, Run, Store, While
 from loopwright.ir.queries import arrays_stored, contains
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import loops, statements
@@ -67,7 +67,10 @@ def _resolved(partial: PartialSchedule, name: str) -> None:
     why = f"'{user_name(name)}' needs its order only for who writes an element last, which all find out at once"
     with partial.together():
         before = set(loops(partial.kernel))
-        for one in _apart(partial, name, why):
+        names = _apart(partial, name, why)
+        if names != [name]:
+            partial.remember_accesses()  # of what is kept between them
+        for one in names:
             partial.take(Resolve(one), why)
         partial.begin_again()
         _need_no_order(partial, [one for one in loops(partial.kernel) if one == name or one not in before])
@@ -133,8 +136,14 @@ def by_key(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Boun
         return bound_inside(partial, [Bind(block, "block.x")], Bind(loop.name, "thread.x", threads), why)
     rows = partial.number(KEYS_ROWS)
     (block,) = made(partial, Split(loop.name, rows), why)
-    around = [Bind(block, "block.x"), Bind(loop.name, "thread.y")]
+    around = [Bind(block, "block.x"), _a_row_each(loop, rows)]
     return bound_inside(partial, around, Bind(inner.name, "thread.x", partial.threads(KEYS) // rows), why)
+
+
+def _a_row_each(loop: For, rows: int) -> Bind:
+    """Bind the iterations of a part to rows of threads. Where the loop counts down, its bounds do not tell how many."""
+    counts_down = isinstance(loop.step, Const) and loop.step.value < 0
+    return Bind(loop.name, "thread.y", rows if counts_down else 0)
 
 
 def rows_by_key(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bound]:
@@ -158,7 +167,7 @@ def rows_by_key(partial: PartialSchedule, chain: Chain, free: list[For]) -> list
         return by_key(partial, chain, [])
     why = f"each '{user_name(loop.name)}' adds a row to one that data selects: {across} threads go along it"
     (block,) = made(partial, Split(loop.name, rows), why)
-    around = [Bind(block, "block.x"), Bind(loop.name, "thread.y")]
+    around = [Bind(block, "block.x"), _a_row_each(loop, rows)]
     bound = bound_inside(partial, around, Bind(along[0].name, "thread.x", across), why)
     return [*bound, *((Bind(other.name, "thread.x", across), why) for other in along[1:])]
 

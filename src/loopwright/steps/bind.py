@@ -66,6 +66,10 @@ class Bind(Step):
         most = gpu.most_threads(self.axis)
         return None if threads <= most else Rejection(f"a block has at most {most} threads along {self.axis[-1]}")
 
+    def has_no_threads(self, kernel: Kernel) -> bool:
+        """Whether nothing tells how many threads share the loop, as where it counts down."""
+        return self.axis in THREADS and not self.threads and not extent_of(the_loop(kernel, self.loop))
+
     def apply(self, kernel: Kernel) -> Kernel:
         return running(kernel, {self.loop: self.axis}, {self.loop: self.threads})
 
