@@ -473,11 +473,22 @@ def _is_checked(item: Value) -> bool:
     return isinstance(item, Number) and has(item.expr, Checked)
 
 
+def key_of_target(cx: Context, target: ast.Name) -> Key:
+    """The variable that a name means which is assigned: one of this function, or of one around it."""
+    web = cx.frame.webs.stores.get(id(target))
+    if web is not None:
+        return web_key(cx.frame, web)
+    if cx.frame.closure is None or target.id not in cx.frame.closure.free:
+        raise cx.error(target, f"'{target.id}' belongs to no function of this kernel, and is assigned here")
+    number, web = cx.frame.closure.free[target.id]
+    return web_key(cx.frames[number], web)
+
+
 def assigned_by(cx: Context, target: ast.expr) -> set[str] | None:
     """The IR's variables that assigning this target may change; None where it writes an element."""
     match target:
         case ast.Name():
-            return cx.names_of(web_key(cx.frame, cx.frame.webs.stores[id(target)]))
+            return cx.names_of(key_of_target(cx, target))
         case ast.Tuple(elts=parts) | ast.List(elts=parts):
             inner = [assigned_by(cx, part) for part in parts]
             known = [names for names in inner if names is not None]
