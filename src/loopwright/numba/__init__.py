@@ -7,6 +7,8 @@ from __future__ import annotations
 import sys
 from typing import NoReturn
 
+from numpy import ndindex as pndindex
+
 from loopwright.frontend.markers import prange
 from loopwright.numba import errors, extending, typed, types
 from loopwright.numba.absent import instead_of
@@ -122,6 +124,7 @@ __all__ = [
     "njit",
     "none",
     "optional",
+    "pndindex",
     "prange",
     "set_num_threads",
     "short",
