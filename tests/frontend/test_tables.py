@@ -150,3 +150,19 @@ def test_texts_as_keys():
         "        else:\n            d[c] = 1\n    return len(d)\n"
     )
     assert "use numbers, such as ord(c)" in refusal(counts, 1)
+
+
+def joined_in_a_loop(n):
+    seen, all_of = {v % 5 for v in range(2)}, {0}
+    for i in range(n):
+        seen |= {i, 2 * i}
+        if i > 1:
+            all_of |= seen
+        else:
+            seen.remove(0)
+    return seen, all_of
+
+
+def test_a_set_takes_in_another_one_in_a_loop():
+    same(joined_in_a_loop, 0)
+    same(joined_in_a_loop, 4)

@@ -197,7 +197,8 @@ def assign_web(cx: Context, web: Web, value: Value, node: ast.AST, value_node: a
         _assign_web(cx, web, value, node, value_node)
     except KernelError as error:
         if not web.is_single:
-            if isinstance(value, ArrayLike) and value.shape and takes_updates_in_place(cx, web):
+            is_whole = isinstance(value, TableValue) or (isinstance(value, ArrayLike) and bool(value.shape))
+            if is_whole and takes_updates_in_place(cx, web):
                 raise Restart from None
             cx.session.mixed.append((error, cx.frame.tree, web.name))
         raise
