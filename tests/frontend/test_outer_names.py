@@ -170,6 +170,81 @@ def a_bound_that_changes(n):
     return total, n + less() * n
 
 
+def beside_an_exchange(n):
+    u, v, k = np.zeros(3), np.ones(3), 0
+
+    def put(w):
+        nonlocal k
+        w[k] += 1
+        k = (k + 1) % 3
+
+    for _ in range(n):
+        put(u)
+        u, v = v, u
+        put(v)
+    return u, v, k
+
+
+def in_a_generator(n):
+    k = total = 0
+
+    def items(m):
+        nonlocal k
+        for i in range(m):
+            k += 1
+            yield i * k
+
+    for x in items(n):
+        total += x + k
+        k += 10
+    return total, k
+
+
+def before_it_raises(n):
+    k = total = 0
+
+    def put(i):
+        nonlocal k
+        k = i
+        if i > 2:
+            raise ValueError("big")
+        return k
+
+    for i in range(n):
+        try:
+            total += put(i) + k
+        except ValueError:
+            total += 100 * k
+    return total, k
+
+
+def none_at_first(n):
+    largest = None
+
+    def see(i):
+        nonlocal largest
+        if largest is None or i > largest:
+            largest = i
+
+    for i in range(n):
+        see(i % 4)
+    return largest
+
+
+def handed_on(n):
+    k = 5
+
+    def more():
+        nonlocal k
+        k += n
+        return k
+
+    def around(function, m):
+        return function() + m + function()
+
+    return around(more, k), around(lambda: more() * k, k), k
+
+
 @pytest.mark.parametrize(
     ("function", "arguments"),
     [
@@ -184,6 +259,12 @@ def a_bound_that_changes(n):
         (in_a_recursion, (4,)),
         (in_a_condition, (5,)),
         (a_bound_that_changes, (5,)),
+        (beside_an_exchange, (5,)),
+        (in_a_generator, (4,)),
+        (before_it_raises, (5,)),
+        (none_at_first, (6,)),
+        (none_at_first, (0,)),
+        (handed_on, (2,)),
     ],
 )
 def test_nested_functions_assign(function, arguments):
