@@ -132,7 +132,9 @@ def read_variable(cx: Context, key: Key, node: ast.AST, name: str, may_be_unassi
         if may_be_unassigned and items and isinstance(items[0], Number):  # `len(x)` reads no item
             items[0] = replace(items[0], expr=cx.temporary(items[0].expr, cx.at(node)))
         named = cx.session.named.get(key)
-        names = () if named in (None, range, Records) else fields_of(named)
+        names = () if named in (None, range, slice, Records) else fields_of(named)
+        if named is slice:
+            return SliceIndex(items[0], items[1], items[2] if kind > 2 else None)
         if named is range:
             return RangeValue(tuple(items))  # type: ignore[arg-type]
         if named is Records:
@@ -221,7 +223,7 @@ def _assign_web(cx: Context, web: Web, value: Value, node: ast.AST, value_node: 
         cx.frame.bindings[web.number] = _bound(cx, key, web.name, value, node, value_node)
         return
     is_none = isinstance(value, Fixed) and value.value is None
-    is_open = isinstance(value, Literal | Number | Items | RangeValue | Records | ArrayLike | ListValue)
+    is_open = isinstance(value, Literal | Number | Items | RangeValue | SliceIndex | Records | ArrayLike | ListValue)
     if (web.definitions == 1 or isinstance(value, ListValue)) and not is_none and not is_open:
         raise cx.error(
             node,
@@ -287,6 +289,11 @@ def store_variable(cx: Context, key: Key, name: str, value: Value, node: ast.AST
                 cx.emit(Assign(cx.variable(key, name), Const(0, INT64), at=cx.at(node)))
         case RangeValue(bounds=bounds):
             store_variable(cx, key, name, Items(bounds, kind=range), node, value_node)
+        case SliceIndex(lower=Literal() | Number() as lower, upper=Literal() | Number() as upper, step=step) if (
+            not isinstance(step, Fixed)
+        ):
+            bounds = (lower, upper) if step is None else (lower, upper, step)
+            store_variable(cx, key, name, Items(bounds, kind=slice), node, value_node)
         case Records(shape=(), index=places) if (
             cx.session.chosen_from.setdefault(key, whole := replace(value, index=())) == whole
         ):
