@@ -287,13 +287,8 @@ def store_variable(cx: Context, key: Key, name: str, value: Value, node: ast.AST
             if key in cx.session.optional:
                 cx.flag(cx.variable(key, name))
                 cx.emit(Assign(cx.variable(key, name), Const(0, INT64), at=cx.at(node)))
-        case RangeValue(bounds=bounds):
-            store_variable(cx, key, name, Items(bounds, kind=range), node, value_node)
-        case SliceIndex(lower=Literal() | Number() as lower, upper=Literal() | Number() as upper, step=step) if (
-            not isinstance(step, Fixed)
-        ):
-            bounds = (lower, upper) if step is None else (lower, upper, step)
-            store_variable(cx, key, name, Items(bounds, kind=slice), node, value_node)
+        case RangeValue() | SliceIndex() if (bounds := _bounds(value)) is not None:
+            store_variable(cx, key, name, bounds, node, value_node)
         case Records(shape=(), index=places) if (
             cx.session.chosen_from.setdefault(key, whole := replace(value, index=())) == whole
         ):
@@ -324,6 +319,21 @@ def store_variable(cx: Context, key: Key, name: str, value: Value, node: ast.AST
                     store_variable(cx, (*key, k), f"{name}.{k}", value, node, value_node)
         case _:
             _refuse_second_meaning(cx, key, name, value, node)
+
+
+def _bounds(value: RangeValue | SliceIndex) -> Items | None:
+    """The numbers of a range or a slice, as a variable keeps them; None for a slice that leaves a bound out."""
+    match value:
+        case RangeValue(bounds=bounds):
+            return Items(bounds, kind=range)
+        case SliceIndex(lower=Literal() | Number() as lower, upper=Literal() | Number() as upper, step=None):
+            return Items((lower, upper), kind=slice)
+        case SliceIndex(
+            lower=Literal() | Number() as lower, upper=Literal() | Number() as upper, step=Literal() | Number() as step
+        ):
+            return Items((lower, upper, step), kind=slice)
+        case _:
+            return None
 
 
 def _store_maybe(cx: Context, key: Key, name: str, value: Number, node: ast.AST, value_node: ast.AST) -> None:
