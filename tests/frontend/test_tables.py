@@ -166,3 +166,18 @@ def joined_in_a_loop(n):
 def test_a_set_takes_in_another_one_in_a_loop():
     same(joined_in_a_loop, 0)
     same(joined_in_a_loop, 4)
+
+
+def takes_what_is_made_on_the_way(n):
+    x = list(range(n))
+    seen, pairs = {1, 7}, {(0, 0)}
+    seen.update(reversed(x))
+    seen.update(map(lambda v: 10 * v, x))
+    pairs.update(enumerate(x))
+    pairs.update(zip(x, x[1:]))
+    return seen, pairs
+
+
+def test_a_set_takes_in_what_is_no_value():
+    same(takes_what_is_made_on_the_way, 5)
+    same(takes_what_is_made_on_the_way, 0)
