@@ -168,13 +168,17 @@ def test_a_set_takes_in_another_one_in_a_loop():
     same(joined_in_a_loop, 4)
 
 
+def ten_times(v):
+    return 10 * v
+
+
 def takes_what_is_made_on_the_way(n):
     x = list(range(n))
     seen, pairs = {1, 7}, {(0, 0)}
     seen.update(reversed(x))
-    seen.update(map(lambda v: 10 * v, x))
+    seen.update(map(ten_times, x))
     pairs.update(enumerate(x))
-    pairs.update(zip(x, x[1:]))
+    pairs.update(zip(x, x[::-1]))  # noqa: B905
     return seen, pairs
 
 
