@@ -391,6 +391,18 @@ def test_names_that_give_back_what_they_are_given() -> None:
     assert mixed((np.ones((2, 3)).T[0], np.ones(3, np.int32)), None, 0) == (2.0, (7,))
 
 
+@nb.njit(parallel=True)
+def over_two_axes(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    for x, y in nb.pndindex(a.shape):
+        b[x, y] = a[x, y] * x + y
+    return b
+
+
+def test_pndindex_is_ndindex() -> None:
+    a = np.ones((2, 3))
+    assert np.array_equal(over_two_axes(a, np.zeros((2, 3))), over_two_axes.py_func(a, np.zeros((2, 3))))
+
+
 def test_settings_inside_a_kernel() -> None:
     assert in_parts(np.ones(4)) == (4.0, nb.config.NUMBA_NUM_THREADS) and in_parts(np.ones(4), 1) == (4.0, 1)
 

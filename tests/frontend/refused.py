@@ -45,10 +45,10 @@ global                def f(a):
                           global counter
                           counter = 1
 nonlocal              def f(a):
-                          x = 0
+                          x = a + 1
                           def g():
                               nonlocal x
-                              x = 1
+                              x = a * 2
                           g()
                           return x
 del of an element     def f(a):

@@ -53,3 +53,36 @@ def test_indices_of_unsigned_64_bits():
     assert "Python float" in refusal(function, np.arange(3.0), 1.5)
     with pytest.raises(OverflowError):
         interpret(kernel_of(function, np.arange(3.0), np.uint64(1)), (np.arange(3.0), np.uint64(2**64 - 1)))
+
+
+def angles(a):
+    ahead = np.array([[np.cos(a[0])], [np.sin(a[0])]])
+    out = np.zeros(len(a))
+    for i in range(len(a)):
+        angle = np.arctan2(ahead[1], ahead[0]) - a[i]
+        if angle > np.pi:
+            angle = angle - 2 * np.pi
+        elif angle < -np.pi:
+            angle = angle + 2 * np.pi
+        out[i] = -angle[0]
+    return out
+
+
+def counted_down(x):
+    left = np.zeros((1, 1))
+    left[0, 0] = x
+    count = 0
+    while left > 0:
+        left -= 1
+        count += 1
+    if left:
+        count += 100
+    return count, 5 if not left else 7
+
+
+def test_an_array_that_has_one_element_is_a_condition():
+    same(angles, np.array([3.0, -1.0, 9.0, np.nan]))
+    same(counted_down, 3.0)
+    same(counted_down, 2.5)
+    text = "def f(n):\n    if np.zeros(n) > 0:\n        return 1\n    return 0\n"
+    assert "a condition must be a number or a bool" in refusal(define(text), 1)

@@ -108,8 +108,6 @@ def test_too_long_is_a_memory_error():
 def test_refused():
     told = refusal(define("def f(n):\n    x = [1]\n    x.sort(reverse=n > 3)\n    return x\n"), 3)
     assert "'reverse' is True or False here" in told
-    told = refusal(define("def f(n):\n    x = [1]\n    y = x\n    for v in y:\n        x.append(v)\n    return x\n"), 3)
-    assert "'x' changes its length while a loop goes over it" in told
 
 
 COPIES = {

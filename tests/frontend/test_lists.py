@@ -77,16 +77,100 @@ def test_refused():
     assert "KernelError" in refusal(define("def f(a):\n    x = []\n    x.append('text')\n    return x\n"), np.zeros(2))
 
 
-def test_a_list_that_grows_while_a_loop_goes_over_it_is_refused():
-    function = define("""
-        def f(n):
-            x = [n]
-            for v in x:
-                if v > 0:
-                    x.append(v - 1)
-            return x
-        """)
-    assert "'x' changes its length while a loop goes over it" in refusal(function, 3)
+def breadth_first(linked, start):
+    level = np.full(len(linked), -1, np.int64)
+    level[start] = 0
+    waiting = [start]
+    for u in waiting:
+        for v in range(len(linked)):
+            if linked[u, v] and level[v] < 0:
+                level[v] = level[u] + 1
+                waiting.append(v)
+    return level, waiting
+
+
+def shrinks_and_grows(n):
+    x = list(range(n))
+    out = []
+    for k, v in enumerate(x):
+        if v % 3 == 0:
+            x.pop()
+            continue
+        if len(x) > 40 or k > 30:
+            break
+        out.append(k * v)
+        if v % 2:
+            x.append(v // 2)
+    else:
+        out.append(-5)
+    return out, x
+
+
+def of_pairs(n):
+    pairs = [(0, n)]
+    total = 0
+    for low, high in pairs:
+        total += high - low
+        if high - low > 2:
+            middle = (low + high) // 2
+            pairs.append((low, middle))
+            pairs.append((middle, high))
+    return total, pairs
+
+
+def of_lists(n):
+    x = [[1], [2, 3]]
+    for row in x:
+        if len(x) < n:
+            x.append([row[0] + 1, len(row)])
+    return x
+
+
+def under_another_name(n):
+    x = [1]
+    y = x
+    for v in y:
+        if len(x) < n:
+            x.append(v + 1)
+    return x
+
+
+def one_loop_in_another(n):
+    x = [1, 2, 3, 4]
+    s = 0
+    for v in x:
+        for w in x:
+            s += v * w
+            if len(x) < n:
+                x.append(w)
+    for v in x:
+        x.remove(v)
+    return s, x
+
+
+def test_a_loop_over_a_list_that_it_changes_goes_on_with_what_is_added():
+    linked = np.random.default_rng(0).random((8, 8)) < 0.3
+    same(breadth_first, linked, 0)
+    same(breadth_first, np.zeros((3, 3), np.bool_), 1)
+    for n in (0, 1, 5, 10, 16):
+        for function in (shrinks_and_grows, of_pairs, of_lists, under_another_name, one_loop_in_another):
+            same(function, n)
+
+
+def test_a_list_that_grows_while_something_else_goes_over_it_is_refused():
+    grows = "def more(x, v):\n    if len(x) < 6:\n        x.append(v)\n    return 2 * v\n"
+    for made in (
+        "[more(x, v) for v in x]",
+        "np.array([more(x, v) for v in x])",
+        "sum(more(x, v) for v in x)",
+        "[more(x, v) + w for v in x for w in range(n)]",
+        "list(map(lambda v: more(x, v), x))",
+    ):
+        text = f"{grows}def f(n):\n    x = [0]\n    x.append(n)\n    y = {made}\n    return y\n"
+        assert "'x' changes its length while a loop goes over it" in refusal(define(text), 3), made
+    for over in ("reversed(x)", "zip(x, x)"):
+        text = f"def f(n):\n    x = [n]\n    for v in {over}:\n        x.append(1)\n    return x\n"
+        assert "'x' changes its length while a loop goes over it" in refusal(define(text), 3), over
 
 
 def peaks(x, apart):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from frontend.judge import define, same
+from frontend.judge import define, refusal, same
 
 
 def gcd(a, b):
@@ -51,3 +51,15 @@ def test_as_python():
 
 def test_no_end():
     same(define("def f(n):\n    return endless(n)\n", "endless.py", endless=endless), 3)
+
+
+def with_one_more(a, n):
+    if a.min() <= 0:
+        a += 1
+    a = np.hstack((a, np.array([0])))
+    below = a[:1] if n == 0 else with_one_more(a[:2], n - 1)
+    return below + a.sum()
+
+
+def test_a_kernel_that_calls_itself_and_has_a_parameter_taken_apart_is_read_to_an_end():
+    assert "KernelError" in refusal(with_one_more, np.arange(5), 2)

@@ -150,3 +150,38 @@ def test_texts_as_keys():
         "        else:\n            d[c] = 1\n    return len(d)\n"
     )
     assert "use numbers, such as ord(c)" in refusal(counts, 1)
+
+
+def joined_in_a_loop(n):
+    seen, all_of = {v % 5 for v in range(2)}, {0}
+    for i in range(n):
+        seen |= {i, 2 * i}
+        if i > 1:
+            all_of |= seen
+        else:
+            seen.remove(0)
+    return seen, all_of
+
+
+def test_a_set_takes_in_another_one_in_a_loop():
+    same(joined_in_a_loop, 0)
+    same(joined_in_a_loop, 4)
+
+
+def ten_times(v):
+    return 10 * v
+
+
+def takes_what_is_made_on_the_way(n):
+    x = list(range(n))
+    seen, pairs = {1, 7}, {(0, 0)}
+    seen.update(reversed(x))
+    seen.update(map(ten_times, x))
+    pairs.update(enumerate(x))
+    pairs.update(zip(x, x[::-1]))  # noqa: B905
+    return seen, pairs
+
+
+def test_a_set_takes_in_what_is_no_value():
+    same(takes_what_is_made_on_the_way, 5)
+    same(takes_what_is_made_on_the_way, 0)

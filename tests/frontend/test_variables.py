@@ -216,3 +216,45 @@ def test_none_used_as_what_it_is_not_is_a_type_error(function):
 def test_a_text_that_changes():
     joined = define("def f(n):\n    out = ''\n    for c in 'abc':\n        out += c\n    return out\n")
     assert "texts are constants" in refusal(joined, 1)
+
+
+def part_of(a, k):
+    if k > 1:
+        chosen = slice(0, k)
+    else:
+        chosen = slice(k, a.size)
+    return a[chosen].sum(), chosen.start
+
+
+def parts_in_a_loop(a, n):
+    total = 0.0
+    for j in range(n):
+        if j % 2:
+            part, start = part_of(a, j)
+            total += part * start + j
+    return total
+
+
+def moving_part(a, n):
+    total, s = 0.0, slice(0, 1)
+    for i in range(n):
+        total += a[s].sum() * (i + 1)
+        s = slice(s.start + 1, s.stop + 2)
+    return total, a[s].copy(), s.step is None
+
+
+def with_steps(a, k):
+    s = slice(0, 6, 2)
+    if k:
+        s = slice(1, 6, 3)
+    return a[s].copy(), s.step
+
+
+def test_a_name_of_several_slices():
+    a = np.arange(7.0) ** 2
+    same(part_of, a, 3)
+    same(part_of, a, 1)
+    same(parts_in_a_loop, a, 4)
+    same(moving_part, a, 3)
+    same(with_steps, a, 0)
+    same(with_steps, a, 1)

@@ -20,6 +20,7 @@ class ContainerWriter:
         self.names: dict[str, list[str]] = {kind: [] for kind in ("list", "pairs", "set", "dict")}
         self.scalars = ["n", "p"]
         self.busy: list[str] = []
+        self.counts = False  # a nested function adds to `p`, as `nonlocal`
 
     def chance(self, percent: int) -> bool:
         return self.random.randrange(100) < percent
@@ -39,6 +40,7 @@ class ContainerWriter:
             return some.choice([*self.scalars, str(some.randint(-2, 9)), f"int(a[{some.randint(0, 3)}])"])
         one, other = self.number(depth - 1), self.number(depth - 1)
         ways = [f"({one} + {other})", f"({one} - {other})", f"({one} * 3 % 11)", f"abs({one})", f"min({one}, {other})"]
+        ways += [f"more({one})"] * 2 if self.counts else []
         for x in self.names["list"]:
             ways += [f"len({x})", f"sum({x})", f"{x}.count({one})", f"(1 if {one} in {x} else 0)"]
             ways += [f"({x}[{one} % len({x})] if len({x}) > 0 else {other})"]
@@ -88,7 +90,7 @@ class ContainerWriter:
         ways = [self.make] * 3 + [self.change_list] * 5 + [self.change_set] * 3 + [self.change_dict] * 4
         ways += [self.scalar, self.scalar, self.change_pairs]
         if self.level < 4:
-            ways += [self.loop, self.loop, self.branch, self.drain]
+            ways += [self.loop, self.loop, self.branch, self.drain, self.growing]
         self.random.choice(ways)()
 
     def make(self) -> None:
@@ -192,6 +194,26 @@ class ContainerWriter:
             self.line("else:")
             self.block(self.random.randint(1, 2))
 
+    def growing(self) -> None:
+        """A loop over a list that grows and shrinks meanwhile."""
+        x, v, w, some = self.of("list"), self.new("v"), self.new("w"), self.random
+        if x is None:
+            return
+        self.line(some.choice([f"for {v} in {x}:", f"for {v} in {x}:", f"for {w}, {v} in enumerate({x}):"]))
+        before, busy = list(self.scalars), list(self.busy)
+        self.scalars.append(v)
+        self.busy.append(x)
+        self.line(f"    if len({x}) < {some.randint(2, 9)}:")
+        self.line(f"        {x}.append({self.number(1)})")
+        if self.chance(40):
+            self.line(f"    if {self.condition()}:")
+            self.line(f"        {some.choice(['break', 'continue'])}")
+        if self.chance(30):
+            self.line(f"    if len({x}) > {some.randint(3, 7)}:")
+            self.line(f"        {x}.pop({some.choice(['', '0'])})")
+        self.block(some.randint(1, 2))
+        self.scalars, self.busy = before, busy
+
     def drain(self) -> None:
         """A work list, as in a search."""
         x, step = self.of("list"), self.new("k")
@@ -212,6 +234,9 @@ def container_program(seed: int) -> Program:
     """A program over containers; the same one for the same seed."""
     writer = ContainerWriter(random.Random(f"containers {seed}"))
     some = writer.random
+    if writer.chance(40):
+        writer.counts = True
+        writer.lines += ["    def more(k):", "        nonlocal p", "        p += k % 7", "        return p - 2"]
     for _ in range(2):
         writer.make()
     for _ in range(some.randint(3, 9)):

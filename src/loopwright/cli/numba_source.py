@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from loopwright.frontend.refusals import NUMPY as REFUSED_OF_LINALG
 from loopwright.frontend.refusals import WHEREVER_IT_STANDS, assigns_outside
+from loopwright.frontend.scopes import locals_of
 from loopwright.numba.absent import ABSENT, instead_of
 
 _COMPILES = (
@@ -100,6 +101,12 @@ class NumbaSource:
         for statement in node.body:
             for one in ast.walk(statement):
                 if isinstance(one, ast.Global | ast.Nonlocal) and not assigns_outside(one, node):
+                    continue
+                if (
+                    isinstance(one, ast.Nonlocal)
+                    and isinstance(node, ast.FunctionDef)
+                    and locals_of(node).issuperset(one.names)
+                ):
                     continue
                 if type(one) in WHEREVER_IT_STANDS:
                     what, why, remedy = WHEREVER_IT_STANDS[type(one)]

@@ -48,7 +48,7 @@ from loopwright.frontend.reductions import REDUCTIONS, from_the_front
 from loopwright.frontend.refusals import FUNCTIONS, refuse_expression
 from loopwright.frontend.refusals import NUMPY as NUMPY_INSTEAD
 from loopwright.frontend.sequences import SEQUENCES
-from loopwright.frontend.table_methods import called_table, method_of_table
+from loopwright.frontend.table_methods import called_table, method_of_table, update
 from loopwright.frontend.tables import as_list, new_table
 from loopwright.frontend.tuple_items import tuple_of
 from loopwright.frontend.ufuncs import WITH_OUT, put_into_out, ufunc_of
@@ -117,6 +117,9 @@ def call(cx: Context, node: ast.Call) -> Value:
             return method_of_list(cx, owner, _arguments(cx, node, name), _apply)
         if isinstance(owner, Keyed):
             return method_of_keyed(cx, owner, _arguments(cx, node, name))
+        if isinstance(owner, TableValue) and name == "update" and _goes_over_others(cx, node):
+            update(cx, owner, node.args[0], None, node)
+            return Fixed(None)
         if isinstance(owner, TableValue):
             return method_of_table(cx, owner, _arguments(cx, node, name))
         if isinstance(owner, Items) and owner.names == STATE:
@@ -137,6 +140,14 @@ def call(cx: Context, node: ast.Call) -> Value:
     if isinstance(callee, Fixed) and (read := _read_here(cx, callee.value, node, name)) is not None:
         return read
     return _apply(cx, callee, _arguments(cx, node, name))
+
+
+def _goes_over_others(cx: Context, node: ast.Call) -> bool:
+    """Whether the only argument of a call is `reversed(x)`, `zip(x, y)` and the like, which are no values."""
+    if len(node.args) != 1 or node.keywords or not isinstance(node.args[0], ast.Call):
+        return False
+    callee = function_of(cx, node.args[0])
+    return isinstance(callee, Fixed) and any(callee.value is one for one in (reversed, zip, enumerate, map))
 
 
 def _method_of_object(cx: Context, owner: Items, known: ObjectClass, call: Arguments) -> Value:

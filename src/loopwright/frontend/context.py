@@ -86,6 +86,7 @@ class Session:
     result_shapes: dict[int, list[tuple[Expr, ...]]] = field(default_factory=dict)
     in_place: set[tuple[Key, int]] = field(default_factory=set)
     of_numbers: set[tuple[Key, int]] = field(default_factory=set)  # `x += v` that were taken for those of arrays
+    growing: set[tuple[Key, int]] = field(default_factory=set)  # loops over lists that they change, as `in_place`
     calls: dict[tuple[int, str, int], ast.Call] = field(default_factory=dict)  # of our own functions, by where and what
     nodes: dict[int, ast.AST] = field(default_factory=dict)  # what is read instead of a node, by its id
     recursive: dict[ast.FunctionDef, set[str]] = field(default_factory=dict)  # what calls itself: parts that it passes

@@ -16,6 +16,7 @@ from loopwright.frontend.object_class import decides_truth
 from loopwright.frontend.promote import NumberType
 from loopwright.frontend.values import (
     Array,
+    Elementwise,
     Items,
     Keyed,
     ListValue,
@@ -194,13 +195,23 @@ def truth(cx: Context, value: Value, node: ast.AST) -> bool | Expr:
         return Compare("ne", value.length, Const(0, INT64))
     if isinstance(value, TableValue):
         return Compare("ne", count_of(value), Const(0, INT64))
-    match as_number(cx, value, node, "a condition must be a number or a bool"):
+    match as_number(cx, _only_element(cx, value, node), node, "a condition must be a number or a bool"):
         case Literal(value=known):
             return bool(known)
         case Number(expr=Const(value=known)):
             return bool(known)
         case Number(expr=expr):
             return is_nonzero(expr)
+
+
+def _only_element(cx: Context, value: Value, node: ast.AST) -> Value:
+    """The element of an array that is known to have one, whatever its axes; every other value as it is."""
+    if not isinstance(value, Array | Elementwise) or not value.shape or any(size != Literal(1) for size in value.shape):
+        return value
+    place = (Const(0, INT64),) * len(value.shape)
+    if isinstance(value, Elementwise):
+        return value.at(cx, place)
+    return Number(Load(value.name, (*value.index, *place), value.element, at=cx.at(node)), value.weak)
 
 
 def count_of(table: TableValue) -> Expr:

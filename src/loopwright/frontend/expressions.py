@@ -30,6 +30,7 @@ from loopwright.frontend.named_tuples import refuse_object
 from loopwright.frontend.numpy_functions import limit
 from loopwright.frontend.object_class import class_of
 from loopwright.frontend.operands import kept, operands
+from loopwright.frontend.outer_names import own_variable
 from loopwright.frontend.products import product_of
 from loopwright.frontend.record_arrays import has_parts, part_of_records
 from loopwright.frontend.refusals import refuse_expression
@@ -178,7 +179,7 @@ def _tuple(cx: Context, parts: list[ast.expr]) -> Items:
 def _named(cx: Context, target: ast.Name, value_node: ast.expr) -> Value:
     """`(name := value)`."""
     frame = cx.frame
-    web = frame.webs.stores[id(target)]
+    web = own_variable(cx, target)
     assign_web(cx, web, cx.evaluate(value_node), target, value_node)
     frame.webs = replace(frame.webs, loads={**frame.webs.loads, id(target): web})
     return read_name(cx, target)

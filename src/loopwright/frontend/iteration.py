@@ -65,6 +65,7 @@ from loopwright.frontend.views import (
     unravelled,
 )
 from loopwright.ir.nodes import Assign, Binary, Compare, Const, Expr, If, Stmt, Store, Var
+from loopwright.ir.queries import names_assigned, names_in
 from loopwright.ir.types import BOOL, INT64, Scalar
 
 
@@ -375,6 +376,7 @@ def comprehension(cx: Context, node: ast.ListComp | ast.GeneratorExp, is_list: b
             write_tested(cx, part.ifs, then)
 
         nest(cx, (sequence.size,), write, node)
+        refuse_growing(cx, sequence.size, part.iter)
     finally:
         cx.frame.scopes.pop()
     if position is None:
@@ -385,6 +387,13 @@ def comprehension(cx: Context, node: ast.ListComp | ast.GeneratorExp, is_list: b
     cx.bounds[count.name] = size_of(result.shape[0])
     whole = as_view(result)
     return View(result, whole.places, (Number(count, weak=True), *result.shape[1:]))
+
+
+def refuse_growing(cx: Context, size: Size, node: ast.expr) -> None:
+    """Raise KernelError for the loop just written, where it changes the length of the list that it goes over."""
+    for name in sorted(names_in(size_of(size)) & names_assigned(tuple(cx.body[-1:]))):
+        raise cx.error(node, f"'{name.removesuffix('.length')}' changes its length while a loop goes over it",
+                       remedy="write the loop out, with 'for' and 'append'")  # fmt: skip
 
 
 def write_tested(cx: Context, tests: list[ast.expr], then: list[Stmt]) -> None:
@@ -465,6 +474,7 @@ def write_generators(
             write_tested(cx, parts[0].ifs, then)
 
         nest(cx, (sequence.size,), body, node)
+        refuse_growing(cx, sequence.size, parts[0].iter)
 
     cx.frame.scopes.append(scope)
     try:

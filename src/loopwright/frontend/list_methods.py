@@ -12,7 +12,7 @@ from loopwright.frontend.context import Context
 from loopwright.frontend.convert import as_index, as_number
 from loopwright.frontend.elementwise import check, nest
 from loopwright.frontend.inline import run_written
-from loopwright.frontend.iteration import sequence_of, write_generators
+from loopwright.frontend.iteration import refuse_growing, sequence_of, write_generators
 from loopwright.frontend.lists import (
     append,
     elements_of,
@@ -304,6 +304,7 @@ def made_list(cx: Context, node: ast.Call) -> ListValue:
             put_in(item)
     else:
         nest(cx, (sequence.size,), write, node)
+        refuse_growing(cx, sequence.size, argument)
     return cx.lists.get(result.key, result)
 
 

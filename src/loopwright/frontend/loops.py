@@ -7,17 +7,32 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from loopwright.frontend.calls import generator_call, over_generator
-from loopwright.frontend.context import Context, web_key
+from loopwright.frontend.context import Context, Restart, web_key
 from loopwright.frontend.convert import as_index, negated
-from loopwright.frontend.iteration import is_prange, sequence_of
+from loopwright.frontend.iteration import Sequence, is_prange, sequence_of
 from loopwright.frontend.lazy import condition_of
 from loopwright.frontend.operands import operands
 from loopwright.frontend.refusals import FUNCTIONS, refuse_expression
 from loopwright.frontend.renaming import Renaming, renaming_of, write_renamed, write_renamed_while
 from loopwright.frontend.values import Array, Fixed, Items, Literal, Number, Value, describe
 from loopwright.frontend.variables import assign_web, store_variable
-from loopwright.frontend.views import Size, never_negative, size_of
-from loopwright.ir.nodes import Block, Break, Checked, Compare, Const, Continue, Expr, For, If, Leave, Stmt, Var, While
+from loopwright.frontend.views import Size, add, never_negative, size_of
+from loopwright.ir.nodes import (
+    Assign,
+    Block,
+    Break,
+    Checked,
+    Compare,
+    Const,
+    Continue,
+    Expr,
+    For,
+    If,
+    Leave,
+    Stmt,
+    Var,
+    While,
+)
 from loopwright.ir.queries import names_assigned, names_in
 from loopwright.ir.types import BOOL, INT64
 from loopwright.ir.walk import statements
@@ -50,9 +65,10 @@ def _for_loop(cx: Context, node: ast.For) -> None:
     if generator is not None:
         _over_generator(cx, node, generator)
         return
-    if not _is_range(cx, node.iter) or not isinstance(node.target, ast.Name):
+    if not _is_range(cx, node.iter) or id(node.target) not in cx.frame.webs.stores:
         loop_over(cx, node)
         return
+    assert isinstance(node.target, ast.Name)
     call, is_parallel = _range_of(cx, node.iter)
     is_parallel &= not cx.session.names_threads
     lower, upper, step = _bounds(cx, call)
@@ -140,13 +156,26 @@ def _is_range(cx: Context, node: ast.expr) -> bool:
 _MOST_WRITTEN_OUT = 64
 
 
-def _refuse_growing(cx: Context, node: ast.For, size: Expr, body: list[Stmt]) -> None:
-    """Raise KernelError for a loop over a list whose length its body changes: Python would go on with what is added."""
-    lengths = names_in(size)
-    for name in sorted(lengths & names_assigned(tuple(body))):
-        shown = name.removesuffix(".length")
+def _note_growing(cx: Context, node: ast.For, size: Expr, body: list[Stmt]) -> None:
+    """Raise Restart for a loop over a list whose length its body changes: it goes on until the list as it is then has
+    no more. Raises KernelError where the name of the list may have come to mean another one."""
+    for name in sorted(names_in(size) & names_assigned(tuple(body))):
+        shown, over = name.removesuffix(".length"), node.iter
+        if isinstance(over, ast.Call) and isinstance(over.func, ast.Name) and over.func.id == "enumerate":
+            over = over.args[0]
+        if isinstance(over, ast.Name) and _means_one_list(cx, over):
+            cx.session.growing.add((cx.frame.path, id(node)))
+            raise Restart
         raise cx.error(node.iter, f"'{shown}' changes its length while a loop goes over it",
                        remedy=f"count the place yourself: while k < len({shown})")  # fmt: skip
+
+
+def _means_one_list(cx: Context, node: ast.Name) -> bool:
+    """Whether a name is assigned once."""
+    web = cx.frame.webs.loads.get(id(node))
+    if web is None and cx.frame.closure is not None and node.id in cx.frame.closure.free:
+        web = cx.frame.closure.free[node.id][1]
+    return web is not None and web.is_single
 
 
 def _refuse_assigned(cx: Context, node: ast.For) -> None:
@@ -174,6 +203,9 @@ def loop_over(cx: Context, node: ast.For) -> None:
     name = cx.new_name(cx.frame.prefix + (node.target.id if isinstance(node.target, ast.Name) else "k"))
     cx.stable.add(name)
     cx.natural.add(name)
+    if (cx.frame.path, id(node)) in cx.session.growing:
+        _over_growing(cx, node, sequence, name)
+        return
 
     def begin() -> None:
         cx.assign(node.target, sequence.item(cx, Var(name, INT64)), node.iter)
@@ -186,7 +218,7 @@ def loop_over(cx: Context, node: ast.For) -> None:
         breaks = False
     with cx.inner_body(nested=breaks) as whole:
         body = _loop_body(cx, name, node, begin)
-        _refuse_growing(cx, node, size, body)
+        _note_growing(cx, node, size, body)
         cx.emit(For(name, Const(0, INT64), size, Const(1, INT64), tuple(body), at=cx.at(node)))
         if sequence.after is not None:
             sequence.after(cx)
@@ -194,6 +226,24 @@ def loop_over(cx: Context, node: ast.For) -> None:
         cx.emit(Block(block, tuple(whole), at=cx.at(node)))
     else:
         cx.body += whole
+
+
+def _over_growing(cx: Context, node: ast.For, sequence: Sequence, name: str) -> None:
+    """A loop over a list that its body changes: Python counts the places, and asks how many there are each time.
+
+    for v in x: f(x, v)   ->   k = 0; while k < len(x): place = k; k += 1; v = x[place]; f(x, v)
+    """
+    at, following = cx.at(node), cx.new_name(f"{name}.next")
+    loop = cx.new_name(cx.frame.prefix + "while")
+
+    def begin() -> None:
+        cx.emit(Assign(name, Var(following, INT64), at=at))
+        cx.emit(Assign(following, add(Var(name, INT64), Const(1, INT64)), at=at))
+        cx.assign(node.target, sequence.item(cx, Var(name, INT64)), node.iter)
+
+    cx.emit(Assign(following, Const(0, INT64), at=at))
+    body = _loop_body(cx, loop, node, begin)
+    cx.emit(While(loop, Compare("lt", Var(following, INT64), size_of(sequence.size)), tuple(body), at=at))
 
 
 def _over_generator(cx: Context, node: ast.For, generator: object) -> None:

@@ -297,7 +297,7 @@ def _known(sizes: tuple[Number, ...], argument: ArrayArgument) -> tuple[Literal 
 def _frame(cx: Context, values: dict[str, Value]) -> Frame:
     source = cx.session.source
     tree = source.definition.tree
-    if tree in cx.session.recursive:
+    if cx.session.trees.get(tree, tree) in cx.session.recursive:
         tree = calling(tree)
     tree = cx.session.trees.get(tree, tree)
     key = ("kernel",)

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
+import numpy as np
+
+pndindex = np.ndindex  # as numba names it
 ELEMENTWISE = "__loopwright_elementwise__"  # of a class whose objects are called for each element of arrays
 MAKES = "__loopwright_makes__"  # of another name for `list` or `dict`
 NO_EFFECT = "__loopwright_no_effect__"

@@ -63,15 +63,31 @@ def own_nodes(tree: ast.FunctionDef) -> tuple[ast.AST, ...]:
 
 @_asked_once
 def locals_of(tree: ast.FunctionDef) -> frozenset[str]:
-    """The names that belong to a function: parameters, and whatever it assigns or defines."""
-    names = {parameter.arg for parameter in parameters_of(tree)}
+    """The names that belong to a function: parameters, and whatever it assigns or defines, but for `nonlocal` ones."""
+    names, outside = {parameter.arg for parameter in parameters_of(tree)}, set[str]()
     for node in own_nodes(tree):
         match node:
             case ast.Name(id=name, ctx=ast.Store() | ast.Del()) | ast.FunctionDef(name=name):
                 names.add(name)
+            case ast.Nonlocal(names=declared):
+                outside.update(declared)
             case _:
                 pass
-    return frozenset(names)
+    return frozenset(names - outside)
+
+
+@_asked_once
+def assigned_from_inside(tree: ast.FunctionDef) -> frozenset[str]:
+    """Those of its names that functions nested in it assign, as `nonlocal`."""
+    nested = [node for node in own_nodes(tree) if isinstance(node, ast.FunctionDef)]
+    return frozenset().union(*map(_assigned_outside, nested)) & locals_of(tree)
+
+
+def _assigned_outside(tree: ast.FunctionDef) -> frozenset[str]:
+    """The names around a function that it, or one nested in it, assigns."""
+    stored = {node.id for node in own_nodes(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    nested = [node for node in own_nodes(tree) if isinstance(node, ast.FunctionDef)]
+    return frozenset(stored).union(*map(_assigned_outside, nested)) - locals_of(tree)
 
 
 @_asked_once

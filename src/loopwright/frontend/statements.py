@@ -19,7 +19,7 @@ from loopwright.frontend.array_names import has_aliases
 from loopwright.frontend.array_parts import assign_part, part_of
 from loopwright.frontend.array_variables import independent
 from loopwright.frontend.closures import named_lambda, nested_function
-from loopwright.frontend.context import Certain, Context, NotYet, web_key
+from loopwright.frontend.context import Certain, Context, NotYet
 from loopwright.frontend.convert import as_index, as_number
 from loopwright.frontend.elementwise import assign_elements, binary, materialised
 from loopwright.frontend.exception_handlers import refuse_partial, try_statement
@@ -40,6 +40,7 @@ from loopwright.frontend.masked import update_chosen, update_where
 from loopwright.frontend.named_tuples import refuse_object
 from loopwright.frontend.objects import field_place
 from loopwright.frontend.operands import keep, kept, operands, same_place
+from loopwright.frontend.outer_names import assign_name, assign_update, declare_nonlocal, own_variable
 from loopwright.frontend.raising import assert_statement, raise_statement
 from loopwright.frontend.record_arrays import assign_records, has_parts
 from loopwright.frontend.refusals import ELEMENTWISE, assigns_outside, refuse_statement
@@ -49,7 +50,7 @@ from loopwright.frontend.rows import refuse_shared
 from loopwright.frontend.table_methods import update
 from loopwright.frontend.tables import delete_key, get_item, set_item
 from loopwright.frontend.tables import refuse_shared as refuse_table_shared
-from loopwright.frontend.updates import updates_in_place, web_of_update
+from loopwright.frontend.updates import updates_in_place
 from loopwright.frontend.values import (
     Array,
     ArrayLike,
@@ -66,7 +67,7 @@ from loopwright.frontend.values import (
     View,
     describe,
 )
-from loopwright.frontend.variables import assign_web, assigned_by, freeze, read_name, settle
+from loopwright.frontend.variables import assign_web, assigned_by, freeze, key_of_target, read_name, settle
 from loopwright.frontend.views import as_view, is_array, is_plain, items_of
 from loopwright.ir.nodes import BinaryOp, Checked, If, Load
 from loopwright.ir.walk import subexpressions
@@ -138,7 +139,7 @@ def _statement(cx: Context, node: ast.stmt) -> None:
             else:
                 return_from_kernel(cx, node)
         case ast.FunctionDef():
-            assign_web(cx, cx.frame.webs.stores[id(node)], nested_function(cx, node), node, node)
+            assign_web(cx, own_variable(cx, node), nested_function(cx, node), node, node)
         case ast.Expr(value=ast.Yield() as given) if cx.frame.each is not None:
             yield_statement(cx, given)
         case ast.Expr(value=value):
@@ -150,7 +151,9 @@ def _statement(cx: Context, node: ast.stmt) -> None:
             assert_statement(cx, node)
         case ast.Try():
             try_statement(cx, node)
-        case ast.Pass() | ast.Global() | ast.Nonlocal() if not assigns_outside(node, cx.frame.tree):
+        case ast.Nonlocal():
+            declare_nonlocal(cx, node)
+        case ast.Pass() | ast.Global() if not assigns_outside(node, cx.frame.tree):
             pass
         case ast.Delete(targets=targets) if all(isinstance(target, ast.Name) for target in targets):
             pass  # names cost nothing
@@ -262,7 +265,7 @@ def assign_to(cx: Context, target: ast.expr, value: Value, value_node: ast.expr)
     """`target = value`. Raises KernelError for a target that cannot be assigned to."""
     match target:
         case ast.Name():
-            assign_web(cx, cx.frame.webs.stores[id(target)], value, target, value_node)
+            assign_name(cx, target, value, value_node)
             if isinstance(value, Keyed):
                 note_keyed(cx, cx.frame.webs.stores[id(target)], value, value_node)
         case ast.Tuple(elts=parts) | ast.List(elts=parts):
@@ -319,7 +322,7 @@ def _unpack(cx: Context, target: ast.expr, parts: list[ast.expr], value: Value, 
 
 
 def _variable_key(cx: Context, target: ast.expr) -> Key | None:
-    return web_key(cx.frame, cx.frame.webs.stores[id(target)]) if isinstance(target, ast.Name) else None
+    return key_of_target(cx, target) if isinstance(target, ast.Name) else None
 
 
 def _store_item(cx: Context, target: ast.Subscript, value: Value, value_node: ast.expr) -> None:
@@ -471,7 +474,7 @@ def _augmented(cx: Context, node: ast.AugAssign) -> None:
             return None
         else:
             new = binary(cx, op, old, value, node)
-        assign_web(cx, web_of_update(cx, target), new, target, node)
+        assign_update(cx, target, new, node)
         return None
     if isinstance(target, ast.Subscript):
         base, indices = indexed(cx, target)

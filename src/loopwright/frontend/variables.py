@@ -132,7 +132,9 @@ def read_variable(cx: Context, key: Key, node: ast.AST, name: str, may_be_unassi
         if may_be_unassigned and items and isinstance(items[0], Number):  # `len(x)` reads no item
             items[0] = replace(items[0], expr=cx.temporary(items[0].expr, cx.at(node)))
         named = cx.session.named.get(key)
-        names = () if named in (None, range, Records) else fields_of(named)
+        names = () if named in (None, range, slice, Records) else fields_of(named)
+        if named is slice:
+            return SliceIndex(items[0], items[1], items[2] if kind > 2 else None)
         if named is range:
             return RangeValue(tuple(items))  # type: ignore[arg-type]
         if named is Records:
@@ -197,7 +199,8 @@ def assign_web(cx: Context, web: Web, value: Value, node: ast.AST, value_node: a
         _assign_web(cx, web, value, node, value_node)
     except KernelError as error:
         if not web.is_single:
-            if isinstance(value, ArrayLike) and value.shape and takes_updates_in_place(cx, web):
+            is_whole = isinstance(value, TableValue) or (isinstance(value, ArrayLike) and bool(value.shape))
+            if is_whole and takes_updates_in_place(cx, web):
                 raise Restart from None
             cx.session.mixed.append((error, cx.frame.tree, web.name))
         raise
@@ -220,7 +223,7 @@ def _assign_web(cx: Context, web: Web, value: Value, node: ast.AST, value_node: 
         cx.frame.bindings[web.number] = _bound(cx, key, web.name, value, node, value_node)
         return
     is_none = isinstance(value, Fixed) and value.value is None
-    is_open = isinstance(value, Literal | Number | Items | RangeValue | Records | ArrayLike | ListValue)
+    is_open = isinstance(value, Literal | Number | Items | RangeValue | SliceIndex | Records | ArrayLike | ListValue)
     if (web.definitions == 1 or isinstance(value, ListValue)) and not is_none and not is_open:
         raise cx.error(
             node,
@@ -284,8 +287,8 @@ def store_variable(cx: Context, key: Key, name: str, value: Value, node: ast.AST
             if key in cx.session.optional:
                 cx.flag(cx.variable(key, name))
                 cx.emit(Assign(cx.variable(key, name), Const(0, INT64), at=cx.at(node)))
-        case RangeValue(bounds=bounds):
-            store_variable(cx, key, name, Items(bounds, kind=range), node, value_node)
+        case RangeValue() | SliceIndex() if (bounds := _bounds(value)) is not None:
+            store_variable(cx, key, name, bounds, node, value_node)
         case Records(shape=(), index=places) if (
             cx.session.chosen_from.setdefault(key, whole := replace(value, index=())) == whole
         ):
@@ -316,6 +319,21 @@ def store_variable(cx: Context, key: Key, name: str, value: Value, node: ast.AST
                     store_variable(cx, (*key, k), f"{name}.{k}", value, node, value_node)
         case _:
             _refuse_second_meaning(cx, key, name, value, node)
+
+
+def _bounds(value: RangeValue | SliceIndex) -> Items | None:
+    """The numbers of a range or a slice, as a variable keeps them; None for a slice that leaves a bound out."""
+    match value:
+        case RangeValue(bounds=bounds):
+            return Items(bounds, kind=range)
+        case SliceIndex(lower=Literal() | Number() as lower, upper=Literal() | Number() as upper, step=None):
+            return Items((lower, upper), kind=slice)
+        case SliceIndex(
+            lower=Literal() | Number() as lower, upper=Literal() | Number() as upper, step=Literal() | Number() as step
+        ):
+            return Items((lower, upper, step), kind=slice)
+        case _:
+            return None
 
 
 def _store_maybe(cx: Context, key: Key, name: str, value: Number, node: ast.AST, value_node: ast.AST) -> None:
@@ -473,11 +491,22 @@ def _is_checked(item: Value) -> bool:
     return isinstance(item, Number) and has(item.expr, Checked)
 
 
+def key_of_target(cx: Context, target: ast.Name) -> Key:
+    """The variable that a name means which is assigned: one of this function, or of one around it."""
+    web = cx.frame.webs.stores.get(id(target))
+    if web is not None:
+        return web_key(cx.frame, web)
+    if cx.frame.closure is None or target.id not in cx.frame.closure.free:
+        raise cx.error(target, f"'{target.id}' belongs to no function of this kernel, and is assigned here")
+    number, web = cx.frame.closure.free[target.id]
+    return web_key(cx.frames[number], web)
+
+
 def assigned_by(cx: Context, target: ast.expr) -> set[str] | None:
     """The IR's variables that assigning this target may change; None where it writes an element."""
     match target:
         case ast.Name():
-            return cx.names_of(web_key(cx.frame, cx.frame.webs.stores[id(target)]))
+            return cx.names_of(key_of_target(cx, target))
         case ast.Tuple(elts=parts) | ast.List(elts=parts):
             inner = [assigned_by(cx, part) for part in parts]
             known = [names for names in inner if names is not None]

@@ -12,7 +12,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from loopwright.frontend.parse import parameters_of
-from loopwright.frontend.scopes import free_names, free_through_siblings, lambda_definition, locals_of, loop_names
+from loopwright.frontend.scopes import (
+    assigned_from_inside,
+    free_names,
+    free_through_siblings,
+    lambda_definition,
+    locals_of,
+    loop_names,
+)
 
 Decide = Callable[[ast.expr, Callable[[str], bool]], bool | None]
 _State = dict[str, frozenset[int]] | None  # for each local: the definitions that may reach; None: unreachable
@@ -102,8 +109,8 @@ class _Reach:
         return self.body(self.tree.body, state)
 
     def define(self, name: str, node: ast.AST, state: _State) -> _State:
-        if state is None:
-            return None
+        if state is None or name not in self.names:  # of a function around this one
+            return state
         if id(node) not in self.numbers:
             self.numbers[id(node)] = len(self.definitions)
             self.definitions.append(name)
@@ -271,7 +278,11 @@ class _Reach:
     def _decided(self, test: ast.expr, state: _State) -> bool | None:
         if state is None:
             return None
-        return self.decide(test, lambda name: state.get(name) == frozenset({self.parameters.get(name, _UNASSIGNED)}))
+        shared = assigned_from_inside(self.tree)
+        return self.decide(
+            test,
+            lambda name: name not in shared and state.get(name) == frozenset({self.parameters.get(name, _UNASSIGNED)}),
+        )
 
     def for_loop(self, node: ast.For, state: _State) -> _State:
         state = self.expression(node.iter, state)
@@ -324,6 +335,10 @@ def _collect(reach: _Reach, falls_through: bool) -> Webs:
             definition = leader[definition]
         return definition
 
+    shared = assigned_from_inside(reach.tree)  # a nested function assigns them too, wherever it is called
+    first = {name: reach.definitions.index(name) for name in shared if name in reach.definitions}
+    for definition, name in enumerate(reach.definitions):
+        leader[definition] = first.get(name, definition)
     uncertain_leaders: set[int] = set()
     for reaching in reach.uses.values():
         real = [find(definition) for definition in reaching if definition != _UNASSIGNED]
@@ -333,7 +348,7 @@ def _collect(reach: _Reach, falls_through: bool) -> Webs:
         if _UNASSIGNED in reaching:
             uncertain_leaders |= {find(definition) for definition in reaching if definition != _UNASSIGNED}
     read = {find(definition) for reaching in reach.uses.values() for definition in reaching - {_UNASSIGNED}}
-    count: dict[int, int] = {}
+    count: dict[int, int] = dict.fromkeys(first.values(), 1)
     for definition in range(len(leader)):
         count[find(definition)] = count.get(find(definition), 0) + 1
     webs = {
@@ -354,8 +369,8 @@ def _collect(reach: _Reach, falls_through: bool) -> Webs:
     node_of = {definition: node for node, definition in reach.numbers.items()}
     only = {
         node: node_of[next(iter(reaching))]
-        for (node, _, is_free), reaching in reach.uses.items()
-        if len(reaching) == 1 and not is_free and _UNASSIGNED not in reaching
+        for (node, name, is_free), reaching in reach.uses.items()
+        if len(reaching) == 1 and not is_free and _UNASSIGNED not in reaching and name not in shared
     }
     returns = tuple(reach.returns.values())
     return Webs(

@@ -1,13 +1,12 @@
-"""Numba's names, served by Loopwright: `from loopwright.numba import njit, prange` (docs/numba.md).
-
-An option that means nothing is told once; a name that means nothing raises, with a sentence on what to do instead."""
+"""Numba's names, served by Loopwright: `from loopwright.numba import njit, prange` (docs/numba.md). An option without a
+meaning is told once; a name without one raises, with a sentence on what to do instead."""
 
 from __future__ import annotations
 
 import sys
 from typing import NoReturn
 
-from loopwright.frontend.markers import prange
+from loopwright.frontend.markers import pndindex, prange
 from loopwright.numba import errors, extending, typed, types
 from loopwright.numba.absent import instead_of
 from loopwright.numba.classes import jitclass
@@ -122,6 +121,7 @@ __all__ = [
     "njit",
     "none",
     "optional",
+    "pndindex",
     "prange",
     "set_num_threads",
     "short",
