@@ -41,7 +41,7 @@ def cross_matched(ra1, dec1, ra2, dec2, radius, match, separation):
         separation[i] = best
 
 
-@program("transits, least squares of boxes", lambda n: (f8(n), np.arange(n) * 0.02, 40, zeros(30)), 60, 200_000)
+@program("transits, least squares of boxes", lambda n: (f8(n), np.arange(n) * 0.0200137, 40, zeros(30)), 60, 200_000)
 def box_least_squares(flux, time, bins, power):
     total = np.zeros(bins)
     number = np.zeros(bins, np.int64)

@@ -54,7 +54,7 @@ def chosen_scalars(stmt: If) -> ChosenScalars | None:
     changed = walk.behind((replace(stmt, then=kept[0], otherwise=kept[1]),), {}, None, DEEPEST)
     if changed is None:
         return None
-    changed = {name: value for name, value in changed.items() if value != Var(name, INT64)}
+    changed = {name: value for name, value in changed.items() if value != Var(name, value.type)}
     extremes = [name for *_, values in found.seldom for name in values]
     least = 1 if contains((*stmt.then, *stmt.otherwise), If) else 2
     if not least <= len(changed) + len(found.sums) + len(extremes) <= MOST:
@@ -161,7 +161,7 @@ class _Branches:
         now = dict(before)
         for one in body:
             match one:
-                case Assign(name=name, value=value) if value.type == INT64 and _is_cheap(value):
+                case Assign(name=name, value=value) if value.type.is_integer and _is_cheap(value):
                     now[name] = _by(now, value)
                 case If(condition=condition, then=then, otherwise=otherwise) if depth > 0:
                     if path is not None and not _is_known(condition, self.asked):
@@ -179,7 +179,7 @@ class _Branches:
                     if first is None or other is None:
                         return None
                     for name in {**first, **other}:
-                        old = now.get(name, Var(name, INT64))
+                        old = now.get(name, Var(name, (first.get(name) or other[name]).type))
                         one_way, other_way = first.get(name, old), other.get(name, old)
                         now[name] = one_way if one_way == other_way else Select(holds, one_way, other_way)
                 case _:
@@ -210,7 +210,7 @@ def _by(now: Mapping[str, Expr], value: Expr) -> Expr:
 
 def _is_cheap(value: Expr) -> bool:
     return all(
-        part.type == INT64 and (isinstance(part, Const | Var) or (isinstance(part, Binary) and part.op in CHEAP))
+        part.type.is_integer and (isinstance(part, Const | Var) or (isinstance(part, Binary) and part.op in CHEAP))
         for part in subexpressions(value)
     )
 
