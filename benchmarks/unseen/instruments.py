@@ -465,7 +465,7 @@ def interval_horner(coefficients, low, width, least, most):
         most[i] = h
 
 
-@program("boxes halved where a curve may pass", lambda n: (n, zeros((100_000, 4))), 6, 600)
+@program("boxes halved where a curve may pass", lambda n: (n, zeros((100_000, 4))), 6, 60_000)
 def boxes_halved(depth, kept):
     stack = np.zeros((4000, 4))
     stack[0, 0], stack[0, 1], stack[0, 2], stack[0, 3] = -1.6, 1.6, -1.6, 1.6
