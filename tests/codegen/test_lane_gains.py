@@ -9,14 +9,14 @@ import pytest
 
 import loopwright as lw
 from codegen.scheduled import host_text
-from loopwright.codegen.lane_gains import fewest_for_sums, stores_columns
+from loopwright.codegen.lane_gains import fewest_for_sums, flags_are_wide, stores_columns
 from loopwright.ir.nodes import For
 from loopwright.ir.text import parse_kernel
 from loopwright.ir.types import FLOAT32, FLOAT64, INT64
 from loopwright.ir.walk import statements
 
 HEAD = """
-kernel k(a: float64[1] C, f: float32[1] C, v: uint8[1] C, p: int64[1] C, x: float64[2] C):
+kernel k(a: float64[1] C, d: bool[1] C, f: float32[1] C, v: uint8[1] C, p: int64[1] C, x: float64[2] C):
     var s: float64
     s = 0.0
     for i in 0 .. size(a, 0):
@@ -58,6 +58,35 @@ def test_other_sums() -> None:
 def test_what_stores_columns() -> None:
     assert stores_columns(loop("x[i, 0] = a[i]")) and stores_columns(loop("x[i + 1, i] = a[i]"))
     assert not stores_columns(loop("x[0, i] = x[i, 0]")) and not stores_columns(loop("a[i] = x[i, 0]"))
+
+
+def test_where_flags_are_as_wide_as_all_else() -> None:
+    assert flags_are_wide(loop("if d[i]:", "    a[i] = x[0, i]"))
+    assert not flags_are_wide(loop("a[i] = 1.0 if d[i] else 0.0"))  # no store is left out
+    assert not flags_are_wide(loop("if d[i]:", "    f[i] = float32(0)"))
+    assert not flags_are_wide(loop("if d[i]:", "    a[i] = float64(f[i])"))
+    head = "kernel k(a: float64[1] C, d: bool[1] C, x: float64[1] C):\n    for i in 0 .. size(a, 0):\n"
+    body = "        if not d[i] and x[i] < a[i]:\n            a[i] = x[i]\n"
+    assert "(!(-(int64_t)d_[i_] < 0))" in host_text(head + body, "vectorize i")
+    assert "(!(d_[i_] != 0))" in host_text(head + body, "")
+
+
+def relaxed(done: Any, cost: Any, near: Any) -> None:
+    for r in range(cost.shape[0]):
+        for i in range(near.shape[0]):
+            if not done[i] and cost[r, i] < near[i]:
+                near[i] = cost[r, i]
+
+
+@pytest.mark.parametrize("columns", [0, 1, 7, 8, 31, 64, 100])
+def test_flags_may_be_any_bytes(columns: int) -> None:
+    draw = np.random.default_rng(columns)
+    done = np.array([0, 1, 2, 127, 128, 255], np.uint8)[draw.integers(0, 6, columns)].view(np.bool_)
+    cost, near = draw.integers(0, 9, (3, columns)) / 2, np.full(columns, 3.0)
+    mine, pythons = near.copy(), near.copy()
+    lw.kernel(relaxed)(done, cost, mine)
+    relaxed(done, cost, pythons)
+    np.testing.assert_array_equal(mine, pythons)
 
 
 def test_the_text_of_few_and_of_many() -> None:

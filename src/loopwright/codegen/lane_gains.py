@@ -17,7 +17,7 @@ from loopwright.codegen.loop_versions import FEWEST
 from loopwright.ir.linear import linear
 from loopwright.ir.nodes import Binary, Body, Call, Expr, For, If, Load, Logical, Select, Store
 from loopwright.ir.queries import names_in
-from loopwright.ir.types import Scalar
+from loopwright.ir.types import BOOL, Scalar
 from loopwright.ir.walk import expressions, own_expressions, statements, subexpressions
 
 GATHERED, GATHERED_SLOWLY = 128, 1024  # iterations of sums of what is read under conditions, with and without AVX-512
@@ -40,6 +40,14 @@ def fewest_for_sums(loop: For, scalars: Sequence[Scalar]) -> str:
 def stores_columns(loop: For) -> bool:
     """Whether neighbouring iterations store into elements of different rows."""
     return any(_moves(axis, loop) for store in statements(loop.body, Store) for axis in store.index[:-1])
+
+
+def flags_are_wide(loop: For) -> bool:
+    """Whether flags decide what an innermost loop stores, and all else has 64 bits: of bytes gcc takes 32 or 64,
+    and as many of the others, which is more than a short loop has."""
+    stores = [store for branch in statements(loop.body, If) for store in statements(branch.then, Store)]
+    accesses = [*expressions(loop.body, Load), *(store.value for store in statements(loop.body, Store))]
+    return bool(stores) and all(one.type == BOOL or one.type.size_bytes == 8 for one in accesses)
 
 
 def _moves(index: Expr, loop: For) -> bool:

@@ -1,8 +1,8 @@
 """Where conditions on a loop's variable all hold: the iterations between two points, found from the conditions' text.
 
-Whole numbers only, and only sums: `2 * j + k < n` and `max(j - 1, 0)` and `(j + 1) % n`, with numbers that stay the same
-in the loop, and variables of inner loops between constants, whose worst value counts. Bounds of loops that wrap around
-are what the guard forbids (analysis/guard.py), so that sums are read as sums here.
+Whole numbers only, and only sums: `2 * j + k < n` and `max(j - 1, 0)` and `(j + 1) % n`, with numbers that stay the
+same in the loop, and variables of inner loops between constants, whose worst value counts. Bounds of loops that wrap
+around are what the guard forbids (analysis/guard.py), so that sums are read as sums here.
 """
 
 from __future__ import annotations
@@ -282,7 +282,7 @@ class _Finder:
             return None
         if all(apart(end, divisor.expr) is None for end in ends_of(self.loop)):
             return None  # the loop may go around many times
-        if abs(x.coefficient(self.loop.name)) > 1:
+        if x.coefficient(self.loop.name) not in (-1, 0, 1):
             return None  # or so many times in one loop
         times = x.coefficient_of(divisor.terms[0][0]) if divisor.terms else 0
         x = _difference(x, divisor, times)
@@ -363,7 +363,7 @@ class _Finder:
         """What makes a form at most zero."""
         count = form.coefficient(self.loop.name)
         rest = self._worst(_without(form, self.loop.name))
-        if rest is None:
+        if rest is None or count is None:
             return None
         if count == 0:
             if rest.is_constant:
