@@ -9,7 +9,7 @@ import pytest
 
 import loopwright as lw
 from codegen.scheduled import host_text
-from loopwright.codegen.lane_gains import fewest_for_sums, flags_are_wide, stores_columns
+from loopwright.codegen.lane_gains import changes_columns, fewest_for_sums, flags_are_wide
 from loopwright.ir.nodes import For
 from loopwright.ir.text import parse_kernel
 from loopwright.ir.types import FLOAT32, FLOAT64, INT64
@@ -55,9 +55,12 @@ def test_other_sums() -> None:
     assert fewest_for_sums(loop("if f[i] > 0.5:", "    s = s + a[i]"), [FLOAT32]) == "16"
 
 
-def test_what_stores_columns() -> None:
-    assert stores_columns(loop("x[i, 0] = a[i]")) and stores_columns(loop("x[i + 1, i] = a[i]"))
-    assert not stores_columns(loop("x[0, i] = x[i, 0]")) and not stores_columns(loop("a[i] = x[i, 0]"))
+def test_what_changes_columns() -> None:
+    assert changes_columns(loop("x[i, 0] = x[i, 0] + a[i]")) and changes_columns(
+        loop("x[i + 1, i] = x[i + 1, i] * 2.0")
+    )
+    assert not changes_columns(loop("x[0, i] = x[0, i] + a[i]")) and not changes_columns(loop("a[i] = a[i] + x[i, 0]"))
+    assert not changes_columns(loop("x[i, 0] = x[0, i]"))  # one store each
 
 
 def test_where_flags_are_as_wide_as_all_else() -> None:
@@ -92,7 +95,7 @@ def test_flags_may_be_any_bytes(columns: int) -> None:
 def test_the_text_of_few_and_of_many() -> None:
     head = "kernel k(a: float64[1] C, v: uint8[1] C, x: float64[2] C, n: int64):\n    var s: float64\n    s = 0.0\n"
     loops = "    for i in 0 .. size(a, 0):\n        if v[i] == 0:\n            s = s + a[i]\n"
-    stores = "    for j in 0 .. size(x, 0):\n        x[j, n] = s\n"
+    stores = "    for j in 0 .. size(x, 0):\n        x[j, n] = x[j, n] - s\n"
     text = host_text(head + loops + stores, "vectorize i; vectorize j")
     assert "if (LW_SELDOM(lw_trip(0L, a_n0_, 1L) >= 256)) {" in text
     assert "#pragma GCC unroll 4 for (int64_t i_" in text  # those that are fewer

@@ -4,8 +4,8 @@ apart, have to be longer than others.
 
 Measured on Zen 4 (gcc 12), each beside the same loop without lanes. Sums behind conditions that read elements at places
 that data say: 0.3 of its speed at 30 iterations, 0.7 to 1.1 from 200 on with AVX-512, 0.7 to 0.8 without. Sums of
-float64 behind conditions on bytes, of which a register takes 32 or 64: 0.2 to 0.8 below some 250. Columns that are
-stored into: 0.5 at 5 iterations, 1.0 at 12, 1.5 at 40.
+float64 behind conditions on bytes, of which a register takes 32 or 64: 0.2 to 0.8 below some 250. Columns to whose
+elements something is added: 0.5 at 5 iterations, 1.0 at 12, 1.5 at 40.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from loopwright.ir.walk import expressions, own_expressions, statements, subexpr
 
 GATHERED, GATHERED_SLOWLY = 128, 1024  # iterations of sums of what is read under conditions, with and without AVX-512
 NARROW = 256  # iterations of sums behind conditions on numbers of a fourth of their size, or less
-APART = 8  # iterations that store into a column
+APART = 8  # iterations that change a column
 FEW_OPERATIONS = 6  # of floats: where more is computed, lanes gain by that
 
 
@@ -37,9 +37,13 @@ def fewest_for_sums(loop: For, scalars: Sequence[Scalar]) -> str:
     return str(NARROW if 4 * min(decide, default=8) <= max(sizes) else FEWEST)
 
 
-def stores_columns(loop: For) -> bool:
-    """Whether neighbouring iterations store into elements of different rows."""
-    return any(_moves(axis, loop) for store in statements(loop.body, Store) for axis in store.index[:-1])
+def changes_columns(loop: For) -> bool:
+    """Whether neighbouring iterations change elements of different rows, by what these were."""
+    return any(
+        (load.array, load.index) == (store.array, store.index) and any(_moves(axis, loop) for axis in store.index[:-1])
+        for store in statements(loop.body, Store)
+        for load in subexpressions(store.value, Load)
+    )
 
 
 def flags_are_wide(loop: For) -> bool:

@@ -13,7 +13,7 @@ from loopwright.codegen.compaction import write_streams
 from loopwright.codegen.decisions import PartialResult, VectorLanes
 from loopwright.codegen.function import Writer
 from loopwright.codegen.inspector import write_inspected
-from loopwright.codegen.lane_gains import APART, fewest_for_sums, stores_columns
+from loopwright.codegen.lane_gains import APART, changes_columns, fewest_for_sums
 from loopwright.codegen.loop_versions import FEWEST
 from loopwright.codegen.narrow_scalars import narrow_scalars
 from loopwright.codegen.narrow_sums import write_narrow
@@ -165,7 +165,12 @@ def write_vector(loop: For, w: Writer) -> None:
     found = w.decided.lanes.get(loop.name)
     trip = f"lw_trip({w.text(loop.lower)}, {w.text(loop.upper)}, {w.text(loop.step)})"
     if found is None or not found.partials:
-        if found is None or w.function.on_device or w.given.constant_trip(loop) is not None or not stores_columns(loop):
+        if (
+            found is None
+            or w.function.on_device
+            or w.given.constant_trip(loop) is not None
+            or not changes_columns(loop)
+        ):
             write_sequential(loop, w, lanes_of(found, (), w))
             return
         with w.branch(f"{trip} < {APART}"):
