@@ -32,7 +32,8 @@ def loop(*lines: str) -> For:
     ("lines", "fewest"),
     [
         (("s = s + a[i]",), "16"),
-        (("s = s + a[p[i]]",), "16"),  # under no condition
+        (("s = s + a[p[i]]",), FAR),
+        (("s = s + a[p[i]] * exp(a[i])",), "16"),
         (("if v[i] == 0:", "    s = s + a[i]"), MANY),
         (("s = s + (a[i] if v[i] == 0 else 0.0)",), MANY),
         (("if v[i] == 0 and a[i] > 0.5:", "    s = s + a[i]"), MANY),
@@ -113,6 +114,8 @@ def summed(visited: Any, places: Any, a: Any, b: Any, x: Any, out: Any) -> None:
             k = places[r, j]
             if k >= 0 and k != r:
                 far += a[r, j] * b[0, k]
+        for j in range(a.shape[1]):
+            far += out[places[r, j] % 3]
         for j in range(a.shape[1]):
             x[j, r] += a[r, j] * total
         out[r] = total - far
