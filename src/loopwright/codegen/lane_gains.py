@@ -1,11 +1,11 @@
 """From how many iterations on vector lanes gain something. To set them up, and to bring together what they have, takes
-as long as a short loop does one iteration after another. Loops with conditions on narrow numbers, or with elements where
-data say, have to be longer than others.
+as long as a short loop does one iteration after another. Loops with conditions on narrow numbers, or with elements
+where data say, have to be longer than others.
 
-Measured on Zen 4 (gcc 12), each beside the same loop without lanes. Sums of elements at places that data say: 0.6 to 0.8
-of its speed up to 100 iterations, 0.9 at 200; behind conditions 0.3 at 30, 0.7 to 0.8 from 200 on without AVX-512. Sums of
-float64 behind conditions on bytes, of which a register takes 32 or 64: 0.2 to 0.8 below some 250. Columns to whose
-elements something is added: 0.5 at 5 iterations, 1.0 at 12, 1.5 at 40.
+Measured on Zen 4 (gcc 12), each beside the same loop without lanes. Sums of elements at places that data say: 0.6 to
+0.8 of its speed up to 100 iterations, 0.9 at 200; behind conditions 0.3 at 30, 0.7 to 0.8 from 200 on without AVX-512.
+Sums of float64 behind conditions on bytes, of which a register takes 32 or 64: 0.2 to 0.8 below some 250. Columns to
+whose elements something is added: 0.5 at 5 iterations, 1.0 at 12, 1.5 at 40.
 """
 
 from __future__ import annotations
