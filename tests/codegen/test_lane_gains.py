@@ -18,6 +18,7 @@ from loopwright.ir.walk import statements
 HEAD = """
 kernel k(a: float64[1] C, d: bool[1] C, f: float32[1] C, v: uint8[1] C, p: int64[1] C, x: float64[2] C):
     var s: float64
+    var n: int64
     s = 0.0
     for i in 0 .. size(a, 0):
 """
@@ -34,6 +35,8 @@ def loop(*lines: str) -> For:
         (("s = s + a[i]",), "16"),
         (("s = s + a[p[i]]",), FAR),
         (("s = s + a[p[i]] * exp(a[i])",), "16"),
+        (("s = s + x[p[0], i]",), "16"),  # a row that data say
+        (("n = p[i] + 1", "s = s + a[n]"), FAR),
         (("if v[i] == 0:", "    s = s + a[i]"), MANY),
         (("s = s + (a[i] if v[i] == 0 else 0.0)",), MANY),
         (("if v[i] == 0 and a[i] > 0.5:", "    s = s + a[i]"), MANY),

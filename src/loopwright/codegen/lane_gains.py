@@ -12,11 +12,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from loopwright.codegen.gathers import gathers
 from loopwright.codegen.loop_versions import FEWEST
 from loopwright.ir.linear import linear
 from loopwright.ir.nodes import Binary, Body, Call, Expr, For, If, Load, Logical, Select, Store
-from loopwright.ir.queries import names_in
+from loopwright.ir.queries import has, names_assigned, names_in
 from loopwright.ir.types import BOOL, Scalar
 from loopwright.ir.walk import expressions, own_expressions, statements, subexpressions
 
@@ -31,7 +30,7 @@ def fewest_for_sums(loop: For, scalars: Sequence[Scalar]) -> str:
     sizes = [one.size_bytes for one in scalars]
     if not sizes or not all(one.is_float for one in scalars) or _computes(loop):
         return str(FEWEST)
-    if any(True for _ in gathers(loop)):
+    if _goes_where_data_say(loop):
         return f"(LW_MASKED_GATHERS ? {GATHERED} : {GATHERED_SLOWLY})"
     decide = [load.type.size_bytes for one in _conditions(loop.body) for load in subexpressions(one, Load)]
     return str(NARROW if 4 * min(decide, default=8) <= max(sizes) else FEWEST)
@@ -52,6 +51,16 @@ def flags_are_wide(loop: For) -> bool:
     stores = [store for branch in statements(loop.body, If) for store in statements(branch.then, Store)]
     accesses = [*expressions(loop.body, Load), *(store.value for store in statements(loop.body, Store))]
     return bool(stores) and all(one.type == BOOL or one.type.size_bytes == 8 for one in accesses)
+
+
+def _goes_where_data_say(loop: For) -> bool:
+    """Whether neighbouring iterations read elements at places that they read or compute."""
+    changing = names_assigned(loop.body)
+    return any(
+        names_in(axis) & changing or (has(axis, Load) and names_in(axis) & {loop.name})
+        for load in expressions(loop.body, Load)
+        for axis in load.index
+    )
 
 
 def _moves(index: Expr, loop: For) -> bool:
