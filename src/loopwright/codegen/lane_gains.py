@@ -37,9 +37,11 @@ def fewest_for_sums(loop: For, scalars: Sequence[Scalar]) -> str:
 
 
 def changes_columns(loop: For) -> bool:
-    """Whether neighbouring iterations change elements of different rows, by what these were."""
+    """Whether neighbouring iterations change elements of one column, by what these were."""
     return any(
-        (load.array, load.index) == (store.array, store.index) and any(_moves(axis, loop) for axis in store.index[:-1])
+        (load.array, load.index) == (store.array, store.index)
+        and any(_moves(axis, loop) for axis in store.index[:-1])
+        and not _moves(store.index[-1], loop)
         for store in statements(loop.body, Store)
         for load in subexpressions(store.value, Load)
     )
