@@ -61,10 +61,11 @@ def test_other_sums() -> None:
 
 def test_what_changes_columns() -> None:
     assert changes_columns(loop("x[i, 0] = x[i, 0] + a[i]")) and changes_columns(
-        loop("x[i + 1, i] = x[i + 1, i] * 2.0")
+        loop("x[i + 1, 2] = x[i + 1, 2] * 2.0")
     )
     assert not changes_columns(loop("x[0, i] = x[0, i] + a[i]")) and not changes_columns(loop("a[i] = a[i] + x[i, 0]"))
     assert not changes_columns(loop("x[i, 0] = x[0, i]"))  # one store each
+    assert not changes_columns(loop("x[i, i] = x[i, i] + a[i]"))  # a diagonal
 
 
 def test_where_flags_are_as_wide_as_all_else() -> None:
