@@ -151,6 +151,15 @@ def test_narrow_numbers_are_chosen_too(kind: Any) -> None:
         np.testing.assert_array_equal(found, expected)
 
 
+def test_narrow_extremes_and_their_places_are_left_to_a_jump() -> None:
+    narrow = HEAD.replace("var n: int64", "var n: uint8\n    var w: uint8")
+    narrow = narrow.replace("    n = 0", "    n = uint8(0)\n    w = uint8(k)")
+    lines = "        w = uint8(a[i])\n        if w > n:\n            n = w\n            j = i\n"
+    assert chosen_scalars(next(statements(parse_kernel(narrow + lines).body, If))) is None
+    other = lines.replace("if w > n", "if x[i] > 0.5")
+    assert chosen_scalars(next(statements(parse_kernel(narrow + other).body, If))) is not None
+
+
 def test_the_text_of_narrow_numbers_has_no_jump() -> None:
     narrow = HEAD.replace("var n: int64", "var n: uint8\n    var w: uint8")
     narrow = narrow.replace("    n = 0", "    n = uint8(0)\n    w = uint8(k)")

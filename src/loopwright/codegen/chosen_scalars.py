@@ -59,7 +59,7 @@ def chosen_scalars(stmt: If) -> ChosenScalars | None:
     least = 1 if contains((*stmt.then, *stmt.otherwise), If) else 2
     if not least <= len(changed) + len(found.sums) + len(extremes) <= MOST:
         return None
-    if any(_parts(value, stmt.condition) > MOST_PARTS for value in changed.values()):
+    if any(_parts(value, stmt.condition) > MOST_PARTS or _keeps_narrow(value) for value in changed.values()):
         return None
     terms = [term for _, term, _ in found.sums.values()]
     read = set[str]().union(names_in(stmt.condition), *map(names_in, (*changed.values(), *terms)))
@@ -75,6 +75,16 @@ def chosen_scalars(stmt: If) -> ChosenScalars | None:
 def _parts(value: Expr, asked: Expr) -> int:
     """Of a number that is chosen: the outermost condition, which is asked once, is one."""
     return 1 + (0 if value == asked else sum(_parts(child, asked) for child in children(value)))
+
+
+def _keeps_narrow(value: Expr) -> bool:
+    """Whether it is the lesser or the greater one of two narrow numbers: such an extreme changes seldom."""
+    return value.type != INT64 and any(
+        isinstance(part.condition, Compare)
+        and part.condition.op in ("lt", "le", "gt", "ge")
+        and {part.then, part.otherwise} == {part.condition.left, part.condition.right}
+        for part in subexpressions(value, Select)
+    )
 
 
 def extreme_of(value: Expr) -> tuple[Literal["min", "max"], Expr, Expr] | None:
