@@ -119,6 +119,55 @@ def counted(x: Any, a: Any, low: float, o: Any) -> Any:
     return now, best, at, longest, zeros, runs, total, rest
 
 
+def united(left: Any, right: Any, both: Any, wide: Any, sums: Any) -> int:
+    """As Fitch's sets of states: narrow numbers that wrap, of several widths."""
+    changes = 0
+    last = left[0]
+    far = np.int64(0)
+    for i in range(left.shape[0]):
+        one = left[i] & right[i]
+        if one == 0:
+            one = left[i] | right[i]
+            changes += 1
+        if wide[i] < 0:
+            last = last + one
+            far = far - wide[i]
+        else:
+            last = last - left[i]
+        both[i] = one ^ last
+        sums[i] = far
+    return changes
+
+
+@pytest.mark.parametrize("kind", [np.uint8, np.int8, np.uint16, np.int32, np.uint64])
+def test_narrow_numbers_are_chosen_too(kind: Any) -> None:
+    draw = np.random.default_rng(5)
+    left, right = draw.integers(0, 127, (2, 400)).astype(kind)
+    wide = draw.integers(-300, 300, 400).astype(np.int16)
+    mine, pythons = ([left, right, np.zeros(400, kind), wide, np.zeros(400, np.int64)] for _ in range(2))
+    with np.errstate(all="ignore"):
+        assert lw.kernel(united)(*mine) == united(*pythons)
+    for found, expected in zip(mine, pythons, strict=True):
+        np.testing.assert_array_equal(found, expected)
+
+
+def test_narrow_extremes_and_their_places_are_left_to_a_jump() -> None:
+    narrow = HEAD.replace("var n: int64", "var n: uint8\n    var w: uint8")
+    narrow = narrow.replace("    n = 0", "    n = uint8(0)\n    w = uint8(k)")
+    lines = "        w = uint8(a[i])\n        if w > n:\n            n = w\n            j = i\n"
+    assert chosen_scalars(next(statements(parse_kernel(narrow + lines).body, If))) is None
+    other = lines.replace("if w > n", "if x[i] > 0.5")
+    assert chosen_scalars(next(statements(parse_kernel(narrow + other).body, If))) is not None
+
+
+def test_the_text_of_narrow_numbers_has_no_jump() -> None:
+    narrow = HEAD.replace("var n: int64", "var n: uint8\n    var w: uint8")
+    narrow = narrow.replace("    n = 0", "    n = uint8(0)\n    w = uint8(k)")
+    lines = "        if x[i] > 0.5:\n            n = n | w\n            m = m + 1\n        a[i] = int64(n) + m\n"
+    inside = host_text(narrow + lines, "").split(" lw_kernel(", 1)[1]
+    assert "if ((x_" not in inside and "n_ = lw_next" in inside
+
+
 def test_results_are_those_of_python() -> None:
     random, kernel = np.random.default_rng(3), lw.kernel(counted)
     x, a = random.integers(-8, 9, 300) / 4.0, random.integers(0, 3, 300)

@@ -49,7 +49,7 @@ def test_what_a_test_before_the_loop_has_freed_is_asked_for() -> None:
     """`j` may be anywhere: one version is for where it is inside, and the other asks for `m[i]` first."""
     head = HEAD.replace("    n = 0", "    var j: int64\n    j = b[0]\n    n = 0")
     text = host_text(f"{head}        if m[i] and a[j] == 1:\n            x[i] = 0.0\n", "vectorize i")
-    assert "!= 0) & (a_[j_] ==" in text and "!= 0) && (a_[LW_INDEX(j_" in text and "&& (a_[j_]" not in text
+    assert "< 0) & (a_[j_] ==" in text and "!= 0) && (a_[LW_INDEX(j_" in text and "&& (a_[j_]" not in text
 
 
 def looked_up(a: Any, m: Any, c: Any, o: Any) -> None:

@@ -43,6 +43,9 @@ BODIES = {
     "window": ["for d in 0 .. 3:", "    for e in 0 .. 3:",
                "        if i + d > 0 and i + d <= size(a, 0) and j + e > 0 and j + e <= size(a, 1):",
                "            b[i, j] = b[i, j] + a[i + d - 1, j + e - 1]"],
+    "mirrored window": ["for d in -1 .. 2:", "    s = 2 * j + d", "    if s < 0:", "        s = -s",
+                        "    if s >= size(a, 1):", "        s = (2 * size(a, 1) - 1 - s) % size(a, 1)",
+                        "    b[i, j] = b[i, j] + a[i, s]"],
     "selected": ["b[i, j] = a[i, j - 1] if j > 0 else a[i, j]"],
 }  # fmt: skip
 
@@ -112,6 +115,7 @@ def _random_body(draw: random.Random) -> list[str]:
 
     def moving(names: str = "jjjd") -> str:
         of = draw.choice(names)
+        of = draw.choice([of, of, f"{draw.choice([2, 3, -2])} * {of}"])
         away = draw.randint(1, 4)
         return draw.choice([of, f"{of} + {away}", f"{of} - {away}", f"{of} + i", f"i - {of}", f"{of} + d", "s"])
 
@@ -133,13 +137,15 @@ def _random_body(draw: random.Random) -> list[str]:
         return draw.choice([read, f"{read} + b[i, {place()}]", f"({read} if {condition()} else 2.0)"])
 
     def statement() -> list[str]:
-        kind = draw.randint(0, 3)
+        kind = draw.randint(0, 4)
         if kind == 0:
             return [f"s = {moving()}"]
         if kind == 1:
             return [f"if {condition()}:", f"    s = {moving()}", f"    b[i, {place()}] = {value()}"]
         if kind == 2:
             return [f"if {condition()}:", f"    b[i, j] = {value()}", "else:", f"    b[i, j] = b[i, j] + {value()}"]
+        if kind == 3:
+            return [f"s = {moving()}", f"if s {draw.choice(['<', '>='])} {whole()}:", f"    s = {whole()} - s"]
         return [f"b[i, {place()}] = {value()}"]
 
     inside = [line for _ in range(draw.randint(1, 3)) for line in statement()]

@@ -52,7 +52,12 @@ def under(condition: str) -> list[str]:
         ("i - j > k", ("", "i - k", "", "")),
         ("j < 3", ("3", "", "", "")),
         ("j >= 0", None),
-        ("j * 2 > n", None),
+        ("j * 2 > n", ("(n + 2) // 2", "", "", "")),
+        ("j * 2 < size(a, 1)", ("", "(size(a, 1) - 1) // 2 + 1", "", "")),
+        ("j * 3 <= 7", ("3", "", "", "")),  # mostly not
+        ("2 * j < 2 * n - 3", ("", "n - 1", "", "")),  # 2 * j <= 2 * n - 4
+        ("n - 2 * j < k", ("(n - k + 2) // 2", "", "", "")),
+        ("j * j > n", None),
         ("j != i and j != k", ("", "", "i", "")),
         ("j != i and j > 0", None),
         ("a[i, j] > 0.0", None),
@@ -91,6 +96,15 @@ def test_what_a_scalar_is_worth_is_followed() -> None:
     assert points(steady(*wrapped)) == ("", "size(a, 1) - 1", "", "")
     assert points(steady("s = j + 1", "if a[i, j] > 0.0:", "    s = 0", *under("s < n"))) is None
     assert points(steady("s = j + 1", *under("s < n"))) == ("", "n - 1", "", "")
+
+
+def test_numbers_that_are_corrected_at_borders_mostly_are_not() -> None:
+    mirrored = ["s = 2 * j + d", "if s < 0:", "    s = -s", "if s >= n:", "    s = 2 * n - 2 - s", "b[i, j] = a[i, s]"]
+    window = ["for d in -2 .. 3:", *("    " + line for line in mirrored)]
+    assert points(steady(*window)) == ("1", "(n - 3) // 2 + 1", "", "")
+    rows = ["for d in -2 .. 3:", "    s = 2 * i + d", "    if s < 0:", "        s = 0", "    b[i, j] = a[s, j - 1]"]
+    assert points(steady(*rows)) == ("1", "", "", "2 - i * 2 <= 0")
+    assert points(steady("s = j", "if s >= n:", "    b[i, j] = 0.0")) == ("n", "", "", "")  # corrects nothing
 
 
 def test_of_a_condition_that_no_iteration_changes_most_of_the_work_is_steady() -> None:

@@ -54,12 +54,12 @@ def chosen_scalars(stmt: If) -> ChosenScalars | None:
     changed = walk.behind((replace(stmt, then=kept[0], otherwise=kept[1]),), {}, None, DEEPEST)
     if changed is None:
         return None
-    changed = {name: value for name, value in changed.items() if value != Var(name, INT64)}
+    changed = {name: value for name, value in changed.items() if value != Var(name, value.type)}
     extremes = [name for *_, values in found.seldom for name in values]
     least = 1 if contains((*stmt.then, *stmt.otherwise), If) else 2
     if not least <= len(changed) + len(found.sums) + len(extremes) <= MOST:
         return None
-    if any(_parts(value, stmt.condition) > MOST_PARTS for value in changed.values()):
+    if any(_parts(value, stmt.condition) > MOST_PARTS or _keeps_narrow(value) for value in changed.values()):
         return None
     terms = [term for _, term, _ in found.sums.values()]
     read = set[str]().union(names_in(stmt.condition), *map(names_in, (*changed.values(), *terms)))
@@ -75,6 +75,16 @@ def chosen_scalars(stmt: If) -> ChosenScalars | None:
 def _parts(value: Expr, asked: Expr) -> int:
     """Of a number that is chosen: the outermost condition, which is asked once, is one."""
     return 1 + (0 if value == asked else sum(_parts(child, asked) for child in children(value)))
+
+
+def _keeps_narrow(value: Expr) -> bool:
+    """Whether it is the lesser or the greater one of two narrow numbers: such an extreme changes seldom."""
+    return value.type != INT64 and any(
+        isinstance(part.condition, Compare)
+        and part.condition.op in ("lt", "le", "gt", "ge")
+        and {part.then, part.otherwise} == {part.condition.left, part.condition.right}
+        for part in subexpressions(value, Select)
+    )
 
 
 def extreme_of(value: Expr) -> tuple[Literal["min", "max"], Expr, Expr] | None:
@@ -161,7 +171,7 @@ class _Branches:
         now = dict(before)
         for one in body:
             match one:
-                case Assign(name=name, value=value) if value.type == INT64 and _is_cheap(value):
+                case Assign(name=name, value=value) if value.type.is_integer and _is_cheap(value):
                     now[name] = _by(now, value)
                 case If(condition=condition, then=then, otherwise=otherwise) if depth > 0:
                     if path is not None and not _is_known(condition, self.asked):
@@ -179,7 +189,7 @@ class _Branches:
                     if first is None or other is None:
                         return None
                     for name in {**first, **other}:
-                        old = now.get(name, Var(name, INT64))
+                        old = now.get(name, Var(name, (first.get(name) or other[name]).type))
                         one_way, other_way = first.get(name, old), other.get(name, old)
                         now[name] = one_way if one_way == other_way else Select(holds, one_way, other_way)
                 case _:
@@ -210,7 +220,7 @@ def _by(now: Mapping[str, Expr], value: Expr) -> Expr:
 
 def _is_cheap(value: Expr) -> bool:
     return all(
-        part.type == INT64 and (isinstance(part, Const | Var) or (isinstance(part, Binary) and part.op in CHEAP))
+        part.type.is_integer and (isinstance(part, Const | Var) or (isinstance(part, Binary) and part.op in CHEAP))
         for part in subexpressions(value)
     )
 

@@ -17,6 +17,7 @@ from loopwright.codegen.c_text import VALUE_TYPE, failing, text_of
 from loopwright.codegen.decisions import NONE, Access, Accesses, CodegenInput, LoopLowering
 from loopwright.codegen.eager_conditions import asks_both
 from loopwright.codegen.gathers import gathers
+from loopwright.codegen.lane_gains import flags_are_wide
 from loopwright.codegen.names import Names
 from loopwright.codegen.shifts import stays_inside
 from loopwright.ir.code import (
@@ -143,6 +144,7 @@ class Writer:
         self.chooses = False  # whether numbers are chosen without a jump
         self.vector_functions = False  # whether what is written may run in lanes, and its last digits may differ
         self.in_lanes = False  # whether what is written may run in lanes
+        self.wide_flags = False  # whether flags there have the size of all else
         self.changing: frozenset[str] | None = None  # the names that a loop for lanes changes; None outside of one
         self.inside: Accesses = NONE  # accesses that a test has freed of checks
         self.fitting = ""  # an opaque zero, where conversions that are freed of checks may be written plainly
@@ -219,14 +221,15 @@ class Writer:
         lanes: Lanes | None = None, part: Part = "all", at_once: int = 1,
     ) -> Iterator[None]:  # fmt: skip
         """Within, what is written stands in a `for` loop with this head: see `ir.code.Loop`."""
-        before = self.vector_functions, self.in_lanes, self.changing
+        before = self.vector_functions, self.in_lanes, self.changing, self.wide_flags
         known = self.loops.get(name) if lanes is not None else None
         self.changing = None if known is None else frozenset({name, *names_assigned(known.body)})
         self.vector_functions, self.in_lanes = lanes is not None and lanes.vector_functions, self._fills(name, lanes)
+        self.wide_flags = known is not None and self.in_lanes and flags_are_wide(known)
         made = Loop(head=head, name=name, trips=trips, unroll=unroll, lanes=lanes, part=part, at_once=at_once)
         with self.function.inside(made):
             yield
-        self.vector_functions, self.in_lanes, self.changing = before
+        self.vector_functions, self.in_lanes, self.changing, self.wide_flags = before
 
     def _fills(self, name: str, lanes: Lanes | None) -> bool:
         """Whether the C compiler may be expected to make code for whole registers of a loop for lanes."""
@@ -293,7 +296,10 @@ class Writer:
 
     def load(self, node: Load) -> str:
         text = self.element(node)
-        return f"({text} != 0)" if node.type.kind == "bool" else text
+        if node.type.kind == "bool":
+            # gcc keeps a comparison with zero in bytes.
+            return f"(-(int64_t){text} < 0)" if self.wide_flags else f"({text} != 0)"
+        return text
 
     def checked(self, node: Checked) -> str:
         if not self.may_fail(node):

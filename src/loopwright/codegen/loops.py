@@ -13,6 +13,7 @@ from loopwright.codegen.compaction import write_streams
 from loopwright.codegen.decisions import PartialResult, VectorLanes
 from loopwright.codegen.function import Writer
 from loopwright.codegen.inspector import write_inspected
+from loopwright.codegen.lane_gains import APART, changes_columns, fewest_for_sums
 from loopwright.codegen.loop_versions import FEWEST
 from loopwright.codegen.narrow_scalars import narrow_scalars
 from loopwright.codegen.narrow_sums import write_narrow
@@ -34,6 +35,7 @@ from loopwright.ir.walk import expressions
 FEW_FUNCTIONS = 32  # iterations with functions of which half a register at once leaves fewer over
 FEWEST_FUNCTIONS = 8  # iterations with functions that are worth vector lanes
 QUICK = {"exp", "exp2", "log", "log2"}  # functions of a few nanoseconds
+WRITTEN_OUT = 4  # iterations of loops with sums that hundreds of iterations do without lanes
 LOOKED_UP = 4  # elements that are looked up between two tests of whether there are more
 
 
@@ -161,15 +163,27 @@ def write_vector(loop: For, w: Writer) -> None:
         write_vector_rows(loop, size, w)
         return
     found = w.decided.lanes.get(loop.name)
+    trip = f"lw_trip({w.text(loop.lower)}, {w.text(loop.upper)}, {w.text(loop.step)})"
     if found is None or not found.partials:
-        write_sequential(loop, w, lanes_of(found, (), w))
+        if (
+            found is None
+            or w.function.on_device
+            or w.given.constant_trip(loop) is not None
+            or not changes_columns(loop)
+        ):
+            write_sequential(loop, w, lanes_of(found, (), w))
+            return
+        with w.branch(f"{trip} < {APART}"):
+            write_sequential(loop, w, short=True, first=partial(w.line, "LW_ONE_BY_ONE;"))
+        with w.otherwise():
+            write_sequential(loop, w, lanes_of(found, (), w))
         return
     partials = named(found.partials, w)
     # Setting up lanes and adding them together costs more than a short loop does. That one gets the registers: a long
     # loop has time to load what it needs.
-    trip = f"lw_trip({w.text(loop.lower)}, {w.text(loop.upper)}, {w.text(loop.step)})"
+    fewest = fewest_for_sums(loop, [one.scalar for one in partials])
     takes_long = found.vector_functions and _takes_long(loop)
-    with w.branch(f"LW_SELDOM({trip} >= {FEWEST_FUNCTIONS if takes_long else FEWEST})"):
+    with w.branch(f"LW_SELDOM({trip} >= {FEWEST_FUNCTIONS if takes_long else fewest})"):
         if takes_long and not w.function.on_device:
             # Half a register, which leaves fewer of them over.
             with w.branch(f"LW_MASKS && {trip} < {FEW_FUNCTIONS}"):
@@ -184,7 +198,13 @@ def write_vector(loop: For, w: Writer) -> None:
         else:
             _write_lanes(loop, found, partials, w)
     with w.otherwise():
-        write_sequential(loop, w, short=True, first=one_by_one(partials, w))
+        write_few(loop, partials, fewest, w)
+
+
+def write_few(loop: For, partials: tuple[PartialResult, ...], fewest: str, w: Writer) -> None:
+    """The iterations of a loop with sums, too few for lanes; several are written out where these may be many."""
+    unroll = None if fewest == str(FEWEST) else WRITTEN_OUT
+    write_sequential(loop, w, short=True, first=one_by_one(partials, w), unroll=unroll)
 
 
 def _takes_long(loop: For) -> bool:

@@ -561,6 +561,7 @@ LW_FMOD(float, float32, f, 0x1p24)
 /* Floats: NumPy's floor division, modulo, maximum, minimum (of equal zeros the second one, as on x86). */
 #define LW_FLOAT(type, suffix, f)                                                                      \
   LW_PURE type lw_mod_##suffix(type a, type b) {                                                       \
+    if (__builtin_constant_p(b) && b == 1) return a - floor##f(a); /* exact, or rounded once, as m + 1 */ \
     const type m = lw_fmod_##suffix(a, b);                                                             \
     const type r = m + lw_selected_##suffix((m != 0) & ((b < 0) != (m < 0)), b);                       \
     return m != 0 ? r : copysign##f(0, b);                                                             \

@@ -17,12 +17,12 @@ from loopwright.codegen.c_text import VALUE_TYPE
 from loopwright.codegen.decisions import COPIED, NEAR, OWNED, ParallelRegion, PartialResult, Rows
 from loopwright.codegen.function import Function, Writer
 from loopwright.codegen.inspector import write_inspected
-from loopwright.codegen.loop_versions import FEWEST
-from loopwright.codegen.loops import in_parts, lanes_of, passed, write_sequential
+from loopwright.codegen.lane_gains import fewest_for_sums
+from loopwright.codegen.loops import in_parts, lanes_of, passed, write_few, write_sequential
 from loopwright.codegen.narrow_scalars import narrow_scalars
 from loopwright.codegen.narrow_sums import write_narrow
 from loopwright.codegen.owner_computes import write_owner
-from loopwright.codegen.partial_results import named, one_by_one, standing_in, target_of, type_of
+from loopwright.codegen.partial_results import named, standing_in, target_of, type_of
 from loopwright.codegen.reduce import combine, identity, is_better
 from loopwright.codegen.safepoints import in_strips, spend, write_iteration, write_range
 from loopwright.codegen.statements import write_body
@@ -257,8 +257,9 @@ def _write_call(loop: For, plan: _Plan, part: Function, owner: Function | None, 
         # A loop without iterations leaves every variable as it was: no private value may be brought out, and no pragma
         # with `lastprivate` may be reached, as OpenMP leaves that variable undefined then.
         if loop.name in w.decided.alone:
-            with w.branch(f"lw_count < {FEWEST}"):
-                write_sequential(loop, w, short=True, first=one_by_one(plan.partials, w))
+            fewest = fewest_for_sums(loop, [one.scalar for one in plan.partials])
+            with w.branch(f"lw_count < {fewest}"):
+                write_few(loop, plan.partials, fewest, w)
             with w.otherwise(), _in_registers(loop, plan, w):
                 _write_team(loop, plan, part, owner, w)
             return

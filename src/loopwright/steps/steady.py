@@ -1,8 +1,8 @@
 """Where conditions on a loop's variable all hold: the iterations between two points, found from the conditions' text.
 
-Whole numbers only, and only sums: `j + k < n` and `max(j - 1, 0)` and `(j + 1) % n`, with numbers that stay the same in
-the loop, and variables of inner loops between constants, whose worst value counts. Bounds of loops that wrap around
-are what the guard forbids (analysis/guard.py), so that sums are read as sums here.
+Whole numbers only, and only sums: `2 * j + k < n` and `max(j - 1, 0)` and `(j + 1) % n`, with numbers that stay the
+same in the loop, and variables of inner loops between constants, whose worst value counts. Bounds of loops that wrap
+around are what the guard forbids (analysis/guard.py), so that sums are read as sums here.
 """
 
 from __future__ import annotations
@@ -222,7 +222,10 @@ class _Finder:
         self._condition(stmt, expr, self._holds_mostly(stmt, expr), values)
 
     def _holds_mostly(self, stmt: Stmt, expr: Expr) -> bool:
-        """Whether a condition should hold: of one that no iteration changes, what leads to most of the work."""
+        """Whether a condition should hold: of one that no iteration changes, what leads to most of the work. One that
+        corrects what it asks for (`if x < 0: x = -x`) is for the borders."""
+        if isinstance(stmt, If) and _corrects(stmt):
+            return False
         is_same = isinstance(expr, Compare) and not names_in(expr) & (self.changed | {self.loop.name, *self.inner})
         return not (is_same and isinstance(stmt, If) and size_of(stmt.then) < size_of(stmt.otherwise))
 
@@ -279,6 +282,8 @@ class _Finder:
             return None
         if all(apart(end, divisor.expr) is None for end in ends_of(self.loop)):
             return None  # the loop may go around many times
+        if x.coefficient(self.loop.name) not in (-1, 0, 1):
+            return None  # or so many times in one loop
         times = x.coefficient_of(divisor.terms[0][0]) if divisor.terms else 0
         x = _difference(x, divisor, times)
         return x.expr if self._ask(_negated(x), _plus(_difference(x, divisor), 1)) else None
@@ -357,18 +362,18 @@ class _Finder:
     def _bound(self, form: Linear) -> tuple[str, Expr] | None:
         """What makes a form at most zero."""
         count = form.coefficient(self.loop.name)
-        rest = self._worst(_without(form, self.loop.name)) if count in (-1, 0, 1) else None
-        if rest is None:
+        rest = self._worst(_without(form, self.loop.name))
+        if rest is None or count is None:
             return None
         if count == 0:
             if rest.is_constant:
                 return ("none", rest.expr) if rest.constant <= 0 else None
             return "test", Compare("le", rest.expr, number(0))
-        if count == 1:
-            high = _plus(_negated(rest), 1).expr
+        if count > 0:
+            high = plus(_quotient(_negated(rest), count), 1)
             known = any((gap := apart(high, end)) is not None and gap >= 0 for end in ends_of(self.loop))
             return ("none" if known else "high"), high
-        low = rest.expr
+        low = _quotient(_plus(rest, -count - 1), -count)
         known = any((gap := apart(low, start)) is not None and gap <= 0 for start in starts_of(self.loop))
         return ("none" if known else "low"), low
 
@@ -400,6 +405,20 @@ def _values(loop: For) -> tuple[int, int] | None:
     first = int(loop.lower.value)
     last = first + (trip - 1) * int(loop.step.value)
     return min(first, last), max(first, last)
+
+
+def _corrects(stmt: If) -> bool:
+    match stmt:
+        case If(condition=Compare() as condition, then=(Assign(name=name, value=value),), otherwise=()):
+            return value.type == INT64 and name in names_in(condition)
+    return False
+
+
+def _quotient(form: Linear, divisor: int) -> Expr:
+    """A form by a positive number, rounded down."""
+    if any(count % divisor for _, count in form.terms):
+        return Binary("floordiv", form.expr, number(divisor))
+    return Linear(tuple((term, count // divisor) for term, count in form.terms), form.constant // divisor).expr
 
 
 def _without(form: Linear, name: str) -> Linear:
