@@ -68,9 +68,7 @@ class SharedRow:
         return self.outer[-1]
 
 
-def rows_of_loops(
-    partial: PartialSchedule, run: list[For], at_once: bool = False, anyhow: bool = False
-) -> list[Bound]:
+def rows_of_loops(partial: PartialSchedule, run: list[For], at_once: bool = False, anyhow: bool = False) -> list[Bound]:
     """Rows of loops that threads share. run: loops around one another that need no order, each with nothing else in it
     than the next. at_once: also where no loop adds anything up, as its loops cannot be apart; anyhow: also where what
     lies side by side goes along loops further inside. Raises NotTaken."""
