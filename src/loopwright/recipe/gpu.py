@@ -71,6 +71,7 @@ from loopwright.recipe.loop_fusion import loops_fused
 from loopwright.recipe.loop_normalization import counted
 from loopwright.recipe.loop_search import searched
 from loopwright.recipe.loops_in_turns import in_turns
+from loopwright.recipe.loops_outward import loops_outward
 from loopwright.recipe.maximal_distribution import products_in_totals
 from loopwright.recipe.order_of_keys import in_order_of_keys, in_order_that_is_asked_for
 from loopwright.recipe.partial_schedule import Chain, NotTaken, PartialSchedule, ReasonedStep
@@ -187,6 +188,7 @@ def _restructured(partial: PartialSchedule) -> Iterator[list[Bound]]:
     in_turns(partial)
     searched(partial)
     hoisted(partial, on_gpu=True)
+    loops_outward(partial)
     with_arrays_of_their_own(partial)
     yield from _in_new_order(partial)
     in_order_of_keys(partial)
