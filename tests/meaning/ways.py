@@ -16,7 +16,7 @@ from typing import Any
 
 import loopwright as lw
 from codegen.on_gpu import even_in_one_thread
-from loopwright.codegen import arrays, loops, parallel
+from loopwright.codegen import arrays, lane_gains, loops, parallel
 from loopwright.config import Device
 from loopwright.frontend.capture import capture
 from loopwright.frontend.lower import lower
@@ -62,7 +62,7 @@ def eagerly(on: bool = True, owners: bool = False) -> Iterator[None]:
     target, however small it is, and not into copies of it."""
     kept = thresholds()
     if on:
-        parallel.GRAIN, loops.FEWEST, parallel.FEWEST, arrays.STACK_BYTES, parallel.FEW = 1e-9, 1, 1, 16, 1
+        set_thresholds((1e-9, 1, 1, 1, 1, 1, 1, 16, 1, parallel.NEAR, parallel.OWNED))
     if owners:
         parallel.NEAR, parallel.OWNED = -1.0, 0.0
     try:
@@ -71,27 +71,24 @@ def eagerly(on: bool = True, owners: bool = False) -> Iterator[None]:
         set_thresholds(kept)
 
 
-Thresholds = tuple[float, int, int, int, int, float, float]
+Thresholds = tuple[float, int, int, int, int, int, int, int, int, float, float]
+_THRESHOLDS: tuple[tuple[ModuleType, str], ...] = (
+    (parallel, "GRAIN"), (loops, "FEWEST"), (lane_gains, "FEWEST"), (lane_gains, "GATHERED"),
+    (lane_gains, "GATHERED_SLOWLY"), (lane_gains, "NARROW"), (loops, "APART"), (arrays, "STACK_BYTES"),
+    (parallel, "FEW"), (parallel, "NEAR"), (parallel, "OWNED"),
+)  # fmt: skip
 
 
 def thresholds() -> Thresholds:
     """From which size on code generated now takes threads, lanes, the heap, and so on."""
-    return (
-        parallel.GRAIN,
-        loops.FEWEST,
-        parallel.FEWEST,
-        arrays.STACK_BYTES,
-        parallel.FEW,
-        parallel.NEAR,
-        parallel.OWNED,
-    )
+    return tuple(getattr(module, name) for module, name in _THRESHOLDS)  # type: ignore[return-value]
 
 
 def set_thresholds(wanted: Thresholds) -> None:
     """Make them these."""
-    parallel.GRAIN, loops.FEWEST, parallel.FEWEST, arrays.STACK_BYTES, parallel.FEW, parallel.NEAR, parallel.OWNED = (
-        wanted
-    )
+    for (module, name), value in zip(_THRESHOLDS, wanted, strict=True):
+        assert hasattr(module, name)
+        setattr(module, name, value)
 
 
 def drawn(program: Program) -> int:
