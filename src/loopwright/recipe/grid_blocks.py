@@ -137,23 +137,20 @@ def _in_rectangles(partial: PartialSchedule, names: list[str], why: str) -> list
 
 
 def _share_loads(partial: PartialSchedule, names: list[str]) -> bool:
-    """Whether the only loop inside loads nothing that depends on the row and on the column at once, as where each point
-    of a plane looks at all of a list: then several elements of a thread need hardly more loads than one."""
-    inside = list(statements(partial.around(names[-1])[-1].body))
+    """Whether a loop inside loads nothing that depends on the row and on the column at once, as where each point of a
+    plane looks at all of a list: then several elements of a thread need hardly more loads than one."""
+    row, x = names[-2:]
+    body = partial.around(x)[-1].body
+    inside = list(statements(body))
     if sum(isinstance(stmt, For) for stmt in inside) != 1 or any(isinstance(stmt, While) for stmt in inside):
         return False
-    return shares_loads(partial, names[-2:], next(stmt for stmt in inside if isinstance(stmt, For)))
-
-
-def shares_loads(partial: PartialSchedule, names: list[str], loop: For) -> bool:
-    """Whether a loop loads nothing that depends on both of these loops around it."""
-    row, x = names
+    loop = next(stmt for stmt in inside if isinstance(stmt, For))
     within = {id(stmt) for stmt in statements(loop.body)}
     walks = [walk for walk in partial.walks() if id(walk.stmt) in within]
     written = {walk.array for walk in walks if walk.is_write}
     read = [walk.strides for walk in walks if walk.array not in written]
     moving = [strides for strides in read if strides.get(loop.name) != 0]
-    return bool(moving) and all(0 in (one.get(row), one.get(x)) for one in read)
+    return bool(moving) and len(body) == 1 and all(0 in (one.get(row), one.get(x)) for one in read)
 
 
 def _with_each(partial: PartialSchedule, names: list[str], why: str, usual: int) -> list[Bound]:

@@ -11,9 +11,7 @@ from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import statements
 from loopwright.recipe.bounding_boxes import unbound
 from loopwright.recipe.distribution import isolate
-from loopwright.recipe.grid_blocks import in_blocks, shares_loads
 from loopwright.recipe.grid_rows import (
-    MANY,
     SHARING,
     SharedRow,
     are_alike,
@@ -21,9 +19,7 @@ from loopwright.recipe.grid_rows import (
     columns_of_planes,
     in_columns,
     in_rows,
-    number_of,
     rows_alike,
-    version,
 )
 from loopwright.recipe.grid_tiles import Bound, threads_fit
 from loopwright.recipe.interchange import starts_far_apart
@@ -67,7 +63,7 @@ def shared_sums(partial: PartialSchedule, chain: Chain, free: list[For]) -> list
     sum_in_scalars(partial, entry)
     rows, columns = _rows_and_columns(partial, each.name, entry.name)
     if rows and not columns:
-        return _many_or_rows(partial, free, partial.around(entry.name)[-1])
+        return _rows(partial, [loop.name for loop in free], entry.name)
     along = partial.around(entry.name)[-1]
     if columns and len(free) == 1:
         return in_columns(partial, SharedRow((each.name,), (entry.name,)), [along])
@@ -77,19 +73,6 @@ def shared_sums(partial: PartialSchedule, chain: Chain, free: list[For]) -> list
     if len(free) == 1 and are_alike(partial, alike):
         return rows_alike(partial, alike, free[0])
     raise NotTaken
-
-
-def _many_or_rows(partial: PartialSchedule, free: list[For], entry: For) -> list[Bound]:
-    """Rows; and where calls tell that there are many sums, whose terms are made of a row for each of two loops, a
-    thread for each of them: what it loads serves its neighbours, and nobody waits. Raises NotTaken."""
-    names = [loop.name for loop in free]
-    count = number_of(partial, free) if 1 < len(free) < 4 and shares_loads(partial, names[-2:], entry) else None
-    copies = None if count is None else version(partial, names[0], count, MANY)
-    if copies is None:
-        return _rows(partial, names, entry.name)
-    why = f"with {MANY} sums and more each has a thread: what is loaded for one serves those beside it"
-    bound = in_blocks(partial, names, why)
-    return [*bound, *_rows(partial, [copies[name] for name in names], copies[entry.name])]
 
 
 def _around_planes(partial: PartialSchedule, chain: Chain, free: list[For]) -> tuple[list[str], list[str]] | None:
