@@ -197,8 +197,8 @@ GPU = (
     Fault(
         "the same blocks again",
         "codegen/grid.py",
-        "f\"({w.use(f'lw_base_{block.run[-1]}')} + (int64_t)blockIdx.{block.run[-1]})\"",
-        'f"((int64_t)blockIdx.{block.run[-1]})"',
+        "f\"({w.use(f'lw_base_{axis}')} + (int64_t)blockIdx.{axis})\"",
+        'f"((int64_t)blockIdx.{axis})"',
         "of more blocks than a launch may have, the first ones run again and the others never",
         (
             "tests/codegen/test_grid.py::test_more_rows_than_cuda_starts_at_once",
