@@ -86,3 +86,9 @@ def test_versions_for_even_sizes_need_no_order(sweep: Any, sizes: list[str]) -> 
         assert "parallelize i;" in str(explained.schedule)
         on_gpu = str(lw.kernel(device="emulated")(sweep).explain(np.zeros((8, 8), np.int64), 1).schedule)
         assert "bind i" in on_gpu
+
+
+@pytest.mark.parametrize("sweep", [spins, from_the_end])
+def test_the_edges_of_odd_planes_are_apart_on_a_gpu(sweep: Any) -> None:
+    explained = lw.kernel(device="emulated")(sweep).explain(np.zeros((7, 7), np.int64), 1)
+    assert "partition j.1; partition i.1" in str(explained.schedule) and "one thread" not in str(explained)

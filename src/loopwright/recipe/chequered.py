@@ -1,10 +1,11 @@
 """Chequered sweeps with edges that meet, as those of spins on a torus: cells of one colour look at cells of the other
 only, as long as there are even numbers of both; else two neighbours across the edge have the same colour, and the order
-counts. So the sweep has a version for even sizes, in which no cell needs to wait for another."""
+counts. So the sweep has a version for even sizes, in which no cell needs to wait for another. For odd ones the cells at
+the edge are apart from the others on a GPU: each of these parts needs no order either."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from loopwright.ir.linear import parted
 from loopwright.ir.nodes import Binary, Const, Dim, Expr, For, Var
@@ -12,11 +13,12 @@ from loopwright.ir.queries import arrays_stored, names_in
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import expressions, loops, statements, subexpressions
 from loopwright.recipe.grid_rows import size_text
-from loopwright.recipe.partial_schedule import NotTaken, PartialSchedule
+from loopwright.recipe.partial_schedule import NotTaken, PartialSchedule, whole
+from loopwright.steps.partition import Partition
 from loopwright.steps.specialize import DIVISIBLE, Specialize
 
 
-def chequered(partial: PartialSchedule) -> None:
+def chequered(partial: PartialSchedule, on_gpu: bool = False) -> None:
     """Give sweeps over cells of one colour, which need their order, a version for even sizes, if they need none
     there."""
     for name, loop in list(loops(partial.kernel).items()):
@@ -28,7 +30,7 @@ def chequered(partial: PartialSchedule) -> None:
         for wanted in (sizes, list(dict.fromkeys((*sizes, *_axes(partial, loop))))):
             if partial.kernel is before:
                 with partial.together():
-                    _where_even(partial, [one.name for one in sweep], wanted)
+                    _where_even(partial, [one.name for one in sweep], wanted, on_gpu)
 
 
 def _needs_order(partial: PartialSchedule, loop: For) -> bool:
@@ -81,14 +83,41 @@ def _is_parity(expr: Expr) -> bool:
     return False
 
 
-def _where_even(partial: PartialSchedule, sweep: list[str], sizes: list[str]) -> None:
-    """Raises NotTaken. Of odd sizes there are hardly any: colours would not alternate on a torus."""
-    before, outer = set(loops(partial.kernel)), sweep[0]
+def _where_even(partial: PartialSchedule, sweep: list[str], sizes: list[str], on_gpu: bool) -> None:
+    """Raises NotTaken."""
+    outer, odd = sweep[0], list[list[str]]()
     why = f"with an even number of '{user_name(outer)}', neighbours across the edge have different colours, too"
     for size in sizes:
-        partial.take(Specialize((size,), DIVISIBLE, 2, outer), why, anew=True)
+        there = set(loops(partial.kernel))
+        copies = whole(partial, Specialize((size,), DIVISIBLE, 2, outer), why)
+        odd.append([copies.get(name, "") for name in sweep])
+        if set(copies.values()) != set(loops(partial.kernel)) - there:
+            raise NotTaken
     partial.begin_again()
-    there = loops(partial.kernel)
-    if not sizes or any(partial.verdict(one) != "parallel" for name in sweep if isinstance(one := there[name], For)):
+    if not sizes or not _need_no_order(partial, sweep):
         raise NotTaken
-    partial.rare |= set(there) - before
+    for copy in odd:
+        before = partial.kernel
+        if on_gpu:
+            with partial.together():
+                _edges_apart(partial, copy)
+        if partial.kernel is before:
+            partial.rare |= set(copy)
+
+
+def _need_no_order(partial: PartialSchedule, names: Collection[str]) -> bool:
+    there = loops(partial.kernel)
+    return all(partial.verdict(one) == "parallel" for name in names if isinstance(one := there[name], For))
+
+
+def _edges_apart(partial: PartialSchedule, sweep: list[str]) -> None:
+    """The cells at the edges of a plane in loops of their own. Raises NotTaken where these need their order still."""
+    if len(sweep) != 2:
+        raise NotTaken  # the parts of a cube are too many
+    there = set(loops(partial.kernel))
+    for name in reversed(sweep):
+        why = f"the first and the last '{user_name(name)}', which may be neighbours of one colour, are apart"
+        partial.take(Partition(name), why, anew=True)
+    partial.begin_again()
+    if not _need_no_order(partial, {*sweep, *(set(loops(partial.kernel)) - there)}):
+        raise NotTaken

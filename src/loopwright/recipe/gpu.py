@@ -182,7 +182,7 @@ def _restructured(partial: PartialSchedule) -> Iterator[list[Bound]]:
     with_constant_sizes(partial)
     short_rows(partial)
     inspected(partial)
-    chequered(partial)
+    chequered(partial, on_gpu=True)
     counted(partial)
     loops_fused(partial, on_gpu=True)
     in_turns(partial)
