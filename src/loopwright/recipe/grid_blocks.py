@@ -214,9 +214,10 @@ def _at_most(side: Tunable, trip: int | None) -> int:
 
 
 def in_boxes(partial: PartialSchedule, names: list[str], why: str) -> list[Bound]:
-    """Four loops or more that may run in any order, `x` the last of them. Where a thread has loops of its own, all
+    """Four loops or more that may run in any order, `x` the last of them. Where a thread has long loops of its own, all
     others are blocks; where not, it goes on from row to row: to find out which element is a block's takes as long."""
-    if contains(partial.around(names[-1])[-1].body, For, While):
+    inside = statements(partial.around(names[-1])[-1].body, For, While)
+    if any(takes_long(stmt) for stmt in inside if stmt.name not in names):
         return _of_sums(partial, names, why)
     return _of_elements(partial, names, why)
 
@@ -265,9 +266,13 @@ def _of_elements(partial: PartialSchedule, names: list[str], why: str) -> list[B
     threads = partial.number(replace(LINE, default=COLUMNS.default, name=COLUMNS.name, among=COLUMNS.among))
     rows, each, together = partial.number(ROWS), partial.number(replace(LINE_EACH, default=1)), partial.number(TOGETHER)
     partial.require(threads_fit(partial.facts.gpu, ROWS.name, COLUMNS.name), _several_elements(LINE_EACH.name))
+    shared = None if together else _sharing_loads(partial, [first, second], x)
     partial.take(Reorder((first, second, x, row, *rest)), why)
     (block,) = made(partial, Split(x, threads * each), why)
-    bound: list[Bound] = [(Bind(first, "block.z"), why), (Bind(second, "block.y"), why)]
+    around = {first: first, second: second}
+    if shared is not None and (count := partial.number(JAMMED)) > 1:
+        around[shared] = _jammed(partial, shared, count, [first, second, block, x, row, *rest])
+    bound: list[Bound] = [(Bind(around[first], "block.z"), why), (Bind(around[second], "block.y"), why)]
     bound.append((Bind(block, "block.x"), why))
     if not together:
         inner_loops(partial, row)
