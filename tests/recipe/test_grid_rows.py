@@ -486,3 +486,24 @@ def weighed(x, w, o):
 def test_stages_with_an_array_between_them_are_the_work_of_a_block(shape: tuple[int, int, int]) -> None:
     found = agree(weighed, whole(*shape), whole(shape[1], 8), np.zeros(shape), strict=False)
     assert "bind b block.x" in schedule_of(found) and "bind k.2 thread.x" in schedule_of(found)
+
+
+def halved(x, a, o):
+    for i in range(x.shape[0]):
+        low, high = 0.0, 1.0
+        while high - low > 0.01:
+            middle = 0.5 * (low + high)
+            total = 0.0
+            for k in range(a.shape[0]):
+                total += a[k] * middle
+            if total < x[i]:
+                low = middle
+            else:
+                high = middle
+        o[i] = low
+
+
+def test_a_sum_in_a_while_of_a_thread_is_that_threads() -> None:
+    for rows, terms in ((40, 5), (3, 300), (1, 0), (0, 4)):
+        found = agree(halved, abs(whole(rows)), abs(whole(terms)), np.zeros(rows), strict=False)
+        assert schedule_of(found) == "split i 32; bind i.o block.x; bind i thread.x 32"

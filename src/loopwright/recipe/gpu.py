@@ -87,7 +87,7 @@ from loopwright.recipe.terms_apart import terms_apart
 from loopwright.recipe.tunable import Choices, Tunable, UnfitError
 from loopwright.recipe.wavefronts import in_fronts
 from loopwright.steps.bind import Bind
-from loopwright.steps.extent import stretch_of, trip_of
+from loopwright.steps.extent import loops_around, stretch_of, trip_of
 from loopwright.steps.fission import Fission
 from loopwright.steps.grids import unrunnable
 from loopwright.steps.guard import Guard
@@ -158,14 +158,16 @@ def _recipe(
                 done |= _loops_within(partial, {step.loop for step, _ in bound})
         while (chain := next((c for c in partial.chains() if c[-1].name not in done), None)) is not None:
             done.add(chain[-1].name)
+            if any(is_free_now(partial, one) for one in loops_around(partial.kernel, chain[0]).values()):
+                continue  # it stands in a `while` of what is a thread's
             if not any(loop.name in {step.loop for grid in grids for step, _ in grid.bound} for loop in chain):
                 before, needs_order = set(loops(partial.kernel)), not any(is_free_now(partial, loop) for loop in chain)
                 with partial.in_nest(chain):
                     bound = _shared_out(partial, chain, simple or not is_left(FOR_NEST))
                 grids.append(Grid(chain[-1].name, sum(trip_of(loop) is None for loop in chain), bound))
                 done |= _loops_within(partial, {step.loop for step, _ in bound})
-                if needs_order:
-                    done |= set(loops(partial.kernel)) - before  # what is left of a sum is not worth a grid
+                # What is left of a sum is not worth a grid.
+                done |= set(loops(partial.kernel)) - before if needs_order else set()
     grids = [grid for grid in grids if all(step.loop in loops(partial.kernel) for step, _ in grid.bound)]
     tables_turned(partial, (step for grid in grids for step, _ in grid.bound))
     present = partial.present_facts()
@@ -241,8 +243,8 @@ def _bind(partial: PartialSchedule, grid: Grid, present: Facts) -> None:
 
 def _is_point(loop: For) -> bool:
     """Whether a loop has one iteration at most, as between two cuts."""
-    ends = stretch_of(loop) or (loop.lower, loop.upper)
-    return apart(ends[1], ends[0]) == 1
+    lower, upper = stretch_of(loop) or (loop.lower, loop.upper)
+    return apart(upper, lower) == 1
 
 
 def _shared_out(partial: PartialSchedule, chain: Chain, simple: bool) -> list[Bound]:
@@ -505,8 +507,7 @@ def _all_but_short(partial: PartialSchedule, chain: Chain, free: list[For]) -> l
 
 
 def _is_shorter(loop: For, least: int) -> bool:
-    trip = trip_of(loop)
-    return trip is not None and trip < least
+    return least > (least if (trip := trip_of(loop)) is None else trip)
 
 
 def _outer_loops(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bound]:

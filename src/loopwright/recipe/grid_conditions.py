@@ -36,18 +36,19 @@ def is_free_now(partial: PartialSchedule, loop: For) -> bool:
 def with_conditions(partial: PartialSchedule) -> list[Chain]:
     """Loops around one another that need no order, the last of which holds loops under a condition and no others
     inside these: as nests of their own these would be a launch in each of its iterations. Loops that need their order
-    may stand in between, as those over a window do. Also such loops whose iterations meet in elements only that data
-    selects, or in totals."""
+    may stand in between, as those over a window do; a `while` around all loops inside is such a condition, too. Also
+    such loops whose iterations meet in elements only that data selects, or in totals."""
     found: list[Chain] = []
     for loop in loops(partial.kernel).values():
-        if not isinstance(loop, For) or not any(isinstance(s, If) for s in loop.body):
+        if not isinstance(loop, For) or not (any(isinstance(s, If) for s in loop.body) or _holds_a_while(loop)):
             continue
         inner = list(statements(loop.body, For, While))
         direct = [stmt for stmt in loop.body if isinstance(stmt, For | While)]
         if len(inner) == len(direct):
             continue
         is_deep = any(contains(one.body, For, While) for one in inner) and not has_totals(partial, loop)
-        if is_deep and (not is_free_now(partial, loop) or any(_may_be_shared(partial, one) for one in inner)):
+        is_shared = any(_may_be_shared(partial, one) for one in inner) and not _holds_a_while(loop)
+        if is_deep and (not is_free_now(partial, loop) or is_shared):
             continue
         around = _with_all_inside(partial, partial.around(loop.name))
         if not around:
@@ -69,6 +70,12 @@ def with_conditions(partial: PartialSchedule) -> list[Chain]:
         if not any(is_free_now(partial, other) for other in around[:start]) and chain not in found:
             found.append(chain)
     return found
+
+
+def _holds_a_while(loop: For) -> bool:
+    """Whether all loops inside stand in a `while`: how often each comes only an iteration itself finds out."""
+    inner = [stmt for stmt in loop.body if contains((stmt,), For, While)]
+    return bool(inner) and all(isinstance(one, While) for one in inner) and contains(loop.body, For)
 
 
 def _may_be_shared(partial: PartialSchedule, loop: For | While) -> bool:
