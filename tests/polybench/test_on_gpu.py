@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 import loopwright as lw
-from loopwright.recipe import gpu, grid_blocks, grid_stencils
+from loopwright.recipe import grid_blocks, grid_stencils, grid_triangles
 from polybench.data import shaken, sizes
 from polybench.test_verdicts import after, agree, every_module
 
 NUMBERS = (
-    (gpu, "LINE"),
+    (grid_triangles, "LINE"),
     (grid_blocks, "LINE"),
     (grid_stencils, "COLUMNS"),
     (grid_blocks, "ROWS"),

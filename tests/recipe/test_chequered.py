@@ -91,4 +91,5 @@ def test_versions_for_even_sizes_need_no_order(sweep: Any, sizes: list[str]) -> 
 @pytest.mark.parametrize("sweep", [spins, from_the_end])
 def test_the_edges_of_odd_planes_are_apart_on_a_gpu(sweep: Any) -> None:
     explained = lw.kernel(device="emulated")(sweep).explain(np.zeros((7, 7), np.int64), 1)
-    assert "partition j.1; partition i.1" in str(explained.schedule) and "one thread" not in str(explained)
+    assert "partition j.1; partition i.1; fission i.1 2; fission i.1.1.2 2" in str(explained.schedule)
+    assert "bind i.1.1.2.o block.y; bind j.1.2.o block.x" in str(explained.schedule)

@@ -1,19 +1,20 @@
 """Chequered sweeps with edges that meet, as those of spins on a torus: cells of one colour look at cells of the other
 only, as long as there are even numbers of both; else two neighbours across the edge have the same colour, and the order
 counts. So the sweep has a version for even sizes, in which no cell needs to wait for another. For odd ones the cells at
-the edge are apart from the others on a GPU: each of these parts needs no order either."""
+the edge are apart from the others on a GPU, of which none needs to wait then."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
 from loopwright.ir.linear import parted
-from loopwright.ir.nodes import Binary, Const, Dim, Expr, For, Var
-from loopwright.ir.queries import arrays_stored, names_in
+from loopwright.ir.nodes import Binary, Const, Dim, Expr, For, Var, While
+from loopwright.ir.queries import arrays_stored, contains, names_in
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import expressions, loops, statements, subexpressions
 from loopwright.recipe.grid_rows import size_text
 from loopwright.recipe.partial_schedule import NotTaken, PartialSchedule, whole
+from loopwright.steps.fission import Fission
 from loopwright.steps.partition import Partition
 from loopwright.steps.specialize import DIVISIBLE, Specialize
 
@@ -96,13 +97,10 @@ def _where_even(partial: PartialSchedule, sweep: list[str], sizes: list[str], on
     partial.begin_again()
     if not sizes or not _need_no_order(partial, sweep):
         raise NotTaken
-    for copy in odd:
-        before = partial.kernel
-        if on_gpu:
-            with partial.together():
-                _edges_apart(partial, copy)
-        if partial.kernel is before:
-            partial.rare |= set(copy)
+    partial.rare |= {name for copy in odd for name in copy}
+    if on_gpu:
+        with partial.together():
+            _inside_apart(partial, odd[0])
 
 
 def _need_no_order(partial: PartialSchedule, names: Collection[str]) -> bool:
@@ -110,14 +108,23 @@ def _need_no_order(partial: PartialSchedule, names: Collection[str]) -> bool:
     return all(partial.verdict(one) == "parallel" for name in names if isinstance(one := there[name], For))
 
 
-def _edges_apart(partial: PartialSchedule, sweep: list[str]) -> None:
-    """The cells at the edges of a plane in loops of their own. Raises NotTaken where these need their order still."""
-    if len(sweep) != 2:
-        raise NotTaken  # the parts of a cube are too many
-    there = set(loops(partial.kernel))
+def _inside_apart(partial: PartialSchedule, sweep: list[str]) -> None:
+    """The cells of a plane that are not at its edges in loops of their own, which need no order: those at the edges,
+    which are few, stay as they are. Raises NotTaken."""
+    there = loops(partial.kernel)
+    if len(sweep) != 2 or contains(there[sweep[-1]].body, For, While):
+        raise NotTaken  # there would be many parts, or large ones
+    outer, before = sweep[0], set(there)
     for name in reversed(sweep):
         why = f"the first and the last '{user_name(name)}', which may be neighbours of one colour, are apart"
         partial.take(Partition(name), why, anew=True)
-    partial.begin_again()
-    if not _need_no_order(partial, {*sweep, *(set(loops(partial.kernel)) - there)}):
+    parts = [stmt.name for stmt in loops(partial.kernel)[outer].body if isinstance(stmt, For)]
+    if len(parts) != 3:
         raise NotTaken
+    for _ in parts[1:]:
+        partial.take(Fission(partial.around(parts[1])[0].name, 2), why, anew=True)
+    partial.begin_again()
+    inside = [one.name for one in partial.around(parts[1])]
+    if not _need_no_order(partial, inside):
+        raise NotTaken
+    partial.rare = (partial.rare | (set(loops(partial.kernel)) - before)) - set(inside)

@@ -39,7 +39,7 @@ from loopwright.recipe.constant_sizes import with_constant_sizes
 from loopwright.recipe.distribution import isolate
 from loopwright.recipe.grid_balanced import row_by_row
 from loopwright.recipe.grid_blocks import in_blocks, in_boxes
-from loopwright.recipe.grid_conditions import CONDITIONAL, is_free_now, with_conditions
+from loopwright.recipe.grid_conditions import CONDITIONAL, is_free_now, is_in_a_thread, with_conditions
 from loopwright.recipe.grid_fronts import tiles_of_fronts
 from loopwright.recipe.grid_keys import (
     by_key,
@@ -87,7 +87,7 @@ from loopwright.recipe.terms_apart import terms_apart
 from loopwright.recipe.tunable import Choices, Tunable, UnfitError
 from loopwright.recipe.wavefronts import in_fronts
 from loopwright.steps.bind import Bind
-from loopwright.steps.extent import loops_around, stretch_of, trip_of
+from loopwright.steps.extent import stretch_of, trip_of
 from loopwright.steps.fission import Fission
 from loopwright.steps.grids import unrunnable
 from loopwright.steps.guard import Guard
@@ -158,9 +158,8 @@ def _recipe(
                 done |= _loops_within(partial, {step.loop for step, _ in bound})
         while (chain := next((c for c in partial.chains() if c[-1].name not in done), None)) is not None:
             done.add(chain[-1].name)
-            if any(is_free_now(partial, one) for one in loops_around(partial.kernel, chain[0]).values()):
-                continue  # it stands in a `while` of what is a thread's
-            if not any(loop.name in {step.loop for grid in grids for step, _ in grid.bound} for loop in chain):
+            bound_there = {step.loop for grid in grids for step, _ in grid.bound}
+            if not is_in_a_thread(partial, chain) and bound_there.isdisjoint(loop.name for loop in chain):
                 before, needs_order = set(loops(partial.kernel)), not any(is_free_now(partial, loop) for loop in chain)
                 with partial.in_nest(chain):
                     bound = _shared_out(partial, chain, simple or not is_left(FOR_NEST))

@@ -72,6 +72,13 @@ def with_conditions(partial: PartialSchedule) -> list[Chain]:
     return found
 
 
+def is_in_a_thread(partial: PartialSchedule, chain: Chain) -> bool:
+    """Whether a nest stands in a `while` of an iteration of a loop that needs no order: then it is that iteration's."""
+    outer = around_of(partial.kernel, chain[0])
+    last = max((at for at, stmt in enumerate(outer) if isinstance(stmt, While)), default=0)
+    return any(isinstance(stmt, For) and is_free_now(partial, stmt) for stmt in outer[:last])
+
+
 def _holds_a_while(loop: For) -> bool:
     """Whether all loops inside stand in a `while`: how often each comes only an iteration itself finds out."""
     inner = [stmt for stmt in loop.body if contains((stmt,), For, While)]
