@@ -267,7 +267,7 @@ def _is_private(scene: _LoopQuestions, loop: For, array: str) -> bool:
     accesses = [access for access in scene.notes.accesses if access.array == array]
     try:
         with scene.elements.proof.effort.bounded():
-            return is_private(scene.elements, loop.name, accesses)
+            return is_private(scene.elements, scene.notes, loop.name, accesses)
     except TooHard:
         return False
 

@@ -1,8 +1,8 @@
 """Arrays that each iteration of a loop may have for itself, though they were made outside of it.
 
 Each read in the loop must see a value written earlier in the same iteration, and nothing may read the array outside
-the loop, unless what the last iteration leaves behind is put there. Only writes that surely happen count, and only
-those that stand before the read in the text: whatever an earlier turn of an inner loop wrote is not counted.
+the loop, unless what the last iteration leaves behind is put there. Only writes that surely happen count: those that
+stand before the read in the text, and those of earlier turns of an inner loop around both.
 """
 
 from __future__ import annotations
@@ -12,23 +12,26 @@ from collections.abc import Collection, Sequence
 from loopwright.analysis import isl
 from loopwright.analysis.affine import Formula
 from loopwright.analysis.bounds import prove
-from loopwright.analysis.dependence import Elements, Layout, symbols_of
+from loopwright.analysis.dependence import OTHER, Elements, Layout, symbols_of
 from loopwright.analysis.effort import LOCK, TooHard
 from loopwright.analysis.facts import Known
-from loopwright.analysis.sets import build, minus, ordered, without
+from loopwright.analysis.notes import LoopNote
+from loopwright.analysis.sets import build, minus, ordered, parsed, renamed, without
 from loopwright.analysis.trace import Access, Trace, traced
 from loopwright.ir.nodes import Kernel, Store
 
 
-def is_private(elements: Elements, loop: str, accesses: Sequence[Access]) -> bool:
+def is_private(elements: Elements, notes: Trace, loop: str, accesses: Sequence[Access]) -> bool:
     """Whether a local array is private to a loop. `accesses`: all of the array in the kernel."""
     reads = [access for access in accesses if not access.is_write]
     writes = [access for access in accesses if access.is_write and loop in access.stack]
     layout: Layout = tuple(None for _ in accesses[0].index)
-    return all(_is_covered(elements, layout, loop, read, writes) for read in reads)
+    return all(_is_covered(elements, notes, layout, loop, read, writes) for read in reads)
 
 
-def _is_covered(elements: Elements, layout: Layout, loop: str, read: Access, writes: Sequence[Access]) -> bool:
+def _is_covered(
+    elements: Elements, notes: Trace, layout: Layout, loop: str, read: Access, writes: Sequence[Access]
+) -> bool:
     """Whether every element of a read was written before it in the same iteration of the loop; outside of the loop
     there is none."""
     rest = elements.whole_of(read, layout).intersect(_within(read))
@@ -39,7 +42,28 @@ def _is_covered(elements: Elements, layout: Layout, loop: str, read: Access, wri
             rest = minus(rest, without(elements.whole_of(write, layout), inner))
             if rest.is_empty():
                 return True
+    for write in writes:
+        common = _common(read.stack, write.stack)
+        for depth in range(common.index(loop) + 1 if loop in common else len(common), len(common)):
+            if (written := _in_earlier_turns(elements, layout, write, notes.loops[common[depth]])) is not None:
+                rest = minus(rest, written)
+                if rest.is_empty():
+                    return True
     return False
+
+
+def _in_earlier_turns(elements: Elements, layout: Layout, write: Access, note: LoopNote) -> isl.Set | None:
+    """The elements that a write has surely written in turns of a loop around it before the one at hand, as a set with
+    the loop's variable as a parameter; None where that is not known."""
+    depth = len(note.stack)
+    if not note.step or not note.regular or not _is_sure(write, depth):
+        return None
+    points, x = elements.whole_of(write, layout), note.symbol.name
+    if x not in {s.name for s in ordered(symbols_of(write))}:
+        return None
+    inner = {s.name for s in ordered(symbols_of(write)) if len(s.birth) > depth} - {x}
+    before = parsed(f"{OTHER} < {x}" if note.step > 0 else f"{OTHER} > {x}", (x, OTHER))
+    return without(renamed(points, x, OTHER).intersect_params(before), inner | {OTHER})
 
 
 def _within(read: Access) -> isl.Set:
@@ -71,7 +95,7 @@ def is_apart(kernel: Kernel, loop: str, array: str, known: Known) -> bool:
         elements = Elements(prove(kernel, notes, {id(access.node) for access in accesses}, known))
         try:
             with elements.proof.effort.bounded():
-                return not accesses or is_private(elements, loop, accesses)
+                return not accesses or is_private(elements, notes, loop, accesses)
         except TooHard:
             return False
 
