@@ -73,6 +73,11 @@ SHARED = {
     "    for j in range(2, m):\n        t[j] = t[j - 2] + a[i, j]",
     "from earlier turns at times": "t = zeros(m)\nfor i in range(n):\n    t[0] = 1.0\n    for j in range(1, m):\n"
     "        if a[i, j] > 0.0:\n            t[j] = 1.0\n        a[i, j] = t[j - 1]",
+    "from earlier turns whose while may not run": "t = zeros(m)\nfor i in range(n):\n    t[0] = 1.0\n"
+    "    for j in range(1, m):\n        a[i, j] = t[j - 1]\n        k = x[j]\n        while k > 0:\n"
+    "            t[j] = 1.0\n            k -= 1",
+    "in turns of a while": "t = zeros(m)\nfor i in range(n):\n    k = x[i]\n    while k > 0:\n        a[i, 0] = t[k]\n"
+    "        t[k] = 1.0\n        k -= 1",
     "backwards, where earlier turns have more": "t = zeros(m)\nfor i in range(n):\n    t[m - 1] = 1.0\n"
     "    for j in range(m - 2, 0, -1):\n        t[j] = t[j - 1] + a[i, j]",
     "from an earlier turn of an inner loop": "t = zeros(m)\nfor i in range(n):\n    for j in range(1, m):\n"

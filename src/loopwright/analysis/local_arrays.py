@@ -45,7 +45,9 @@ def _is_covered(
     for write in writes:
         common = _common(read.stack, write.stack)
         for depth in range(common.index(loop) + 1 if loop in common else len(common), len(common)):
-            if (written := _in_earlier_turns(elements, layout, write, notes.loops[common[depth]])) is not None:
+            note = notes.loops.get(common[depth])  # none of a `while`
+            written = None if note is None else _in_earlier_turns(elements, layout, write, note)
+            if written is not None:
                 rest = minus(rest, written)
                 if rest.is_empty():
                     return True
