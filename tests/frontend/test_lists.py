@@ -318,3 +318,18 @@ def test_a_list_that_keeps_its_length_has_no_more_room(change, keeps):
         if "* n" not in change or n > 4:
             same(function, a, n)
     assert ("[134217728]" not in text_of(function, a, 5)) is keeps
+
+
+def test_a_function_inside_changes_a_list_of_the_one_around_it():
+    text = """
+    def f(a):
+        count = [0, 0, 0]
+        def bump(k):
+            count[k] += 1
+        def other(count):
+            return count[0]
+        for i in range(a.size):
+            bump(int(a[i]) % 3)
+        return count[0], count[1], count[2], other((7, 8))
+    """
+    same(define(text), np.arange(7.0))

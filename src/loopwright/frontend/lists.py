@@ -18,7 +18,7 @@ from loopwright.frontend.elementwise import check, materialised, nest
 from loopwright.frontend.list_lengths import keeps_length
 from loopwright.frontend.named_tuples import note_class, of_class
 from loopwright.frontend.promote import NumberType
-from loopwright.frontend.scopes import own_nodes
+from loopwright.frontend.scopes import locals_of, own_nodes
 from loopwright.frontend.values import (
     Along,
     Array,
@@ -58,9 +58,12 @@ _METHODS = (*RESIZERS, "sort", "reverse", "index", "count", "copy")
 
 
 def is_changed(tree: ast.FunctionDef, name: str, seen: frozenset[str] = frozenset()) -> bool:
-    """Whether a function changes a list of this name, asks what a tuple does not answer, or hands it on."""
+    """Whether a function changes a list of this name, asks what a tuple does not answer, or hands it on; or one inside
+    it does."""
     for node in own_nodes(tree):
         match node:
+            case ast.FunctionDef() if name not in locals_of(node) and is_changed(node, name, seen):
+                return True
             case ast.Assign(targets=[ast.Name(id=owner)], value=ast.Name(id=other)) if owner == name:
                 if other not in (*seen, name) and is_changed(tree, other, seen | {name}):
                     return True
