@@ -7,9 +7,13 @@ import numpy as np
 import pytest
 
 import loopwright as lw
+from loopwright.ir.nodes import For
+from loopwright.ir.walk import loops
 from loopwright.recipe import privatisation
+from loopwright.recipe.partial_schedule import PartialSchedule
 from loopwright.recipe.privatisation import in_copies
 from recipe.planning import JACOBI, MATMUL_BY_ELEMENTS, check_same, plan_of, reasons, steps
+from steps.kernels import known
 
 ROWS = """
 kernel rows(n: int64, m: int64, l: int64, a: float64[3] C, c: float64[2] C):
@@ -268,3 +272,30 @@ def test_arrays_that_a_loop_inside_makes_anew(size: int) -> None:
             chains_of_states(x, kind, -1, mine)
         chains_of_states(x[:0], kind, -1, mine)  # nothing is made
     assert "lift new b" in str(explained.schedule) and "not on a GPU" not in str(explained)
+
+
+CHAIN_AND_ROWS = """
+kernel both(n: int64, m: int64, x: float64[2] C, o: float64[2] C):
+    for b in 0 .. n:
+        for t in 0 .. m:
+            allocate new: float64[m]
+            for s in 0 .. m:
+                new[s] = x[b, t] + float64(s)
+            x[b, t + 1] = x[b, t] + new[m - 1]
+            for r in 0 .. m:
+                allocate mine: float64[m]
+                mine[0] = x[b, r]
+                for k in 1 .. m:
+                    mine[k] = mine[k - 1] * 0.5
+                o[b, r] = mine[m - 1] + float64(t)
+"""
+
+
+def test_an_array_of_a_loop_that_needs_no_order_stays_in_it() -> None:
+    """Also behind another one that is lifted."""
+    kernel, facts = known(CHAIN_AND_ROWS)
+    partial = PartialSchedule(kernel, facts, False, kernel)
+    loop = loops(kernel)["b"]
+    assert isinstance(loop, For)
+    privatisation._lifted(partial, loop)
+    assert [str(one.step) for one in partial.decisions] == ["lift new b"]

@@ -125,14 +125,16 @@ def _lifted(partial: PartialSchedule, loop: For) -> None:
     iteration of a loop."""
     most = partial.facts.gpu.own_bytes
     inside = {stmt.name for stmt in statements(loop.body, For)}
-    for array in [stmt for stmt in statements(loop.body, Allocate) if constant_size(stmt, most) is None]:
+    for name in [stmt.array for stmt in statements(loop.body, Allocate) if constant_size(stmt, most) is None]:
+        array = next(stmt for stmt in statements(partial.kernel.body, Allocate) if stmt.array == name)
         between = [one for one in loops_around(partial.kernel, array).values() if one.name in inside]
         if any(partial.verdict(one) in ("parallel", "reduction") for one in between):
             continue  # then each of these has its own
-        step = Lift(array.array, loop.name)
+        step = Lift(name, loop.name)
         if partial.allows(step):
-            why = f"what makes '{user_name(array.array)}' anew has one in each '{user_name(loop.name)}'"
-            partial.take(step, why, anew=True)
+            partial.take(
+                step, f"what makes '{user_name(name)}' anew has one in each '{user_name(loop.name)}'", anew=True
+            )
 
 
 def _too_large(partial: PartialSchedule, name: str) -> list[Allocate]:
