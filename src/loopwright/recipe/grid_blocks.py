@@ -214,78 +214,47 @@ def _at_most(side: Tunable, trip: int | None) -> int:
 
 
 def in_boxes(partial: PartialSchedule, names: list[str], why: str) -> list[Bound]:
-    """Four loops or more that may run in any order, `x` the last of them. Where a thread has long loops of its own, all
-    others are blocks; where not, it goes on from row to row: to find out which element is a block's takes as long."""
-    inside = statements(partial.around(names[-1])[-1].body, For, While)
-    if any(takes_long(stmt) for stmt in inside if stmt.name not in names):
-        return _of_sums(partial, names, why)
-    return _of_elements(partial, names, why)
-
-
-def _of_sums(partial: PartialSchedule, names: list[str], why: str) -> list[Bound]:
-    """Rectangles of threads for two of the loops, and blocks for all others."""
+    """Four loops or more that may run in any order, `x` the last of them: `x` is cut into blocks of threads, and rows
+    of threads share another one. Where a thread has long loops of its own, that one is cut, too, and all others are
+    blocks; where not, two of the others are, and a thread goes on from row to row: to find out which element is a
+    block's would take as long as what it does for it."""
     *others, x = names
-    place = partial.number(DOWN)
-    row = others[-1 - place]
+    row = others[-1 - partial.number(DOWN)]
     around = [name for name in others if name != row]
-    sides = _sides(partial, row, x)
+    inside = statements(partial.around(x)[-1].body, For, While)
+    is_long = any(takes_long(stmt) for stmt in inside if stmt.name not in names)
+    sides = _sides(partial, row, x) if is_long else (ROWS, COLUMNS)
+    around, rest = (around, []) if is_long else (around[:2], around[2:])
     threads = partial.number(replace(LINE, default=sides[1].default, name=COLUMNS.name, among=COLUMNS.among))
     rows, each = partial.number(sides[0]), partial.number(replace(LINE_EACH, default=1))
     together = partial.number(TOGETHER)
     partial.require(threads_fit(partial.facts.gpu, ROWS.name, COLUMNS.name), _several_elements(LINE_EACH.name))
     shared = None if together else _sharing_loads(partial, around, x)
-    there = [name for name in loops(partial.kernel) if name in names]
-    if [*around, row, x] != there:
-        partial.take(Reorder((*around, row, x)), why)
-    row_block, block = made(partial, Tile(((row, rows), (x, threads * each))), why)
+    within = [row, x] if is_long else [x, row, *rest]
+    if [*around, *within] != [name for name in loops(partial.kernel) if name in names]:
+        partial.take(Reorder((*around, *within)), why)
+    cut = Tile(((row, rows), (x, threads * each))) if is_long else Split(x, threads * each)
+    parts = made(partial, cut, why)
     blocks = {name: name for name in around}
     if shared is not None and (count := partial.number(JAMMED)) > 1:
-        blocks[shared] = _jammed(partial, shared, count, [*around, row_block, block, row, x])
-    bound: list[Bound] = [(Bind(name, "block.z"), why) for name in blocks.values()]
-    bound += [(Bind(row_block, "block.y"), why), (Bind(block, "block.x"), why)]
+        blocks[shared] = _jammed(partial, shared, count, [*around, *parts, *within])
+    outer = tuple(blocks.values())
+    deep, high = (outer, parts[:-1]) if is_long else (outer[:1], outer[1:])
+    places = [*(Bind(name, "block.z") for name in deep), *(Bind(name, "block.y") for name in high)]
+    bound: list[Bound] = [(place, why) for place in (*places, Bind(parts[-1], "block.x"))]
+    runs: dict[str, Bind] = {row: Bind(row, "thread.y", rows), x: Bind(x, "thread.x", threads)}
     if not together:
-        inner_loops(partial, x)
-        return [*bound, (Bind(row, "thread.y", rows), why), (Bind(x, "thread.x", threads), why)]
+        inner_loops(partial, within[1])
+        return [*bound, *((runs[name], why) for name in within[:2])]
     edges = whole(partial, Specialize((x,)), "whole blocks without tests")
     thread, element = _apart(partial, x, threads, why)
-    partial.take(Reorder((row, thread, element)), why)
+    order = [thread if name == x else name for name in within]
+    partial.take(Reorder((*order, element)), why)
     _side_by_side(partial, element, each, why)
-    inner_loops(partial, thread)
-    bound += [(Bind(row, "thread.y", rows), why), (Bind(thread, "thread.x"), why)]
-    if edges:
-        bound += [(Bind(edges[row], "thread.y", rows), why), (Bind(edges[x], "thread.x", threads), why)]
-    return bound
-
-
-def _of_elements(partial: PartialSchedule, names: list[str], why: str) -> list[Bound]:
-    """Two of the loops are blocks whole, one is shared by rows of threads, and `x` is cut into blocks."""
-    *others, x = names
-    place = partial.number(DOWN)
-    row = others[-1 - place]
-    first, second, *rest = (name for name in others if name != row)
-    threads = partial.number(replace(LINE, default=COLUMNS.default, name=COLUMNS.name, among=COLUMNS.among))
-    rows, each, together = partial.number(ROWS), partial.number(replace(LINE_EACH, default=1)), partial.number(TOGETHER)
-    partial.require(threads_fit(partial.facts.gpu, ROWS.name, COLUMNS.name), _several_elements(LINE_EACH.name))
-    shared = None if together else _sharing_loads(partial, [first, second], x)
-    partial.take(Reorder((first, second, x, row, *rest)), why)
-    (block,) = made(partial, Split(x, threads * each), why)
-    around = {first: first, second: second}
-    if shared is not None and (count := partial.number(JAMMED)) > 1:
-        around[shared] = _jammed(partial, shared, count, [first, second, block, x, row, *rest])
-    bound: list[Bound] = [(Bind(around[first], "block.z"), why), (Bind(around[second], "block.y"), why)]
-    bound.append((Bind(block, "block.x"), why))
-    if not together:
-        inner_loops(partial, row)
-        return [*bound, (Bind(x, "thread.x", threads), why), (Bind(row, "thread.y", rows), why)]
-    edges = whole(partial, Specialize((x,)), "whole blocks without tests")
-    thread, element = _apart(partial, x, threads, why)
-    partial.take(Reorder((thread, row, *rest, element)), why)
-    _side_by_side(partial, element, each, why)
-    inner_loops(partial, row)
-    bound += [(Bind(thread, "thread.x"), why), (Bind(row, "thread.y", rows), why)]
-    if edges:
-        bound += [(Bind(edges[x], "thread.x", threads), why), (Bind(edges[row], "thread.y", rows), why)]
-    return bound
+    inner_loops(partial, order[1])
+    runs[thread] = Bind(thread, "thread.x")
+    bound += [(runs[name], why) for name in order[:2]]
+    return [*bound, *((replace(runs[name], loop=edges[name]), why) for name in within[:2] if edges)]
 
 
 def _sharing_loads(partial: PartialSchedule, names: list[str], x: str) -> str | None:
