@@ -87,7 +87,10 @@ def _is_parity(expr: Expr) -> bool:
 def _where_even(partial: PartialSchedule, sweep: list[str], sizes: list[str], on_gpu: bool) -> None:
     """Raises NotTaken."""
     outer, odd = sweep[0], list[list[str]]()
-    why = f"with an even number of '{user_name(outer)}', neighbours across the edge have different colours, too"
+    why = (
+        f"with an even number of '{user_name(outer)}', neighbours across the edge have different colours, too; with an "
+    )
+    why += "odd one, one thread goes through all in order"
     for size in sizes:
         there = set(loops(partial.kernel))
         copies = whole(partial, Specialize((size,), DIVISIBLE, 2, outer), why)
@@ -116,7 +119,7 @@ def _inside_apart(partial: PartialSchedule, sweep: list[str]) -> None:
         raise NotTaken  # there would be many parts, or large ones
     outer, before = sweep[0], set(there)
     for name in reversed(sweep):
-        why = f"the first and the last '{user_name(name)}', which may be neighbours of one colour, are apart"
+        why = f"the first and the last '{user_name(name)}', which may be neighbours of one colour, are one thread's"
         partial.take(Partition(name), why, anew=True)
     parts = [stmt.name for stmt in loops(partial.kernel)[outer].body if isinstance(stmt, For)]
     if len(parts) != 3:

@@ -26,7 +26,7 @@ from loopwright.analysis.effort import FOR_GPU, FOR_NEST, TOTAL, anew, is_left
 from loopwright.analysis.facts import Facts
 from loopwright.analysis.strides import AccessStrides
 from loopwright.ir.linear import apart
-from loopwright.ir.nodes import Allocate, For, Kernel, Load, While
+from loopwright.ir.nodes import For, Kernel, Load, While
 from loopwright.ir.queries import contains
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import loops, statements
@@ -56,8 +56,8 @@ from loopwright.recipe.grid_narrow import in_blocks_or_narrow_ones
 from loopwright.recipe.grid_panels import in_panels
 from loopwright.recipe.grid_parts import LEAST, few_columns, few_sums
 from loopwright.recipe.grid_products import contracted, perfect_run, why_along
+from loopwright.recipe.grid_row_nests import SMALL, is_shorter, planes, rows, rows_anyhow
 from loopwright.recipe.grid_row_tiles import tiles_of_rows
-from loopwright.recipe.grid_rows import planes_of_loops, rows_of_loops
 from loopwright.recipe.grid_running import in_chunks_each_round, in_chunks_of_blocks, running_rows
 from loopwright.recipe.grid_scans import carried, in_chunks, in_chunks_of_threads
 from loopwright.recipe.grid_stencils import in_rows_or_short_ones
@@ -95,8 +95,6 @@ from loopwright.steps.reorder import Reorder
 from loopwright.steps.schedule import Schedule
 from loopwright.steps.sink import Sink, set_before
 
-SMALL = 32
-"""Below which length a side of a matrix is one of a block of threads."""
 WAY = Tunable(
     "way to share out the nest",
     0,
@@ -165,8 +163,8 @@ def _recipe(
                     bound = _shared_out(partial, chain, simple or not is_left(FOR_NEST))
                 grids.append(Grid(chain[-1].name, sum(trip_of(loop) is None for loop in chain), bound))
                 done |= _loops_within(partial, {step.loop for step, _ in bound})
-                # What is left of a sum is not worth a grid.
-                done |= set(loops(partial.kernel)) - before if needs_order else set()
+                if needs_order:
+                    done |= set(loops(partial.kernel)) - before  # what is left of a sum is not worth a grid
     grids = [grid for grid in grids if all(step.loop in loops(partial.kernel) for step, _ in grid.bound)]
     tables_turned(partial, (step for grid in grids for step, _ in grid.bound))
     present = partial.present_facts()
@@ -303,7 +301,8 @@ def _first_taken(
 
 
 def _can_run(partial: PartialSchedule, chain: Chain, bound: list[Bound]) -> None:
-    """Raises NotTaken where bound loops are no grid that can run; UnfitError where numbers asked for are to blame."""
+    """Raises NotTaken where the loops, once they are bound, are no grid that can run; UnfitError where numbers that
+    were asked for are to blame."""
     kernel = partial.kernel
     for step, _ in bound:
         if isinstance(step, Bind) and step.has_no_threads(kernel):
@@ -397,7 +396,8 @@ def _inside_out(partial: PartialSchedule, chain: Chain, free: list[For]) -> list
 
 
 def _recurrence_apart(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bound]:
-    """The same where other statements, such as a recurrence of scalars, stand before the parallel loop: apart."""
+    """The same where other statements stand before the parallel loop, such as a recurrence of scalars beside one of
+    rows: these get a loop of their own."""
     first = chain.index(free[0])
     outer, inner = chain[max(0, first - 1)], chain[first]
     before = outer.body[:-1]
@@ -442,39 +442,13 @@ def _alone(partial: PartialSchedule, chain: Chain, free: list[For], first: int) 
     return in_blocks(partial, taken, why)
 
 
-def _rows(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bound]:
-    """Rows, or columns, with several loops along each, or one that is gone through again and again."""
-    run = perfect_run(chain, free)
-    together = [other for other in partial.chains() if run[-1] in other]
-    again = chain[chain.index(run[-1]) + 1 : -1]
-    if len(together) < 2 and all(partial.verdict(one) in ("parallel", "reduction") for one in again):
-        return []
-    return rows_of_loops(partial, run)
-
-
-def _rows_anyhow(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bound]:
-    """What has several loops inside that need no order, and arrays of its own between them: better than a thread."""
-    run = perfect_run(chain, free)
-    if len(run) > 1 or not any(isinstance(stmt, Allocate) for stmt in run[-1].body) or chain[-1] in run:
-        return []
-    return rows_of_loops(partial, run, anyhow=True)
-
-
-def _planes(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bound]:
-    """Few things, each of many rows."""
-    run = perfect_run(chain, free)
-    while len(run) > 3 and _is_shorter(run[-1], SMALL):
-        run.pop()  # a block does those
-    return planes_of_loops(partial, run) if chain[-1] not in run else []
-
-
 def _whole(partial: PartialSchedule, chain: Chain, free: list[For], least: int = 0) -> list[Bound]:
     """A nest in one piece: its outermost loops, if all that are parallel are among them; each thread does all the rest
     for its iterations. least: iterations of a loop that is worth being among them; all are by default."""
     taken = perfect_run(chain, free)
     names = {loop.name for loop in taken}
     inside = {one for other in partial.chains() if taken[0] in other for one in other if one.name not in names}
-    if chain[-1] in taken or any(is_free_now(partial, one) and not _is_shorter(one, least) for one in inside):
+    if chain[-1] in taken or any(is_free_now(partial, one) and not is_shorter(one, least) for one in inside):
         return []
     return [] if len(taken) > 3 else _outermost(partial, taken)
 
@@ -503,10 +477,6 @@ def _outermost(partial: PartialSchedule, taken: list[For]) -> list[Bound]:
 def _all_but_short(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bound]:
     """The same where short loops that need no order stand inside, as those that fill a window do."""
     return _whole(partial, chain, free, partial.facts.gpu.warp)
-
-
-def _is_shorter(loop: For, least: int) -> bool:
-    return least > (least if (trip := trip_of(loop)) is None else trip)
 
 
 def _outer_loops(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bound]:
@@ -563,8 +533,8 @@ ATTEMPTS = (
     sums_over_several,
     shared_sums,
     running_rows,
-    _rows,
-    _planes,
+    rows,
+    planes,
     few_rows,
     overlapping_in_few,
     _whole,
@@ -578,7 +548,7 @@ ATTEMPTS = (
     _apart,
     _all_but_short,
     rows_of_blocks,
-    _rows_anyhow,
+    rows_anyhow,
     _outer_loops,
     _as_it_is,
 )

@@ -21,16 +21,13 @@ from loopwright.ir.walk import statements, subexpressions
 from loopwright.recipe.distribution import isolate
 from loopwright.recipe.partial_schedule import Chain, NotTaken, PartialSchedule, whole
 from loopwright.recipe.register_blocking import MOST_AROUND, Roles, Strides, roles_among, wanted
-from loopwright.recipe.shape import MOST_TRIPS
+from loopwright.recipe.shape import MOST_ELEMENTS, MOST_TRIPS
 from loopwright.steps.demote import Demote, ends_plainly
 from loopwright.steps.distribute import Distribute
 from loopwright.steps.expand import Expand
 from loopwright.steps.extent import trip_of
 from loopwright.steps.forward import Forward
 from loopwright.steps.specialize import LARGE, TIMES, Specialize
-
-MOST_ELEMENTS = 1 << 27
-"""Elements of sums that go into other sums: so many may be in memory."""
 
 
 @dataclass(frozen=True, slots=True)

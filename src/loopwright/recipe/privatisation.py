@@ -15,6 +15,7 @@ from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import expressions, loops, statements, subexpressions
 from loopwright.recipe.partial_schedule import Chain, NotTaken, PartialSchedule, made
 from loopwright.recipe.products_in_rows import products_apart
+from loopwright.recipe.shape import MOST_ELEMENTS
 from loopwright.recipe.wavefronts import is_free
 from loopwright.steps.copies import copies_of, length_of
 from loopwright.steps.expand import Expand
@@ -27,9 +28,6 @@ from loopwright.steps.threads import constant_size
 
 Wanted = tuple[str, tuple[str, ...]]
 """An array, and loops around one another, outermost first."""
-
-MOST_ELEMENTS = 1 << 27
-"""Elements of all copies of an array together that a call may well have besides its own arrays."""
 
 AT_ONCE = 256
 """Iterations that have copies at once where there would be more than that."""

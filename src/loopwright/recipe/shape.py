@@ -49,6 +49,8 @@ UNROLLED = Tunable(
 
 MOST_TRIPS, MOST_COPIES, MOST_TILED = 16, 64, 3
 """Iterations of a short loop; copies of a statement in all; loops of a nest that are tiled."""
+MOST_ELEMENTS = 1 << 27
+"""Elements of arrays which the recipe adds that a call may well have besides its own."""
 
 WHY = "asked for: not something that the recipe does by itself"
 

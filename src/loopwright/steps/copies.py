@@ -165,10 +165,10 @@ def tied(kernel: Kernel, facts: Facts, copies: Copies, loops: Sequence[For]) -> 
     if any(_uses(s, array) for s in statements(kernel.body) if id(s) not in inside and (is_local or id(s) in ours)):
         return Rejection(f"'{array}' is also used outside of '{last.name}'")
     is_own = any(stmt is copies.made for stmt in last.body)
-    is_users = is_own and copies.made is not None and copies.made.at is not None  # errors name it, by its own axes
-    is_users_own = copies.made is not None and copies.made.at is not None
-    is_seen = not is_users_own or array in {one.name for one in kernel.results}
-    if not is_users and (rejection := _may_fail(first, array, is_seen, facts)) is not None:
+    is_users = copies.made is not None and copies.made.at is not None
+    is_seen = not is_users or array in {one.name for one in kernel.results}
+    names_itself = is_own and is_users  # in errors, by its own axes
+    if not names_itself and (rejection := _may_fail(first, array, is_seen, facts)) is not None:
         return rejection
     if id(copies.made) in inside and not is_own:
         return Rejection(f"'{array}' is made anew inside an iteration of '{last.name}'")
