@@ -21,6 +21,7 @@ from benchmarks.machine import cpu_name, versions
 from benchmarks.unseen import (  # noqa: F401
     algorithms,
     batches,
+    bodies,
     codes,
     discrete,
     estimates,
@@ -34,6 +35,7 @@ from benchmarks.unseen import (  # noqa: F401
     learning,
     matter,
     mixed,
+    models,
     nature,
     networks,
     observations,
