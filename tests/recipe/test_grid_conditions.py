@@ -72,6 +72,31 @@ def test_lists_under_conditions_inside_of_loops_in_order() -> None:
     assert "block.x" in schedule and "reduce" not in schedule
 
 
+def chains(lower, diagonal, x):
+    """Blocks of 3 are eliminated along each chain; but the first one has none before it."""
+    for s in range(x.shape[0]):
+        for i in range(x.shape[1]):
+            if i > 0:
+                for a in range(3):
+                    for k in range(3):
+                        x[s, i, a] -= lower[s, i, a, k] * x[s, i - 1, k]
+            for p in range(3):
+                scale = 1.0 / diagonal[s, i, p, p]
+                for r in range(3):
+                    if r != p:
+                        factor = diagonal[s, i, r, p] * scale
+                        for c in range(p, 3):
+                            diagonal[s, i, r, c] -= factor * diagonal[s, i, p, c]
+                        x[s, i, r] -= factor * x[s, i, p]
+
+
+@pytest.mark.parametrize(("many", "length"), [(0, 4), (1, 1), (37, 5), (70, 0)])
+def test_short_loops_under_conditions_are_those_of_a_thread(many: int, length: int) -> None:
+    blocks = (many, length, 3, 3)
+    schedule = check(chains, DRAW.random(blocks), DRAW.random(blocks) + 3 * np.eye(3), DRAW.random(blocks[:3]))
+    assert schedule == "split s 32; bind s.o block.x; bind s thread.x 32"
+
+
 def masked(p, mask, grad):
     loss, count = 0.0, 0
     for i in range(p.shape[0]):

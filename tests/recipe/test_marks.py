@@ -73,3 +73,15 @@ kernel moments(a: float64[2] C, c: float64[1] C):
             c[k] = 0.5 * c[k] + a[i, k] * a[i, 0]
 """
     assert print_schedule(marks(*known(text), strict=True)) == f"parallelize k.1; {expected}"
+
+
+@pytest.mark.parametrize(("upper", "expected"), [("min(i + 2, size(a, 0))", ""), ("size(a, 0)", "parallelize k")])
+def test_loops_that_are_cut_off_at_borders_are_known_to_be_short(upper: str, expected: str) -> None:
+    text = f"""
+kernel mended(a: float64[1] C, c: float64[1] C):
+    for i in 0 .. size(a, 0):
+        for k in max(0, i - 1) .. {upper}:
+            c[k] = 0.5 * c[k] + a[i]
+"""
+    found = print_schedule(marks(*known(text), strict=True))
+    assert found.replace("vectorize k", "").strip("; ") == expected

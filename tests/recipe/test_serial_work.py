@@ -114,3 +114,30 @@ def test_a_window_in_a_sweep_that_needs_its_order_is_no_grid() -> None:
     a = np.random.default_rng(1).integers(0, 2, (12, 13))
     a[5, 5] = 2
     agree(spread, a, why_not="one thread would run 'j', whose iterations need their order")
+
+
+def listed(volume, level, places):
+    count = 0
+    for y in range(volume.shape[0]):
+        for x in range(volume.shape[1]):
+            is_peak = volume[y, x] >= level
+            if is_peak:
+                for yy in range(max(0, y - 1), min(volume.shape[0], y + 2)):
+                    for xx in range(max(0, x - 1), min(volume.shape[1], x + 2)):
+                        if volume[yy, xx] > volume[y, x]:
+                            is_peak = False
+            if is_peak and count < places.shape[0]:
+                places[count] = y * 1000 + x
+                count += 1
+    return count
+
+
+def test_nor_is_one_that_is_cut_off_at_the_borders() -> None:
+    volume = np.random.default_rng(3).random((14, 15))
+    agree(
+        listed,
+        volume,
+        0.4,
+        np.zeros(9, np.int64),
+        why_not="one thread would run 'xx', whose iterations need their order",
+    )

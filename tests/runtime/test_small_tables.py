@@ -91,6 +91,29 @@ def test_as_python(number: int, threads: int) -> None:
     assert ran <= ({how} if how else set())
 
 
+@pytest.mark.parametrize("resident", [False, True])
+@pytest.mark.parametrize("number", range(len(calls())))
+def test_a_gpu_runs_them_too(number: int, resident: bool) -> None:
+    function, arguments, how = calls()[number]
+    kernel = lw.kernel(function)
+
+    def there(*given: Any) -> Any:
+        moved = [lw.device_array(one) if resident and isinstance(one, np.ndarray) else one for one in given]
+        result = kernel(*moved)
+        for one, other in zip(given, moved, strict=True):
+            if isinstance(one, np.ndarray):
+                one[...] = np.array(other)
+        return result
+
+    with lw.options(device="emulated"):
+        (mine, left), (pythons, expected) = outcome(there, arguments), outcome(function, arguments)
+    assert mine == pythons
+    for one, other in zip(left, expected, strict=True):
+        np.testing.assert_array_equal(one, other)
+    ran = {(code.how, code.compilation.device) for code in kernel._dispatch.codes.runs() if code.calls}
+    assert ran <= ({(how, "emulated")} if how else set())
+
+
 def test_one_kernel_for_small_tables_and_large_ones() -> None:
     kernel = lw.kernel(looked_up)
     for size in (8, 256, 8, 300):

@@ -20,6 +20,7 @@ from loopwright.steps.extent import (
     extent_of,
     loops_around,
     marked,
+    most_trips_within,
     never_above,
     never_below,
     residue,
@@ -114,6 +115,33 @@ def test_what_bounds_tell(
     whole = stretch_of(loop)
     assert (None if whole is None else (print_expr(whole[0]), print_expr(whole[1]))) == stretch
     assert (extent_of(loop), trip_of(loop)) == (extent, trip)
+
+
+@pytest.mark.parametrize(
+    ("around", "bounds", "most"),
+    [
+        ("0 .. 3", "p .. 3", 3),
+        ("1 .. 3", "p .. 3", 2),
+        ("2 .. 8", "0 .. p", 7),
+        ("8 .. 2 step -2", "0 .. p", 8),
+        ("0 .. 4", "p .. 2 * p + 1", 4),
+        ("0 .. 4", "3 - p .. 5 step 2", 3),
+        ("0 .. 4", "p .. 0 - 1 step -1", 4),
+        ("3 .. 3", "0 .. p", 0),
+        ("0 .. n", "p .. 3", None),
+        ("0 .. 3", "p .. n", None),
+        ("0 .. n", "max(0, p - 1) .. min(n, p + 2)", 3),
+        ("0 .. n", "max(p, m) .. min(p, m) + 9", 9),
+        ("0 .. n", "min(p, m) .. max(p, m)", None),
+        ("0 .. n", "p .. p + 7", 7),
+    ],
+)
+def test_how_often_loops_run_at_most_inside_of_others(around: str, bounds: str, most: int | None) -> None:
+    [outer] = kernel_of(f"for p in {around}:\n for i in {bounds}:\n  pass").body
+    assert isinstance(outer, For)
+    [inner] = outer.body
+    assert isinstance(inner, For)
+    assert most_trips_within(inner, (outer,)) == most
 
 
 def test_steps_that_are_no_constants_tell_nothing() -> None:

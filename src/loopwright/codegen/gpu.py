@@ -90,6 +90,7 @@ def generate_gpu(kernel: Kernel, facts: Facts, strict: bool, waits: bool = True)
         tuple(w.parallel),
         ("-ffp-contract=off",),
         device=device,
+        on_data=bool(guard) and facts.guard.on_data,
     )
 
 

@@ -199,12 +199,16 @@ def loops_along(partial: PartialSchedule, body: Body) -> list[For]:
     stands in these or around them, or is short. Raises NotTaken where it does not."""
     found: list[For] = []
     for stmt in body:
-        if isinstance(stmt, For) and _is_short(stmt):
-            found += loops_along(partial, stmt.body) if any(map(_is_long, statements(stmt.body, For))) else []
+        if isinstance(stmt, For) and _is_short(partial, stmt):
+            found += (
+                loops_along(partial, stmt.body)
+                if any(_is_long(partial, one) for one in statements(stmt.body, For))
+                else []
+            )
             continue
         if isinstance(stmt, For) and _can_share(partial, stmt):
             found.append(stmt)
-        elif contains((stmt,), For, While) and _takes_long(stmt):
+        elif contains((stmt,), For, While) and _takes_long(partial, stmt):
             parts = [] if isinstance(stmt, While) else bodies(stmt)
             inside = [one for part in parts for one in loops_along(partial, part)]
             if not inside:
@@ -224,18 +228,18 @@ def _can_share(partial: PartialSchedule, loop: For) -> bool:
     )
 
 
-def _takes_long(stmt: Stmt) -> bool:
+def _takes_long(partial: PartialSchedule, stmt: Stmt) -> bool:
     """Whether it is, or holds, a loop of which only a call tells how often it runs."""
-    return any(isinstance(one, While) or _is_long(one) for one in statements((stmt,), For, While))
+    return any(isinstance(one, While) or _is_long(partial, one) for one in statements((stmt,), For, While))
 
 
-def _is_long(loop: For) -> bool:
-    return most_trips_of(loop) is None
+def _is_long(partial: PartialSchedule, loop: For) -> bool:
+    return partial.most_trips(loop) is None
 
 
-def _is_short(loop: For) -> bool:
-    trip = trip_of(loop)
-    return trip is not None and trip < SHORT
+def _is_short(partial: PartialSchedule, loop: For) -> bool:
+    most = partial.most_trips(loop)
+    return most is not None and most < SHORT
 
 
 def rows_and_columns(partial: PartialSchedule, row: SharedRow) -> tuple[int, int]:

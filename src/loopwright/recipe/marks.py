@@ -21,7 +21,7 @@ from loopwright.ir.nodes import Allocate, Body, Const, For, If, Kernel, Stmt, Wh
 from loopwright.ir.queries import contains
 from loopwright.ir.walk import bodies, own_expressions, statements, subexpressions
 from loopwright.recipe.tunable import Tunable
-from loopwright.steps.extent import extent_of, trip_of
+from loopwright.steps.extent import extent_of, loops_around, most_trips_within
 from loopwright.steps.pack import CACHE_BYTES
 from loopwright.steps.parallelize import Parallelize
 from loopwright.steps.schedule import Schedule
@@ -68,7 +68,11 @@ def _outermost(
 ) -> list[str]:
     names: list[str] = []
     for stmt in body:
-        if isinstance(stmt, For | While) and is_inside and 0 < _known_work(stmt) < LEAST_WORK:
+        if (
+            isinstance(stmt, For | While)
+            and is_inside
+            and 0 < _known_work(stmt, _loops_around(kernel, stmt)) < LEAST_WORK
+        ):
             continue
         if isinstance(stmt, For) and not _is_front(stmt) and _worth_it(stmt, kernel, facts, strict):
             further_in = level or _makes_much(stmt)
@@ -80,12 +84,18 @@ def _outermost(
     return names
 
 
-def _known_work(stmt: Stmt) -> int:
-    """How many operations a statement takes, where all its loops run a constant number of times; 0 where not."""
+def _loops_around(kernel: Kernel, stmt: Stmt) -> tuple[For, ...]:
+    return tuple(loops_around(kernel, stmt).values())
+
+
+def _known_work(stmt: Stmt, around: tuple[For, ...]) -> int:
+    """How many operations a statement takes at most, where all its loops run no more than a constant number of times; 0
+    where not."""
     own = sum(1 for expr in own_expressions(stmt) for _ in subexpressions(expr)) + 1
-    parts = [_known_work(part) for body in bodies(stmt) for part in body]
-    trip = trip_of(stmt) if isinstance(stmt, For) else None if isinstance(stmt, While) else 1
-    return 0 if trip is None or 0 in parts else own + trip * sum(parts)
+    inside = (*around, stmt) if isinstance(stmt, For) else around
+    parts = [_known_work(part, inside) for body in bodies(stmt) for part in body]
+    trips = most_trips_within(stmt, around) if isinstance(stmt, For) else None if isinstance(stmt, While) else 1
+    return 0 if trips is None or 0 in parts else own + trips * sum(parts)
 
 
 def _makes_much(loop: For) -> bool:

@@ -16,6 +16,7 @@ from loopwright.ir.nodes import Allocate, Assign, Body, Const, For, If, Kernel, 
 from loopwright.ir.queries import arrays_loaded, arrays_made, arrays_stored, contains, names_assigned
 from loopwright.ir.walk import expressions, loops, statements, subexpressions
 from loopwright.recipe.tunable import Choices, Constraint, Tunable
+from loopwright.steps.extent import loops_around, most_trips_of, most_trips_within
 from loopwright.steps.nest import LIMIT, size_of
 from loopwright.steps.specialize import Specialize
 from loopwright.steps.step import Step
@@ -244,6 +245,11 @@ class PartialSchedule:
             own = names_assigned(loop.body) | arrays_made(loop.body)
             same = [found for found in same if own.issuperset(found.private)] or same
         return same[0] if same else None
+
+    def most_trips(self, loop: For) -> int | None:
+        """What the number of its iterations does not exceed, whatever a call tells; None where nothing is known."""
+        known = most_trips_of(loop)
+        return most_trips_within(loop, loops_around(self.kernel, loop).values()) if known is None else known
 
     def chains(self) -> list[Chain]:
         """For every innermost loop the loops around it, as far as each stands directly in the body of the next."""

@@ -14,7 +14,7 @@ from loopwright.ir.walk import bodies, expressions, loops, statements
 from loopwright.recipe.grid_conditions import is_free_now
 from loopwright.recipe.grid_tiles import Bound
 from loopwright.recipe.partial_schedule import Chain, PartialSchedule
-from loopwright.steps.extent import around, trip_of
+from loopwright.steps.extent import around, most_trips_within, trip_of
 from loopwright.steps.grids import is_bound, is_host, launches
 
 LITTLE = 256
@@ -74,7 +74,7 @@ def is_little(partial: PartialSchedule, chain: Chain) -> bool:
     first = len(chain) - needs_no_order[::-1].index(False)
     if any(is_free_now(partial, loop) for loop in chain[:first]) or None not in map(trip_of, chain[:first]):
         return False
-    trips = [trip_of(loop) for loop in chain[first:]]
+    trips = [most_trips_within(loop, chain) for loop in chain[first:]]
     return None not in trips and prod(trip or 0 for trip in trips) <= LITTLE
 
 

@@ -335,7 +335,7 @@ class Executor:
         wanted, executable = code.compilation, code.compiled.executable
         if executable is None or not executable.program.on_data:
             return False
-        return wanted.semantics.checks == "auto" and wanted.schedule in (RECIPE, PLAIN) and not wanted.on_gpu
+        return wanted.semantics.checks == "auto" and wanted.schedule in (RECIPE, PLAIN)
 
     def _remember(
         self, tokens: tuple[Hashable, ...], code: InUse, entry: offload.OffloadEntry, arguments: Arguments

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from math import gcd
 
 from loopwright.ir.by_identity import by_identity
-from loopwright.ir.linear import apart, parted
+from loopwright.ir.linear import Linear, apart, linear, minus, parted
 from loopwright.ir.nodes import Binary, Body, Const, Dim, Expr, For, Kernel, Stmt, Var
 from loopwright.ir.types import INT64
 from loopwright.ir.walk import bodies, expressions, own_expressions, statements, subexpressions
@@ -75,10 +75,38 @@ def most_trips_of(loop: For) -> int | None:
     return None if distance is None else len(range(0, distance, int(loop.step.value)))
 
 
+def most_trips_within(loop: For, around: Iterable[For]) -> int | None:
+    """The same where loops around it go between constants: 3 for `range(p, 3)` inside of `for p in range(3)`."""
+    if (known := most_trips_of(loop)) is not None or not isinstance(loop.step, Const) or not loop.step.value:
+        return known
+    step, counts = int(loop.step.value), {one.name: one for one in around}
+    first, last = (loop.lower, loop.upper) if step > 0 else (loop.upper, loop.lower)
+    distance = _greatest(linear(minus(last, first)), counts)
+    return None if distance is None else len(range(0, distance, abs(step)))
+
+
+def _greatest(sum_: Linear, around: Mapping[str, For]) -> int | None:
+    """The most that a sum of variables of loops between constants comes to; None where it has others."""
+    total = sum_.constant
+    for term, count in sum_.terms:
+        loop = around.get(term.name) if isinstance(term, Var) else None
+        if loop is None or not all(isinstance(one, Const) for one in (loop.lower, loop.upper, loop.step)):
+            return None
+        lower, upper, step = (int(one.value) for one in (loop.lower, loop.upper, loop.step) if isinstance(one, Const))
+        values = range(lower, upper, step) if step else ()
+        if not values:
+            return 0
+        total += count * (max(values[0], values[-1]) if count > 0 else min(values[0], values[-1]))
+    return total
+
+
 def _most_above(expr: Expr, base: Expr) -> int | None:
     """How far above another an expression is at most, where a constant is to be seen."""
     if (distance := apart(expr, base)) is not None:
         return distance
+    if isinstance(base, Binary) and base.op == "max":  # it lies above both
+        found = [one for one in (_most_above(expr, base.left), _most_above(expr, base.right)) if one is not None]
+        return min(found, default=None)
     match expr:
         case Binary(op="min", left=left, right=right):
             found = [one for one in (_most_above(left, base), _most_above(right, base)) if one is not None]
