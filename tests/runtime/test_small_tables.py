@@ -114,6 +114,42 @@ def test_a_gpu_runs_them_too(number: int, resident: bool) -> None:
     assert ran <= ({(how, "emulated")} if how else set())
 
 
+def picked(table: Any, code: Any, out: Any) -> None:
+    for i in range(len(code)):
+        out[i] += table[code[i]]
+
+
+def chosen(a: Any, mask: Any, out: Any) -> None:
+    for i in range(len(out)):
+        if mask[i]:
+            out[i] += a[i]
+
+
+def spoilt(code: Any) -> None:
+    for i in range(7, 8):
+        code[i] = 200
+
+
+@pytest.mark.parametrize("large", [1, 3000])
+@pytest.mark.parametrize("function", [picked, chosen])
+def test_repeated_calls_with_the_same_arrays_on_a_gpu_rely_on_no_more(function: Any, large: int) -> None:
+    code, table = bytes_below(9, 40 * large), RANDOM.random(9)
+    if function is chosen:
+        code, table = (np.arange(40 * large) < 25 * large).astype(np.uint8), RANDOM.random(30 * large)
+    given = (table, code, np.zeros(40 * large))
+    with lw.options(device="emulated"):
+        kernel, there = lw.kernel(function), [lw.device_array(one) for one in given]
+        for _ in range(4):
+            kernel(*there)
+            function(*given)
+            np.testing.assert_array_equal(there[-1].numpy(), given[-1])
+        assert {code.how for code in kernel._dispatch.codes.runs() if code.calls} <= {"careful", "checked"}
+        if function is picked:
+            lw.kernel(spoilt)(there[1])
+            with pytest.raises(lw.BoundsError, match="index 200 is out of bounds for axis 0 of 'table' with size 9"):
+                kernel(*there)
+
+
 def test_one_kernel_for_small_tables_and_large_ones() -> None:
     kernel = lw.kernel(looked_up)
     for size in (8, 256, 8, 300):

@@ -138,6 +138,11 @@ class Executor:
     def _run(
         self, serving: Serving, call: CallArguments, begins: Callable[[Entry], None], resident: Resident
     ) -> object:
+        if serving.code.compiled.takes_device_arrays and resident != "none":
+            # Before an Entry for arrays that stay there is made, and repeated: what the sizes allow.
+            serving, error = self.settled(serving, call.arguments)
+            if error is not None:
+                raise error
         compiled = serving.code.compiled
         if not compiled.takes_device_arrays and resident != "none":
             here = serving._replace(shape=None)
