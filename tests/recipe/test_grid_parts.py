@@ -88,7 +88,7 @@ def steps_of(kernel: Any, *arguments: Any, strict: bool = False) -> list[str]:
     return [str(decision.step) for decision in found.analysed.recipe.decisions]
 
 
-COLUMNS = ["specialize a.1 >= 2048 in j", "specialize a.1 >= 256 in j.1", "reduce i.1 128", "reduce i.1.1 8192"]
+COLUMNS = ["specialize a.1 >= 2048 in j", "specialize a.1 >= 256 in j.1", "reduce i.1 512", "reduce i.1.1 8192"]
 
 
 @pytest.mark.parametrize(("rows", "columns"), [(300, 5), (5, 300), (1, 1), (0, 3), (3, 0), (700, 64), (30, 257)])

@@ -18,6 +18,7 @@ from loopwright.recipe.partial_schedule import Chain, PartialSchedule, made
 from loopwright.recipe.wavefronts import is_free
 from loopwright.steps.bind import Bind
 from loopwright.steps.extent import around as around_of
+from loopwright.steps.extent import trip_of
 from loopwright.steps.split import Split
 
 WARPS = 8
@@ -47,8 +48,11 @@ def with_conditions(partial: PartialSchedule) -> list[Chain]:
             continue
         is_deep = any(contains(one.body, For, While) for one in inner) and not has_totals(partial, loop)
         is_shared = any(_may_be_shared(partial, one) for one in inner) and not _holds_a_while(loop)
-        around = _with_all_inside(partial, partial.around(loop.name))
-        if not around or (is_deep and (not is_free_now(partial, around[-1]) or is_shared)):
+        if is_deep and (not is_free_now(partial, loop) or is_shared):
+            around = _with_short_ones_inside(partial, partial.around(loop.name))
+        else:
+            around = _with_all_inside(partial, partial.around(loop.name))
+        if not around:
             continue
         start = len(around) - 1
         if is_free_now(partial, around[-1]) or adds_by_key(partial, around[-1]):
@@ -84,7 +88,7 @@ def _holds_a_while(loop: For) -> bool:
 
 def _may_be_shared(partial: PartialSchedule, loop: For | While) -> bool:
     """Whether threads may share a loop that has iterations enough."""
-    if not isinstance(loop, For) or partial.most_trips(loop) is not None:
+    if not isinstance(loop, For) or trip_of(loop) is not None:
         return False
     return is_free_now(partial, loop) or adds_to_scalars(partial, loop)
 
@@ -101,14 +105,26 @@ def _with_all_inside(partial: PartialSchedule, around: Chain) -> Chain:
     free = [place for place, loop in enumerate(around) if is_free_now(partial, loop)]
     if not free and has_totals(partial, around[-1]):
         return around
-    if not free or any(_is_worth_sharing(partial, one) for one in statements(around[free[-1]].body, For)):
+    if not free or any(is_free_now(partial, one) for one in statements(around[free[-1]].body, For)):
         return ()
     return around[: free[-1] + 1]
 
 
-def _is_worth_sharing(partial: PartialSchedule, loop: For) -> bool:
-    """Whether a loop needs no order, and is not known to be too short for a warp."""
-    if not is_free_now(partial, loop):
+def _with_short_ones_inside(partial: PartialSchedule, around: Chain) -> Chain:
+    """The same where all that threads could share inside is too short for a warp, as in blocks of 3 x 3 along a
+    chain."""
+    free = [place for place, loop in enumerate(around[:-1]) if is_free_now(partial, loop)]
+    inside = [one for stmt in statements(around[-1].body, If) for one in statements((stmt,), For)]
+    if not free or not any(is_free_now(partial, one) for one in inside):
+        return ()  # no nest of its own would be a launch in each iteration
+    if any(_is_worth_sharing(partial, one) for one in statements(around[free[-1]].body, For, While)):
+        return ()
+    return around[: free[-1] + 1]
+
+
+def _is_worth_sharing(partial: PartialSchedule, loop: For | While) -> bool:
+    """Whether threads may share a loop that is not known to be too short for a warp."""
+    if not isinstance(loop, For) or not (is_free_now(partial, loop) or adds_to_scalars(partial, loop)):
         return False
     most = partial.most_trips(loop)
     return most is None or most >= partial.facts.gpu.warp

@@ -38,7 +38,7 @@ WIDE = 24
 FEW, LANES = 256, 8192
 """Below how many sums along one loop there are few, and how many partial results each of them has then: so many
 together keep a large GPU busy, and they are few beside what they add up."""
-SOME, SOME_LANES = 2048, 128
+SOME, SOME_LANES = 2048, 512
 """The same for columns, 16 of which have a block each otherwise."""
 CHUNK = 256
 """Iterations of a partial result of a product one of whose sides is short. On an H200, 512 and 1024 took up to 1.9

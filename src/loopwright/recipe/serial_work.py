@@ -33,16 +33,17 @@ class Grid:
 
 def better_off(kernel: Kernel, grids: Sequence[Grid], alone: Mapping[str, str], rare: Collection[str] = ()) -> str:
     """Why the whole kernel is better off on the CPU: of the loops of one thread, some run as often as those of all
-    grids, and, where their order is needed, as often as an array has elements, which may have to be copied. One thread
-    is a hundred times slower. '' where that is not so. No call has told any sizes yet, and cost/ counts with sizes:
-    loops whose bounds follow from these, and axes, are the degree in which iterations and elements grow with them.
-    rare: loops that do not count, as they hardly ever run."""
+    grids, and, where their order is needed, as often as an array has elements, which may have to be copied; or there
+    are no grids. One thread is a hundred times slower. '' where that is not so. No call has told any sizes yet, and
+    cost/ counts with sizes: loops whose bounds follow from these, and axes, are the degree in which iterations and
+    elements grow with them. rare: loops that do not count, as they hardly ever run."""
     grid = max((grid.depth for grid in grids if grid.bound and grid.inner not in alone), default=0)
     if told := next((alone[one.inner] for one in grids if one.inner in alone and one.depth >= grid), ""):
         return told
     axes = _most_axes(kernel)
     serial, loop = _in_one_thread(kernel.body, 0, rare)
-    if loop is None or kernel.overlap or serial < max(1, grid, axes):
+    has_grids = any(one.bound for one in grids)
+    if loop is None or kernel.overlap or serial < max(1, grid, axes if has_grids else 0):
         return ""
     return f"one thread would run '{user_name(loop.name)}', whose iterations need their order"
 
@@ -74,8 +75,13 @@ def is_little(partial: PartialSchedule, chain: Chain) -> bool:
     first = len(chain) - needs_no_order[::-1].index(False)
     if any(is_free_now(partial, loop) for loop in chain[:first]) or None not in map(trip_of, chain[:first]):
         return False
-    trips = [most_trips_within(loop, chain) for loop in chain[first:]]
+    trips = [_most_trips(loop, chain) for loop in chain[first:]]
     return None not in trips and prod(trip or 0 for trip in trips) <= LITTLE
+
+
+def _most_trips(loop: For, around: Chain) -> int | None:
+    most = most_trips_within(loop, around)
+    return most if most is not None and most > 1 else trip_of(loop)  # points between cuts are parts of something large
 
 
 def each_a_launch(kernel: Kernel, facts: Facts, written: Facts) -> str:
@@ -106,20 +112,23 @@ def _only_adds(facts: Facts, loop: For) -> bool:
     return found.verdict == "reduction" and all(one.kind == "scalar" for one in found.reductions)
 
 
-def _in_one_thread(body: Body, depth: int, rare: Collection[str]) -> tuple[int, For | While | None]:
+def _in_one_thread(
+    body: Body, depth: int, rare: Collection[str], around: tuple[For, ...] = ()
+) -> tuple[int, For | While | None]:
     """How many loops around one another that run as often as sizes or data say one thread has at most, those of the
     host around it included; the innermost of them. A `while` around others counts for nothing: it may end soon."""
     found: tuple[int, For | While | None] = (0, None)
     for stmt in body:
         if is_bound(stmt) or is_host(stmt) or (isinstance(stmt, For) and stmt.name in rare):
             continue
-        is_long = isinstance(stmt, For) and trip_of(stmt) is None
+        is_long = isinstance(stmt, For) and most_trips_within(stmt, around) is None
         is_long |= isinstance(stmt, While) and not contains(stmt.body, For, While)
         inner = depth + is_long
         if is_long and not launches(stmt) and inner > found[0]:
             assert isinstance(stmt, For | While)
             found = inner, stmt
+        loops_now = (*around, stmt) if isinstance(stmt, For) else around
         for part in bodies(stmt):
-            below = _in_one_thread(part, inner, rare)
+            below = _in_one_thread(part, inner, rare, loops_now)
             found = below if below[0] > found[0] else found
     return found
