@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from loopwright.analysis.analyse import analyse, analyse_restructured
 from loopwright.analysis.effort import FOR_GPU, FOR_PARTS, FOR_STEP, TOTAL, together
 from loopwright.analysis.facts import NOTHING_PROVEN, Facts
-from loopwright.analysis.reach import iterations_of, reach
+from loopwright.analysis.reach import ReachWhenAsked, iterations_of
 from loopwright.codegen.openmp import generate
 from loopwright.config import Tools
 from loopwright.deferred import deferred
@@ -100,7 +100,7 @@ class Analysed:
     @cached_property
     def reach(self) -> Mapping[int, Reach]:
         """Which part of each array a call uses, as `analysis.reach.reach` says: the same on every GPU."""
-        return reach(self.written, self.facts, self.recipe.kernel, self.recipe.facts)
+        return ReachWhenAsked(self.written, self.facts, self.recipe.kernel, self.recipe.facts)
 
 
 @dataclass(frozen=True, slots=True)

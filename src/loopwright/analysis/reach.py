@@ -7,8 +7,8 @@ A box may be larger than what is touched, never smaller. What is written for cer
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property, partial
 
 from loopwright.analysis import isl
 from loopwright.analysis.affine import Formula, of_symbol
@@ -28,6 +28,27 @@ LIMIT = 2_000_000
 
 MOST_PIECES = 8
 """What is more pieces than this has no simple ends: the box is the whole array."""
+
+
+class ReachWhenAsked(Mapping[int, Reach]):
+    """The answer of `reach`, found when somebody first asks for it: calls whose arrays are where they are used never
+    do."""
+
+    def __init__(self, written: Kernel, known: Facts, kernel: Kernel, facts: Facts) -> None:
+        self._find = partial(reach, written, known, kernel, facts)
+
+    @cached_property
+    def _found(self) -> Mapping[int, Reach]:
+        return self._find()
+
+    def __getitem__(self, position: int) -> Reach:
+        return self._found[position]
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._found)
+
+    def __len__(self) -> int:
+        return len(self._found)
 
 
 @together()

@@ -22,6 +22,7 @@ from loopwright.memory.gpu_call import (
     raise_failure,
 )
 from loopwright.memory.offload import OffloadEntry
+from loopwright.memory.on_device import is_on_device
 from loopwright.memory.placing import Placed, bring_back, give_back, room_for, send, values_of
 
 CHUNK_BYTES = 16 << 20
@@ -125,6 +126,8 @@ def copied_bytes(entry: OffloadEntry, arguments: tuple[object, ...]) -> tuple[in
     written = others = back = 0
     for position, part in parts_of(executable, arguments, len(arguments), values_of(arguments)).items():
         array: Any = arguments[position]
+        if is_on_device(array):
+            continue
         rows = len(part.touched) or 1
         needed = array.nbytes * len(part.needed) // max(rows, len(array) if array.ndim else 1)
         if part.written is None:

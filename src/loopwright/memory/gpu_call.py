@@ -18,7 +18,8 @@ from loopwright.devices.gpu import Gpu, Module
 from loopwright.errors import DeviceError, DeviceMemoryError
 from loopwright.ir.boxes import Box, Reach
 from loopwright.memory.kept_orders import KeptOrders
-from loopwright.memory.placing import ArrayPart, Placed, part_of
+from loopwright.memory.on_device import is_on_device
+from loopwright.memory.placing import ArrayPart, Placed, part_of, whole_part
 
 NO_FAILURE = (-1, 0, 0)
 FAILURE_BYTES = 32  # of lw_failure on the device: it knows where else to tell of it
@@ -178,16 +179,18 @@ def raise_failure(failed: int, call: GpuCallStruct, executable: GpuExecutable, f
 def parts_of(
     executable: GpuExecutable, everything: Sequence[object], results_from: int, values: Mapping[str, int]
 ) -> dict[int, ArrayPart]:
-    """Which part of each array a call is about, by position. values: sizes and numbers; results are all written."""
+    """Which part of each array a call is about, by position. values: sizes and numbers; results are all written. Arrays
+    that are on a GPU do not move: that takes no analysis of what is used of them."""
     all_of_it = executable.may_end_early  # of results nobody sees anything then
-    return {
-        position: part_of(
-            value,
-            executable.reach.get(position),
-            values,
-            position in executable.written or position >= results_from,
-            all_of_it and position < results_from,
-        )
-        for position, value in enumerate(everything)
-        if isinstance(value, np.ndarray)
-    }
+    found: dict[int, ArrayPart] = {}
+    for position, value in enumerate(everything):
+        if isinstance(value, np.ndarray):
+            is_written = position in executable.written or position >= results_from
+            found[position] = (
+                whole_part(value, is_written)
+                if is_on_device(value)
+                else part_of(
+                    value, executable.reach.get(position), values, is_written, all_of_it and position < results_from
+                )
+            )
+    return found
