@@ -28,7 +28,7 @@ from loopwright.frontend.lists import (
 )
 from loopwright.frontend.named_tuples import objects_differ, of_class
 from loopwright.frontend.numpy_functions import number_method
-from loopwright.frontend.rows import refuse_copies, refuse_handed_on, refuse_shared
+from loopwright.frontend.rows import is_slice_of_list, refuse_copies, refuse_handed_on, refuse_shared
 from loopwright.frontend.values import ArrayLike, Fixed, Items, ListValue, Literal, Number, SliceIndex, Value, View
 from loopwright.frontend.variables import freeze
 from loopwright.frontend.views import ONE, ZERO, as_size, clipped, element_at, in_range, is_array, steady
@@ -343,7 +343,7 @@ def comprehension_list(cx: Context, comprehension: ast.ListComp | ast.GeneratorE
     def write() -> None:
         value = cx.evaluate(item)
         is_list = isinstance(value, ListValue) or (isinstance(value, Items) and bool(value.is_list))
-        if owner and (is_list or is_array(value)):
+        if owner and (is_list or is_array(value)) and not is_slice_of_list(value, item):
             refuse_copies(cx, owner, comprehension, item)
         elif is_array(value):
             refuse_handed_on(cx, node)

@@ -199,11 +199,18 @@ def refuse_shared(
     place = item.home if isinstance(item, ListValue) else None
     if place is not None and into is not None and place[0].key == (*into.key, "row"):
         return
+    if is_slice_of_list(item, item_node):
+        return
     is_list = isinstance(item, Items) and bool(item.is_list)
     if (is_list or isinstance(item, ListValue | Array | View)) and sharing_shows(cx.frame, owner, item_node):
         raise _copied(cx, owner, item_node, node)
     if not owner and isinstance(node, ast.List) and isinstance(item, Array | View):
         refuse_handed_on(cx, node)
+
+
+def is_slice_of_list(item: Value, node: ast.expr) -> bool:
+    """Whether it is a slice of a list, which is a list of its own in Python, too."""
+    return isinstance(item, ListValue) and isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice)
 
 
 def refuse_handed_on(cx: Context, made: ast.expr) -> None:

@@ -332,9 +332,9 @@ class DefReader:
         return isinstance(callee, ast.Attribute) and _first_name(callee) in {*self.locals, ""}
 
     def by_method(self, call: ast.Call) -> set[str]:
-        """The names that a method of an array or of a generator writes."""
+        """The names that a method of an array, a list or a generator writes."""
         match call.func:
-            case ast.Attribute(value=inner, attr="fill" | "sort" | "partition" | "put" | "itemset" | "resize"):
+            case ast.Attribute(value=inner, attr="fill" | "sort" | "partition" | "put" | "itemset" | "resize" | "reverse"):
                 return self.roots(inner)
             case ast.Attribute(attr="shuffle") if call.args:  # of a generator
                 return self.roots(call.args[0])
