@@ -18,6 +18,7 @@ from loopwright.frontend.calls import call
 from loopwright.frontend.characters import character_at, part_of_text, text_of
 from loopwright.frontend.comparisons import comparisons
 from loopwright.frontend.context import Context
+from loopwright.frontend.creation import as_array
 from loopwright.frontend.elementwise import binary, kept_array, map_elements
 from loopwright.frontend.inline import run_written
 from loopwright.frontend.iteration import comprehension, item_of_range
@@ -141,6 +142,11 @@ def _binary(cx: Context, node: ast.BinOp) -> Value:
         if bool(left.is_list) is bool(right.is_list):
             return Items(left.items + right.items, is_list=left.is_list)
         raise cx.error(node, "a list and a tuple cannot be added", "Python raises TypeError")
+    if is_array(left) is not is_array(right):  # NumPy makes arrays of lists and tuples beside an array
+        left, right = (
+            as_array(cx, one, node, "an operand") if isinstance(one, Items | ListValue) else one
+            for one in (left, right)
+        )
     if (made := list_by_operator(cx, left, node.op, right, node)) is not None:
         return made
     if isinstance(left, TableValue) and isinstance(right, TableValue):

@@ -15,6 +15,7 @@ from loopwright.frontend.inline import run_written
 from loopwright.frontend.iteration import refuse_growing, sequence_of, write_generators
 from loopwright.frontend.lists import (
     append,
+    changes_inner,
     elements_of,
     extend,
     index_list,
@@ -28,7 +29,8 @@ from loopwright.frontend.lists import (
 )
 from loopwright.frontend.named_tuples import objects_differ, of_class
 from loopwright.frontend.numpy_functions import number_method
-from loopwright.frontend.rows import is_slice_of_list, refuse_copies, refuse_handed_on, refuse_shared
+from loopwright.frontend.rows import is_held, is_slice_of_list, refuse_copies, refuse_handed_on, refuse_shared
+from loopwright.frontend.scopes import own_nodes
 from loopwright.frontend.values import ArrayLike, Fixed, Items, ListValue, Literal, Number, SliceIndex, Value, View
 from loopwright.frontend.variables import freeze
 from loopwright.frontend.views import ONE, ZERO, as_size, clipped, element_at, in_range, is_array, steady
@@ -49,6 +51,9 @@ def method_of_list(cx: Context, value: ListValue, call: Arguments, apply: Apply)
             append(cx, value, call.values[0], node)
         case "extend":
             call.expect(cx, 1)
+            if isinstance(call.values[0], Items):
+                for one in filter(is_held, call.values[0].items):
+                    _refuse_shared(cx, value, replace(call, values=(one,)), 0)
             extend(cx, value, call.values[0], node)
         case "sort":
             call.expect(cx, 0, keywords=("key", "reverse"))
@@ -272,10 +277,15 @@ def _is_sequence(value: Value) -> bool:
 def _repeated(cx: Context, value: Value, times: Value, node: ast.expr) -> ListValue:
     """A list with the elements of another one, so many times over."""
     count = cx.once(as_index(cx, times, node, "a number of times"), cx.at(node))
-    if isinstance(value, Items) and any(map(is_array, value.items)):
+    if isinstance(value, Items) and any(map(is_held, value.items)):
         refuse_handed_on(cx, node)
     if isinstance(value, Items) and len(value.items) == 1:
         return new_list(cx, value.items, node, count)
+    name = cx.target_names.get(id(node), "")
+    is_changed = bool(name) and any(changes_inner(one, name) for one in own_nodes(cx.frame.tree))
+    if is_changed and isinstance(value, Items) and any(map(is_held, value.items)):
+        raise cx.error(node, "a list of several lists that change cannot be repeated",
+                       "in Python, each of them is in it several times", "write a loop that appends")  # fmt: skip
     result = new_list(cx, [], node)
     nest(cx, (as_size(count),), lambda index: extend(cx, cx.lists.get(result.key, result), value, node), node)
     return cx.lists.get(result.key, result)
@@ -292,7 +302,7 @@ def made_list(cx: Context, node: ast.Call) -> ListValue:
     result = new_list(cx, [], node)
 
     def put_in(item: Value) -> None:
-        if is_array(item):
+        if is_held(item):
             refuse_handed_on(cx, node)
         append(cx, result, item, node)
 

@@ -81,7 +81,9 @@ def _of_tuples(values: Sequence[Any], count: int) -> Packed | None:
     if not count or not all(type(one) is tuple and len(one) == count for one in values):
         return None
     kinds = [_kind_of_numbers(column) for column in zip(*values, strict=True)]
-    return None if None in kinds else Packed("tuples", tuple(kind == "python" for kind in kinds), count, may_change=True)
+    return (
+        None if None in kinds else Packed("tuples", tuple(kind == "python" for kind in kinds), count, may_change=True)
+    )
 
 
 def _array(values: Sequence[Any]) -> Any:
