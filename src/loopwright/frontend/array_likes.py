@@ -16,21 +16,12 @@ from loopwright.frontend.written import may_give_view
 
 ARRAYS = frozenset({"a", "b", "v", "m", "x", "y", "xp", "fp", "a1", "a2", "ar", "ar1", "ar2", "weights"})
 """Parameters of such functions that are arrays; others may be shapes and axes."""
-_OF_NUMPY = ARRAYS | {
-    "arr",
-    "element",
-    "elements",
-    "test_elements",
-    "prototype",
-    "f",
-    "p",
-    "condition",
-    "A",
-    "x1",
-    "x2",
-}
-_OWN = (np.array, np.asarray, np.asanyarray, np.ascontiguousarray, np.asfortranarray, np.copy)
-"""What reads lists by itself, and gives something of its own."""
+_OF_NUMPY = ARRAYS | {"arr", "element", "elements", "test_elements", "prototype", "f", "p", "condition", "A"}
+_OTHERS = (
+    np.array, np.asarray, np.asanyarray, np.ascontiguousarray, np.asfortranarray, np.copy,
+    np.put, np.place, np.putmask, np.copyto, np.fill_diagonal,
+)  # fmt: skip
+"""What reads lists by itself, and gives something of its own; and what writes, for which NumPy takes no lists."""
 
 
 def with_arrays_of_lists(cx: Context, function: object, call: Arguments) -> Arguments:
