@@ -100,9 +100,43 @@ def literal(x, n):
     return total, d["a"], n
 
 
+def reached(graph, start):
+    seen = [start]
+    for u in seen:
+        for v in graph[u]:
+            if v not in seen:
+                seen.append(v)
+    turned = {}
+    for u, following in graph.items():
+        for v in following:
+            turned.setdefault(v, []).append(u)
+    own = {u: following[:] for u, following in graph.items()}
+    own[start].append(7)
+    return seen, turned, own, len(graph), 3 in graph, graph
+
+
+def by_pairs(d):
+    return d[1, 2] + d[3, 4], [a + b for a, b in d]
+
+
+def of_arrays(d):
+    return d[1].sum() + d[2][0], [len(x) for x in d.values()]
+
+
+def of_tuples(d):
+    return d[1][1], d[2], max(d)
+
+
+GRAPH = {0: [1, 2], 1: [2], 2: [], 3: [0, 1]}
+
+
 @pytest.mark.parametrize(
     "function, arguments",
     [
+        (reached, (GRAPH, 0)),
+        (by_pairs, ({(1, 2): 5, (3, 4): 6},)),
+        (of_arrays, ({1: A, 2: A[:2]},)),
+        (of_tuples, ({1: (2, 3.5), 2: (4, 5.5)},)),
         (numbers, ([1, 2, 3],)),
         (numbers, ([1.0, 2.5],)),
         (numbers, ([np.float32(1), np.float32(2)],)),
@@ -157,6 +191,23 @@ def gets_a_float(x):
     x[0] = 0.1
 
 
+def inside_of_a_dict(d):
+    for values in d.values():
+        values[0] = 5
+
+
+def sorted_in_a_dict(d):
+    d[1].sort()
+
+
+def shared_with_a_dict(d):
+    own = {}
+    for key in d:
+        own[key] = d[key]
+    own[1].append(4)
+    return own
+
+
 @pytest.mark.parametrize(
     "function, given",
     [
@@ -168,6 +219,10 @@ def gets_a_float(x):
         (gets_a_float, [[1, 2]]),
         (gets_a_float, [1, 2.5]),
         (gets_a_float, [np.float32(1), np.float32(2)]),
+        (inside_of_a_dict, {1: [2, 3]}),
+        (inside_of_a_dict, {1: A}),
+        (sorted_in_a_dict, {1: [2, 3]}),
+        (shared_with_a_dict, {1: [2, 3]}),
         (grows, b"ab"),
         (gets_a_float, b"ab"),
         (puts, {1: 3.0}),

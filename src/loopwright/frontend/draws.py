@@ -24,7 +24,7 @@ from loopwright.frontend.creation import as_array
 from loopwright.frontend.elementwise import map_elements, materialised, nest, new_array
 from loopwright.frontend.hidden import NeededError
 from loopwright.frontend.inline import run_written
-from loopwright.frontend.lists import elements_of
+from loopwright.frontend.lists import elements_of, refuse_change_in_dict
 from loopwright.frontend.random_state import GAUSS, HIDDEN, KEY, is_global
 from loopwright.frontend.read_only_views import stretched_to
 from loopwright.frontend.values import (
@@ -220,6 +220,7 @@ def shuffle(cx: Context, drawer: Drawer, call: Arguments) -> Value:
 
 def _numbers(cx: Context, value: ListValue, call: Arguments) -> Value:
     """What a list holds, to be put into another order: its numbers, or those of its rows."""
+    refuse_change_in_dict(cx, value, call.node)
     parts = elements_of(cx, value, call.node)
     if len(parts) != 1:
         raise cx.error(call.node, f"{call.name} takes no list of tuples here", remedy="use an array with rows")

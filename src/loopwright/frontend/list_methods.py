@@ -25,6 +25,7 @@ from loopwright.frontend.lists import (
     length_now,
     new_list,
     opened,
+    refuse_change_in_dict,
     set_length,
 )
 from loopwright.frontend.named_tuples import objects_differ, of_class
@@ -76,6 +77,7 @@ def _refuse_shared(cx: Context, value: ListValue, call: Arguments, position: int
 
 def _writable(cx: Context, value: ListValue, node: ast.AST) -> tuple[View, ...]:
     """For each place of its tuples, the elements as they are now, to be written."""
+    refuse_change_in_dict(cx, value, node)
     return tuple(replace(part, array=replace(part.array, weak=False)) for part in elements_of(cx, value, node))
 
 

@@ -226,6 +226,7 @@ def _of_kind(cx: Context, value: ListValue, node: ast.AST, named: str = "", room
 def grown(cx: Context, value: ListValue, item: Value, node: ast.AST) -> ListValue:
     """Note the type of an element; the list as far as its arrays are known."""
     items = item.items if isinstance(item, Items) else (item,)
+    refuse_change_in_dict(cx, value, node)
     if value.key[0] == GIVEN:
         _refuse_other_kind(cx, value, item, items, node)
         return value
@@ -252,6 +253,13 @@ def grown(cx: Context, value: ListValue, item: Value, node: ast.AST) -> ListValu
         if cx.session.types.assign((*value.key, k), one.number_type) is None:
             raise cx.error(node, "the elements of a list have no type in common")
     return cx.lists.get(value.key, value) if value.home is None else value
+
+
+def refuse_change_in_dict(cx: Context, value: ListValue, node: ast.AST) -> None:
+    """Raise KernelError for a list in a dict of the caller's, which would not see the change."""
+    if value.home is not None and value.home[0].key[:-2] in cx.given_tables:
+        raise cx.error(node, "a list in a dict of the caller's is changed", "the caller would not see the change",
+                       "make a dict in the kernel, and return it")  # fmt: skip
 
 
 def _refuse_other_kind(cx: Context, value: ListValue, item: Value, items: Sequence[Value], node: ast.AST) -> None:
@@ -380,6 +388,7 @@ def set_length(cx: Context, value: ListValue, length: Expr, node: ast.AST) -> No
 
 def opened(cx: Context, value: ListValue, node: ast.AST) -> ListValue:
     """The list. Raises KernelError where it cannot grow."""
+    refuse_change_in_dict(cx, value, node)
     if not value.is_open and value.key[0] == GIVEN and value.parts and value.parts[0].array.name in cx.arguments:
         raise cx.error(
             node, "a list of the caller's keeps its length", "its elements may change, but none are added or removed",

@@ -8,7 +8,7 @@ one type each. The elements of the arrays or lists in a list come one behind ano
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from typing import Literal as Choice
 
@@ -55,6 +55,22 @@ def packed(value: Sequence[Any] | dict[Any, Any]) -> Packed | None:
         kind = _kind_of_numbers([x for one in value for x in one])
         return None if kind is None else Packed("lists", (kind == "python",), 4, may_change=True)
     return None
+
+
+class KeysAndValues:
+    """Stands for the class of a dict with other values than numbers: its keys are a list, and its values another."""
+
+
+def packed_dict(value: dict[Any, Any]) -> tuple[Packed, Packed] | None:
+    """What the keys of a dict and its values are, as two lists that nobody changes; None for dicts of numbers, and
+    where one of the two is no such list."""
+    if packed(value) is not None:
+        return None
+    parts = [packed(list(part)) for part in (value.keys(), value.values())]
+    keys, values = (None if one is None else replace(one, may_change=False) for one in parts)
+    if keys is None or values is None or keys.holds not in ("numbers", "tuples"):
+        return None
+    return keys, values
 
 
 def _kind_of_numbers(values: Sequence[Any]) -> str | None:

@@ -20,7 +20,16 @@ from loopwright.errors import ArgumentValueError
 from loopwright.frontend.changing_methods import is_changed_by_method
 from loopwright.frontend.generator_state import STATE, is_generator, state_of
 from loopwright.frontend.object_class import ObjectClass, class_of
-from loopwright.frontend.packed import Packed, arrays_of, lists_in, packed, put_back, shares_memory
+from loopwright.frontend.packed import (
+    KeysAndValues,
+    Packed,
+    arrays_of,
+    lists_in,
+    packed,
+    packed_dict,
+    put_back,
+    shares_memory,
+)
 from loopwright.frontend.parse import parameters_of
 from loopwright.frontend.written import written_parameters
 
@@ -59,7 +68,10 @@ def structure_of(value: object) -> Structure:
     match value:
         case dict() if value and all(type(key) is str for key in value):
             return Held(tuple(map(structure_of, value.values())), dict, tuple(value))
-        case dict() | bytes():
+        case dict():
+            parts = packed_dict(value)
+            return packed(value) if parts is None else Held(parts, KeysAndValues)
+        case bytes():
             return packed(value)
         case list():
             found = packed(value)
@@ -82,8 +94,8 @@ def structure_of(value: object) -> Structure:
         case _ if (names := fields_in_planes(type(value))) is not None:
             return Held((None,) * len(names), type(value), names)
         case _ if (known := class_of(type(value))) is not None:
-            parts = tuple(_field_of_object(known.read(value, name)) for name in known.fields)
-            return Held(parts, type(value), known.fields)
+            fields = tuple(_field_of_object(known.read(value, name)) for name in known.fields)
+            return Held(fields, type(value), known.fields)
         case _ if dataclasses.is_dataclass(value) and not isinstance(value, type) and not hasattr(value, "dtype"):
             names = tuple(one.name for one in dataclasses.fields(value))
             return Held(tuple(structure_of(getattr(value, name)) for name in names), type(value), names)
@@ -135,6 +147,9 @@ def leaves(value: object, structure: Structure) -> Iterator[object]:
 
 def _part_of(value: object, structure: Held, place: int) -> object:
     key = structure.names[place] if structure.names else place
+    if structure.kind is KeysAndValues:
+        assert isinstance(value, dict)
+        return list(value.values() if place else value)
     if (known := class_of(structure.kind)) is not None:
         return known.read(value, str(key))
     has_fields = bool(structure.names) and structure.kind is not dict
@@ -148,7 +163,12 @@ def for_launcher(structure: Structure) -> tuple[object, ...] | None:
     if isinstance(structure, Given):
         return (structure.value,)
     is_object = not isinstance(structure, Packed) and class_of(structure.kind) is not None
-    if isinstance(structure, Packed) or structure.kind in (list, dict) or structure.names == STATE or is_object:
+    if (
+        isinstance(structure, Packed)
+        or structure.kind in (list, dict, KeysAndValues)
+        or structure.names == STATE
+        or is_object
+    ):
         raise ValueError("the launcher takes the items of tuples, and fields")
     return structure.kind, structure.names or None, tuple(map(for_launcher, structure.parts))
 
@@ -200,13 +220,20 @@ def _names(name: str, structure: Structure) -> Iterator[str]:
 
 
 def _written_names(name: str, structure: Structure) -> Iterator[str]:
-    """The names of a written argument that stand for what is written: not those of the lengths of lists."""
+    """The names of a written argument that stand for what is written: not those of the lengths of lists, nor those of
+    the lists in a dict, of which the kernel makes a dict of its own."""
+    if isinstance(structure, Held) and structure.kind is KeysAndValues and not _holds_arrays(structure):
+        return
     found = list(_names(name, structure))
     for prefix, known in _packed_names(name, structure):
         if known.may_change:
             kept = {f"{prefix}.{k}" for k in set(range(known.arrays)) - set(known.changing)}
             found = [one for one in found if one not in kept]
     yield from found
+
+
+def _holds_arrays(structure: Held) -> bool:
+    return any(isinstance(one, Packed) and one.holds == "arrays" for one in structure.parts)
 
 
 def _packed_names(name: str, structure: Structure) -> Iterator[tuple[str, Packed]]:
