@@ -156,7 +156,7 @@ def find(cx: Context, function: Callable[..., object], value: ListValue, item: V
     """What one of list_functions.py says of the elements that equal an item."""
     value = known(cx, value, node)
     if value.rows is not None:
-        raise cx.error(node, "a list cannot be searched for lists or arrays", remedy="write a loop that compares them")
+        return _find_row(cx, function, value, item, node)
     parts = Items(elements_of(cx, value, node))
     wanted = item if isinstance(item, Items) else Items((item,))
     if objects_differ(cx, ast.Eq(), of_class((), value.kind), item, node):
@@ -164,6 +164,29 @@ def find(cx: Context, function: Callable[..., object], value: ListValue, item: V
     if len(wanted.items) != len(parts.items) or isinstance(item, Items) != value.is_tuple:
         raise cx.error(node, "the elements of this list are of another kind")
     return run_written(cx, function, [parts, wanted], node)
+
+
+_OF_ROWS: dict[Callable[..., object], Callable[..., object]] = {
+    list_functions.known_place: list_functions.known_row, list_functions.is_among: list_functions.is_row_among,
+}  # fmt: skip
+
+
+def _find_row(cx: Context, function: Callable[..., object], value: ListValue, item: Value, node: ast.AST) -> Value:
+    """The same of a list of lists of numbers."""
+    table, of_rows = value.rows, _OF_ROWS.get(function)
+    assert table is not None
+    wanted: Value = item
+    if isinstance(item, ListValue) and known(cx, item, node).rows is None:
+        (wanted, *others) = elements_of(cx, item, node)
+    else:
+        others = []
+    is_list = isinstance(item, ListValue) or (isinstance(item, Items) and bool(item.is_list and item.items))
+    if table.holds_arrays or table.is_tuple or len(table.parts) > 1 or others or not is_list or of_rows is None:
+        raise cx.error(node, "a list cannot be searched for this", "it holds arrays, or lists, and these of numbers",
+                       "write a loop that compares them")  # fmt: skip
+    known(cx, ListValue(table.parts, ZERO, table.key), node)
+    (numbers,) = elements_of(cx, value, node)
+    return run_written(cx, of_rows, [numbers, table.starts, table.sizes[0], table.parts[0], wanted], node)
 
 
 def is_among(cx: Context, item: Value, value: ListValue, node: ast.AST) -> Value:

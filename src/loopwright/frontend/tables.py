@@ -134,6 +134,8 @@ def refuse_shared(
 ) -> None:
     """Raise KernelError for a list or an array that is put into the dict `owner` (`''`: that has no name yet), where it
     may show that it is a copy."""
+    if rows.is_slice_of_list(value, value_node):
+        return
     is_list = isinstance(value, ListValue) or (isinstance(value, Items) and bool(value.is_list))
     if isinstance(value_node, ast.ListComp) and is_array(value):
         raise cx.error(value_node, "a comprehension as a value of a dict is outside the language",
