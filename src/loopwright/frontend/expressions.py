@@ -138,6 +138,8 @@ def _binary(cx: Context, node: ast.BinOp) -> Value:
         refuse_object(cx, one, node)
     if isinstance(node.op, ast.MatMult):
         return product_of(cx, left, right, node)
+    if (text := _known_text(node.op, left, right)) is not None:
+        return Fixed(text)
     if isinstance(left, Items) and isinstance(right, Items) and isinstance(node.op, ast.Add):
         if bool(left.is_list) is bool(right.is_list):
             return Items(left.items + right.items, is_list=left.is_list)
@@ -152,6 +154,17 @@ def _binary(cx: Context, node: ast.BinOp) -> Value:
     if isinstance(left, TableValue) and isinstance(right, TableValue):
         return set_operation(cx, operators.BINARY[type(node.op)], left, right, node)
     return binary(cx, operators.BINARY[type(node.op)], left, right, node)
+
+
+def _known_text(op: ast.operator, left: Value, right: Value) -> str | None:
+    """`text + text` and `text * n` of what is known when the function is read; None for all else."""
+    match left, op, right:
+        case Fixed(value=str() as first), ast.Add(), Fixed(value=str() as second):
+            return first + second
+        case Fixed(value=str() as text), ast.Mult(), Literal(value=int() as times):
+            return text * times
+        case _:
+            return None
 
 
 def _unary(cx: Context, op: ast.unaryop, value: Value, node: ast.expr) -> Value:
