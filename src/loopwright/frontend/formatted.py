@@ -7,14 +7,10 @@ from __future__ import annotations
 
 import ast
 import copy
-import re
 import string
 from collections import Counter
 from functools import lru_cache
 from itertools import pairwise
-
-_SPECIFIER = re.compile(r"%(?P<flags>[-+ 0]*)(?P<width>\d*)(?P<precision>\.\d+)?(?P<kind>.)", re.DOTALL)
-_FLOAT_KINDS = "eEfFgG"
 
 
 @lru_cache(maxsize=1024)
@@ -153,32 +149,50 @@ def _formatted(value: ast.expr, spec: str) -> ast.FormattedValue:
 
 def _of_percents(text: str, given: list[ast.expr]) -> list[ast.expr] | None:
     """The parts of `text % given`; None where a specifier has no counterpart, or their number differs."""
-    values: list[ast.expr] = []
-    end = 0
+    before, *pieces = text.split("%")
+    values: list[ast.expr] = [ast.Constant(before)]
     waiting = list(given)
-    for found in _SPECIFIER.finditer(text):
-        values.append(ast.Constant(text[end : found.start()]))
-        end = found.end()
-        flags, width, precision, kind = found.group("flags", "width", "precision", "kind")
-        if kind == "%":
-            values.append(ast.Constant("%"))
+    while pieces:
+        piece = pieces.pop(0)
+        if not piece and pieces:  # `%%`
+            values.append(ast.Constant("%" + pieces.pop(0)))
             continue
+        flags, width, precision, kind, behind = _specifier(piece)
         if not waiting or isinstance(waiting[0], ast.Starred):
             return None
-        value = waiting.pop(0)
-        sign = "+" if "+" in flags else " " if " " in flags else ""
-        place = "<" if "-" in flags else "0" if "0" in flags and width else ""
-        place = place if width else ""
-        rest = f"{sign}{place}{width}" if place == "0" else f"{place}{sign}{width}"
-        if kind in "di" and precision is None:
-            values.append(_formatted(ast.Call(ast.Name("int", ast.Load()), [value], []), f"{rest}d" if rest else ""))
-        elif kind in _FLOAT_KINDS:
-            values.append(_formatted(value, f"{rest}{precision or ''}{kind}"))
-        elif kind == "s" and not rest and precision is None:
-            values.append(_formatted(value, ""))
-        else:
+        shown = _of_percent(waiting.pop(0), flags, width, precision, kind)
+        if shown is None:
             return None
-    return None if waiting or "%" in text[end:] else [*values, ast.Constant(text[end:])]
+        values += [shown, ast.Constant(behind)]
+    return None if waiting else values
+
+
+def _specifier(piece: str) -> tuple[str, str, str, str, str]:
+    """What stands behind a `%`: flags, a width, a precision with its point, a kind, and the text behind them."""
+    rest = piece.lstrip("-+ 0")
+    flags = piece[: len(piece) - len(rest)]
+    behind = rest.lstrip(string.digits)
+    width, precision = rest[: len(rest) - len(behind)], ""
+    if behind.startswith("."):
+        rest = behind[1:].lstrip(string.digits)
+        precision, behind = behind[: len(behind) - len(rest)], rest
+    return flags, width, precision, behind[:1], behind[1:]
+
+
+def _of_percent(value: ast.expr, flags: str, width: str, precision: str, kind: str) -> ast.FormattedValue | None:
+    sign = "+" if "+" in flags else " " if " " in flags else ""
+    place = "<" if "-" in flags else "0" if "0" in flags else ""
+    place = place if width else ""
+    rest = f"{sign}{place}{width}" if place == "0" else f"{place}{sign}{width}"
+    match kind:
+        case "d" | "i" if not precision:
+            return _formatted(ast.Call(ast.Name("int", ast.Load()), [value], []), f"{rest}d" if rest else "")
+        case "e" | "E" | "f" | "F" | "g" | "G":
+            return _formatted(value, f"{rest}{precision}{kind}")
+        case "s" if not rest and not precision:
+            return _formatted(value, "")
+        case _:
+            return None
 
 
 def _of_braces(text: str, node: ast.Call) -> list[ast.expr] | None:
