@@ -22,6 +22,7 @@ AT_IMPORT = {
     "errors": set(),
     "frontend": {
         "capture",
+        "formatted",
         "markers",
         "object_class",
         "outside",

@@ -149,7 +149,7 @@ class LoopKernel(_Called):
             self._specialise,
             KernelExperience(self._experimenter, source.name, source.file, lambda c: remap_inspection.remapping_of(c)),
             self._refused_as_method,
-            self._by_structure,
+            self._call_by_structure,
             self._source.indices,
             load_compiler,
             self._after,
@@ -173,14 +173,12 @@ class LoopKernel(_Called):
             raise TypeError(f"{self.name}() got positional-only arguments passed as keyword arguments: '{named}'")
 
     def _variadic_call(self, *args: object, **kwargs: object) -> object:
-        found = self._by_structure(self._bound(args, kwargs))
-        assert found is not None  # `*args` holds others
-        return found[0](*found[1])
+        call, leaves = self._call_by_structure(self._bound(args, kwargs))  # type: ignore[misc]  # `*args` holds others
+        return call(*leaves)
 
     def _bound(self, args: Sequence[object], kwargs: Mapping[str, object]) -> tuple[object, ...]:
         """The value of each parameter; that of `*args` is a tuple. Raises TypeError as the function would."""
-        place = self._source.variadic
-        if place is None:
+        if (place := self._source.variadic) is None:
             return self._dispatch.bound(args, kwargs)
         several = self._source.parameters[place].name
         if several in kwargs:
@@ -196,8 +194,7 @@ class LoopKernel(_Called):
         )
         if not any(structures):
             return None
-        known = self._expanded.get(structures)
-        if known is None:
+        if (known := self._expanded.get(structures)) is None:
             names = [parameter.name for parameter in self._source.parameters]
             known = LoopKernel.__new__(LoopKernel)
             known._is_static = self._is_static
@@ -205,12 +202,16 @@ class LoopKernel(_Called):
             if len(self._expanded) >= MOST_STRUCTURES:
                 self._expanded.clear()
             self._expanded[structures] = known
-            if place is None:
-                with suppress(ValueError):
+            with suppress(ValueError):
+                if place is None:
                     self._dispatch.expand(tuple(map(structured.for_launcher, structures)), known)
         pairs = list(zip(given, structures, strict=True))
         structured.refuse_shared(known._source, pairs)
         return known, [leaf for value, structure in pairs for leaf in structured.leaves(value, structure)]
+
+    def _call_by_structure(self, given: Sequence[object]) -> tuple[Callable[..., object], Sequence[object]] | None:
+        found = self._by_structure(given)
+        return None if found is None else (structured.giving_back(found[0], found[0]._source, given), found[1])
 
     def _serving(
         self, args: Sequence[object], kwargs: Mapping[str, object], compiles: bool = False

@@ -153,8 +153,8 @@ list of two types     def f(a):
                           x.append(np.zeros(2, np.int64))
                           return x
 found in lists        def f(a):
-                          x = [[1], [2, 3]]
-                          x[0].append(1)
+                          x = []
+                          x.append(np.zeros(2))
                           return [1] in x
 set                   def f(a):
                           x = {"one", 2}

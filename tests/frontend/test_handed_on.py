@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import loopwright as lw
 from frontend.judge import define, refusal, same
 
 
@@ -52,7 +53,46 @@ SAME = (
 @pytest.mark.parametrize("statements", SHOWN)
 def test_a_copy_that_would_show_is_refused(statements):
     said = refusal(define(f"def f(a, b, m):\n    {statements}\n", **NAMES), np.ones(2), np.ones(2), np.eye(2))
-    assert "copies of arrays here" in said or "a copy of" in said
+    assert "copies of arrays or lists here" in said or "a copy of" in said
+
+
+LISTS_SHOWN = (
+    "x = list(r); x[0][0] = 5; return r[0][0]",
+    "x = list(r); r[1][0] = 5; return x[1][0]",
+    "x = sorted(r, key=len); x[0][0] = 5; return r[1][0]",
+    "x = list(reversed(r)); x[0][0] = 5; return r[1][0]",
+)
+OWN_LISTS_SHOWN = (*LISTS_SHOWN, "x = r * 2; x[0][0] = 5; return r[0][0] + x[2][0]",
+                   "x = []; x.extend(r); x[0][0] = 5; return r[0][0]")  # fmt: skip
+LISTS_SAME = (
+    "x = list(r); return len(x) + x[0][1]",
+    "x = sorted(r, key=len); return x[0][0] * 10 + r[0][0]",
+    "r[0][0] = 9; x = list(r); return x[0][0]",
+    "x = [row[:] for row in r]; x[0][0] = 5; return r[0][0] * 10 + x[0][0]",
+)
+
+
+@pytest.mark.parametrize("statements", OWN_LISTS_SHOWN)
+def test_a_copy_of_lists_in_a_list_that_would_show_is_refused(statements):
+    said = refusal(define(f"def f(n):\n    r = [[1, 2], [n]]\n    {statements}\n"), 3)
+    assert "copies of arrays or lists here" in said or "a copy of" in said
+
+
+@pytest.mark.parametrize("statements", LISTS_SHOWN)
+def test_a_copy_of_lists_in_a_list_of_the_callers_is_refused(statements):
+    with pytest.raises(lw.KernelError, match="copies of arrays or lists here"):
+        lw.kernel(define(f"def f(r):\n    {statements}\n"))([[1, 2], [3]])
+
+
+def test_lists_that_are_in_a_list_several_times():
+    said = refusal(define("def f(n):\n    x = [[1, 2], [3]] * 2\n    x[0][0] = n\n    return x[2][0]\n"), 3)
+    assert "a list of several lists that change cannot be repeated" in said
+
+
+@pytest.mark.parametrize("statements", LISTS_SAME)
+def test_a_copy_of_lists_that_does_not_show(statements):
+    function = define(f"def f(r):\n    {statements}\n")
+    assert lw.kernel(function)([[1, 2], [3]]) == function([[1, 2], [3]])
 
 
 @pytest.mark.parametrize("statements", SAME)

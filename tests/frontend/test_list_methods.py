@@ -131,3 +131,27 @@ def test_arrays_that_two_places_of_a_list_have(body):
         assert COPIES[body] in refusal(function, m)
     else:
         same(function, m)
+
+
+def places(rows, x, y):
+    found = [x, y] in rows, [x] in rows
+    seen, twice = [], 0
+    for k in range(9):
+        pair = sorted([k % 3, k % 2])
+        if pair in seen:
+            twice += 1
+        else:
+            seen.append(pair)
+    return found, seen, twice, rows.index([y, x])
+
+
+@pytest.mark.parametrize(("x", "y"), [(1, 2), (2, 1), (3, 3)])
+def test_lists_in_a_list_are_found(x, y):
+    rows = [[2, 1], [3], [], [1, 2], [2, 1]]
+    try:
+        expected = places(rows, x, y)
+    except ValueError:
+        with pytest.raises(ValueError, match="not in the list"):
+            lw.kernel(places)(rows, x, y)
+    else:
+        assert lw.kernel(places)(rows, x, y) == expected

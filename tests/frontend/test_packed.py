@@ -1,4 +1,4 @@
-"""Lists and dicts as arguments: what they hold is read; what would have to show in them is refused."""
+"""Lists and dicts as arguments: what they hold is read; elements of lists change, and all else is refused."""
 
 from __future__ import annotations
 
@@ -100,9 +100,43 @@ def literal(x, n):
     return total, d["a"], n
 
 
+def reached(graph, start):
+    seen = [start]
+    for u in seen:
+        for v in graph[u]:
+            if v not in seen:
+                seen.append(v)
+    turned = {}
+    for u, following in graph.items():
+        for v in following:
+            turned.setdefault(v, []).append(u)
+    own = {u: following[:] for u, following in graph.items()}
+    own[start].append(7)
+    return seen, turned, own, len(graph), 3 in graph, graph
+
+
+def by_pairs(d):
+    return d[1, 2] + d[3, 4], [a + b for a, b in d]
+
+
+def of_arrays(d):
+    return d[1].sum() + d[2][0], [len(x) for x in d.values()]
+
+
+def of_tuples(d):
+    return d[1][1], d[2], max(d)
+
+
+GRAPH = {0: [1, 2], 1: [2], 2: [], 3: [0, 1]}
+
+
 @pytest.mark.parametrize(
     "function, arguments",
     [
+        (reached, (GRAPH, 0)),
+        (by_pairs, ({(1, 2): 5, (3, 4): 6},)),
+        (of_arrays, ({1: A, 2: A[:2]},)),
+        (of_tuples, ({1: (2, 3.5), 2: (4, 5.5)},)),
         (numbers, ([1, 2, 3],)),
         (numbers, ([1.0, 2.5],)),
         (numbers, ([np.float32(1), np.float32(2)],)),
@@ -132,14 +166,6 @@ def grows(x):
     x.append(1)
 
 
-def changes(x):
-    x[0] = 2
-
-
-def sorts(x):
-    x.sort()
-
-
 def changes_inside(x):
     row = x[0]
     row[0] = 3.0
@@ -157,14 +183,48 @@ def takes(x):
     x.pop(1)
 
 
+def gets_another(x):
+    x[1] = [3, 4]
+
+
+def gets_a_float(x):
+    x[0] = 0.1
+
+
+def inside_of_a_dict(d):
+    for values in d.values():
+        values[0] = 5
+
+
+def sorted_in_a_dict(d):
+    d[1].sort()
+
+
+def shared_with_a_dict(d):
+    own = {}
+    for key in d:
+        own[key] = d[key]
+    own[1].append(4)
+    return own
+
+
 @pytest.mark.parametrize(
     "function, given",
     [
         (grows, [1, 2]),
-        (changes, [1, 2]),
-        (sorts, [2, 1]),
         (changes_inside, [A]),
         (grows_inside, [[1], [2]]),
+        (gets_another, [[1], [2]]),
+        (gets_a_float, [1, 2]),
+        (gets_a_float, [[1, 2]]),
+        (gets_a_float, [1, 2.5]),
+        (gets_a_float, [np.float32(1), np.float32(2)]),
+        (inside_of_a_dict, {1: [2, 3]}),
+        (inside_of_a_dict, {1: A}),
+        (sorted_in_a_dict, {1: [2, 3]}),
+        (shared_with_a_dict, {1: [2, 3]}),
+        (grows, b"ab"),
+        (gets_a_float, b"ab"),
         (puts, {1: 3.0}),
         (takes, {1: 3.0}),
     ],
@@ -172,6 +232,140 @@ def takes(x):
 def test_what_would_change_them_is_refused(function, given):
     with pytest.raises(lw.KernelError):
         lw.kernel(function)(given)
+
+
+def sorts(x):
+    x.sort()
+    x.reverse()
+
+
+def swaps(x, k):
+    x[k], x[0] = x[0], x[k]
+    return x[0] > x[1]
+
+
+def doubled(rows, factor):
+    for row in rows:
+        for j in range(len(row)):
+            row[j] *= factor
+    return sum(rows[0])
+
+
+def turned(rows):
+    rows.reverse()
+    for i in range(len(rows)):
+        for j in range(i):
+            rows[i][j], rows[j][i] = rows[j][i], rows[i][j]
+
+
+def negated(x, k):
+    x[k] = -x[k]
+
+
+def in_a_helper(x, a):
+    for k in range(len(x)):
+        negated(x, k)
+        x[k] += float(a[k])
+    return np.array(x), sum(x)
+
+
+def until_it_fails(x, k):
+    x[0] = 5
+    if x[1] > 1:
+        raise ValueError("above one")
+    x[1] = 6
+    x[k] = 7
+
+
+def under_another_name(x):
+    y = x
+    y[0] = 3
+    z = x[:]
+    z[1] = 4
+    return x[0], z
+
+
+def in_others(pair, named):
+    a, b = pair
+    a[0] = b[1]
+    named["n"][1] = a[0]
+
+
+def numpys(x, a, b):
+    x[0] = a[0]  # from here on its numbers are NumPy's
+    return x[0] * b[0]
+
+
+def copied(rows):
+    kept = [row[:] for row in rows]
+    both = []
+    for row in kept:
+        both.append(row)
+    rows[0][0] = 7
+    return kept, both
+
+
+ROW = [1, 2]
+
+
+@pytest.mark.parametrize(
+    "function, given",
+    [
+        (sorts, ([3, 1, 2],)),
+        (sorts, ([2.5, 1.0],)),
+        (sorts, ([(2, 1.5), (1, 3.5), (1, 0.5)],)),
+        (sorts, ([True, False, True],)),
+        (swaps, ([1, 2, 3], 2)),
+        (swaps, ([(1, 2.0), (2, 0.5)], 1)),
+        (swaps, ([np.float32(1), np.float32(2)], -1)),
+        (doubled, ([[1, 2], [3], []], 2)),
+        (doubled, ([[1.0, 2.0], [3.0]], 0.5)),
+        (doubled, ([ROW, [3, 4], ROW], 3)),
+        (turned, ([[1, 2, 3], [4, 5, 6], [7, 8, 9]],)),
+        (in_a_helper, ([1.0, 2.0, 4.0], A)),
+        (copied, ([[1, 2], [3]],)),
+        (until_it_fails, ([1, 2], 0)),
+        (until_it_fails, ([1, 1], 9)),
+        (until_it_fails, ([1, 1], 1)),
+        (under_another_name, ([1, 2],)),
+        (in_others, (([1, 2], [3, 4]), {"n": [5, 6]})),
+    ],
+)
+@pytest.mark.parametrize("device", ["cpu", "emulated", "interpreter"])
+def test_what_a_call_changes_in_lists_shows_in_them(function, given, device):
+    """The lists are the same objects afterwards, also those in a list."""
+    expected, actual = copy.deepcopy(given), copy.deepcopy(given)
+    rows = list(actual[0]) if isinstance(actual[0][0], list) else []
+    of_python = [id(one) for one in expected[0]], outcome(function, expected)
+    with lw.options(device=device):
+        of_kernel = outcome(lw.kernel(function), actual)
+    assert same_error(of_python[1].error, of_kernel.error)
+    assert differences(of_python[1].result, of_kernel.result) == []
+    assert differences(expected, actual) == []
+    if rows:
+        places = [of_python[0].index(id(one)) for one in expected[0]] if function is turned else range(len(rows))
+        assert [id(one) for one in actual[0]] == [id(rows[place]) for place in places]
+
+
+def test_a_number_of_numpy_in_a_list_counts_as_one():
+    """float32 * a float of Python would be float32."""
+    a, b = np.array([0.1]), np.array([0.3], np.float32)
+    assert lw.kernel(numpys)([1.0, 2.0], a, b) == numpys([1.0, 2.0], a, b)
+    assert lw.kernel(numpys)([[1.0], [2.0]][0], a, b).dtype == np.float64
+
+
+def adds(x, y):
+    x[0] = y[1] + 1
+
+
+def test_a_list_that_is_changed_is_given_once():
+    same, inner = [1, 2], [[1, 2]]
+    for x, y in ((same, same), (same, [same]), (inner[0], inner)):
+        with pytest.raises(lw.ArgumentValueError, match="this list is changed, and given twice"):
+            lw.kernel(adds)(x, y)
+    assert (same, inner) == ([1, 2], [[1, 2]])
+    lw.kernel(adds)(same, list(same))
+    assert same == [3, 2]
 
 
 def first_after(rows, a):

@@ -361,3 +361,21 @@ def test_forms_on_a_gpu():
         u = np.array([0.0, 11.5, 2.0])
         for n in (-1, 1, 3, 8, 11):
             assert alike(lw.kernel(of_any_form)(u, n), of_any_form(u, n))
+
+
+def test_an_array_of_two_unknown_sizes_that_may_be_none():
+    """Lists of lists of computed lengths become an array in a branch that the types choose."""
+    function = define("""
+        def f(a, n):
+            result = None
+            if len(a.shape) == 1:
+                rows = []
+                for i in range(0, len(a), n):
+                    rows.append([])
+                    for j in range(n + 1):
+                        rows[-1].append(a[i] * j)
+                result = np.array(rows)
+            return result
+        """)
+    for n in (1, 2, 5):
+        same(function, np.arange(6.0), n)

@@ -16,6 +16,7 @@ from loopwright.frontend import library
 from loopwright.frontend.allocate import ALLOCATIONS
 from loopwright.frontend.arguments import Arguments
 from loopwright.frontend.array_functions import ARRAY_FUNCTIONS, method_of_array
+from loopwright.frontend.array_likes import ARRAYS, with_arrays_of_lists
 from loopwright.frontend.arrays import array_attribute
 from loopwright.frontend.asked import answer
 from loopwright.frontend.builtin_functions import BUILTINS, Handler
@@ -356,6 +357,8 @@ def _call_fixed(cx: Context, function: object, call: Arguments) -> Value:
         return put_into_out(cx, call, partial(_call_fixed, cx, function))
     for value in () if _takes_objects(function) else (*call.values, *call.named.values()):
         refuse_object(cx, value, call.node)
+    if any(isinstance(value, ListValue) for value in call.values):
+        call = with_arrays_of_lists(cx, function, call)
     handler = _handler(function)
     if handler is not None:
         return handler(cx, call)
@@ -430,17 +433,13 @@ def _written_out(function: object, call: Arguments) -> FunctionType | None:
     return known  # type: ignore[return-value]
 
 
-_ARRAYS = frozenset({"a", "b", "v", "m", "x", "y", "xp", "fp", "a1", "a2", "ar", "ar1", "ar2", "weights"})
-"""Parameters of such functions that are arrays; others may be shapes and axes."""
-
-
 def _with_arrays(cx: Context, written: FunctionType, call: Arguments) -> Arguments:
     """The call with arrays made of tuples and lists of numbers: `np.cross((0, 0, 1), v)`."""
     if not _is_of(written, "loopwright"):
         return call
     names = written.__code__.co_varnames[: written.__code__.co_argcount]
     values = [
-        as_array(cx, value, call.place(k), f"np.{call.name}()") if name in _ARRAYS and _is_of_numbers(value) else value
+        as_array(cx, value, call.place(k), f"np.{call.name}()") if name in ARRAYS and _is_of_numbers(value) else value
         for k, (name, value) in enumerate(zip(names, call.values, strict=False))
     ]
     return replace(call, values=(*values, *call.values[len(values) :]))

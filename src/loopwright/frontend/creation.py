@@ -327,9 +327,18 @@ def _linspace(cx: Context, call: Arguments) -> Value:
     return materialised(cx, made(cx, (as_size(count),), at, frozenset()), call.node, element)
 
 
+def _identity(cx: Context, call: Arguments) -> Value:
+    """`np.identity(n, dtype)`."""
+    call.expect(cx, 1, 2, ("n", "dtype"))
+    size, dtype = call.get(0, "n"), call.get(1, "dtype")
+    assert size is not None
+    return _eye(cx, replace(call, values=(size,), named={} if dtype is None else {"dtype": dtype}))
+
+
 def _eye(cx: Context, call: Arguments) -> Value:
     """`np.eye(N, M, k)`: ones along a diagonal, where the column is the row and `k`."""
-    call.expect(cx, 1, 3, ("N", "M", "k", "dtype"))
+    call.expect(cx, 1, 4, ("N", "M", "k", "dtype", "order"))
+    call.in_c_order(cx, 4)
     node, at = call.node, cx.at(call.node)
     rows = as_size(cx.once(as_index(cx, call.values[0], node, "a size"), at))
     columns = call.get(1, "M")
@@ -356,5 +365,5 @@ def _eye(cx: Context, call: Arguments) -> Value:
 CREATION: dict[Any, Handler] = {
     np.array: _array, np.asarray: _as_given, np.ascontiguousarray: _contiguous, np.asfortranarray: _fortran,
     np.copy: _copy, np.arange: _arange,
-    np.linspace: _linspace, np.eye: _eye, np.identity: _eye,
+    np.linspace: _linspace, np.eye: _eye, np.identity: _identity,
 }  # fmt: skip

@@ -20,11 +20,13 @@ from loopwright.frontend import draw_functions
 from loopwright.frontend.arguments import Arguments
 from loopwright.frontend.context import Context
 from loopwright.frontend.convert import as_index, convert
+from loopwright.frontend.creation import as_array
 from loopwright.frontend.elementwise import map_elements, materialised, nest, new_array
 from loopwright.frontend.hidden import NeededError
 from loopwright.frontend.inline import run_written
-from loopwright.frontend.lists import elements_of
+from loopwright.frontend.lists import elements_of, refuse_change_in_dict
 from loopwright.frontend.random_state import GAUSS, HIDDEN, KEY, is_global
+from loopwright.frontend.read_only_views import stretched_to
 from loopwright.frontend.values import (
     Array,
     ArrayLike,
@@ -37,7 +39,7 @@ from loopwright.frontend.values import (
     View,
     describe,
 )
-from loopwright.frontend.views import as_size, as_view, element_at, in_range, is_array, size_of
+from loopwright.frontend.views import Size, as_size, as_view, element_at, in_range, is_array, size_of
 from loopwright.ir.nodes import Expr, Store
 from loopwright.ir.types import FLOAT64, INT64, Scalar
 
@@ -151,7 +153,8 @@ def drawn(cx: Context, drawer: Drawer, what: Distribution, call: Arguments) -> V
         shape = call.get(len(names), "size") or Fixed(None)
     if any(map(is_array, values)):
         if not (isinstance(shape, Fixed) and shape.value is None):
-            raise cx.error(call.node, "a draw takes numbers here, or arrays and no size", remedy="draw in a loop")
+            sizes = _sizes(cx, shape, call)
+            values = [stretched_to(cx, one, sizes, call.node) if is_array(one) else one for one in values]
         each = map_elements(cx, lambda cx, *one: drawer.run(cx, what.draw, list(one), call.node), values, call.node)
         return materialised(cx, each, call.node)
     return filled(cx, lambda: drawer.run(cx, what.draw, values, call.node), shape, what.element, call)
@@ -164,13 +167,16 @@ def _parameter(cx: Context, call: Arguments, place: int, name: str, default: flo
     return Literal(default or 0.0) if given is None else given
 
 
+def _sizes(cx: Context, shape: Value, call: Arguments) -> list[Size]:
+    parts = shape.items if isinstance(shape, Items) else (shape,)
+    return [as_size(cx.once(as_index(cx, one, call.node, "a size"), cx.at(call.node))) for one in parts]
+
+
 def filled(cx: Context, draw: Callable[[], Value], shape: Value, element: Scalar, call: Arguments) -> Value:
     """What a draw gives, once or for each element of an array of this shape."""
     if isinstance(shape, Fixed) and shape.value is None:
         return draw()
-    parts = shape.items if isinstance(shape, Items) else (shape,)
-    sizes = [as_size(as_index(cx, one, call.node, "a size")) for one in parts]
-    result = new_array(cx, sizes, element, call.node)
+    result = new_array(cx, _sizes(cx, shape, call), element, call.node)
 
     def write(index: list[Expr]) -> None:
         value = draw()
@@ -214,6 +220,7 @@ def shuffle(cx: Context, drawer: Drawer, call: Arguments) -> Value:
 
 def _numbers(cx: Context, value: ListValue, call: Arguments) -> Value:
     """What a list holds, to be put into another order: its numbers, or those of its rows."""
+    refuse_change_in_dict(cx, value, call.node)
     parts = elements_of(cx, value, call.node)
     if len(parts) != 1:
         raise cx.error(call.node, f"{call.name} takes no list of tuples here", remedy="use an array with rows")
@@ -243,6 +250,10 @@ def choice(cx: Context, drawer: Drawer, call: Arguments) -> Value:
     call.expect(cx, 1, 4, ("size", "replace", "p"))
     population, shape = call.values[0], call.get(1, "size") or Fixed(None)
     replaced, p = call.get(2, "replace") or Literal(True), call.get(3, "p")
+    if isinstance(population, Items | ListValue):
+        population = as_array(cx, population, call.node, call.name)
+    if isinstance(p, Items | ListValue):
+        p = as_array(cx, p, call.node, call.name)
     array = None if isinstance(population, Literal | Number) else _one_axis(cx, population, call)
     assert array is None or isinstance(array, ArrayLike)
     count = population if array is None else Number(size_of(array.shape[0]), weak=True)

@@ -18,6 +18,7 @@ from loopwright.frontend.calls import call
 from loopwright.frontend.characters import character_at, part_of_text, text_of
 from loopwright.frontend.comparisons import comparisons
 from loopwright.frontend.context import Context
+from loopwright.frontend.creation import as_array
 from loopwright.frontend.elementwise import binary, kept_array, map_elements
 from loopwright.frontend.inline import run_written
 from loopwright.frontend.iteration import comprehension, item_of_range
@@ -137,15 +138,33 @@ def _binary(cx: Context, node: ast.BinOp) -> Value:
         refuse_object(cx, one, node)
     if isinstance(node.op, ast.MatMult):
         return product_of(cx, left, right, node)
+    if (text := _known_text(node.op, left, right)) is not None:
+        return Fixed(text)
     if isinstance(left, Items) and isinstance(right, Items) and isinstance(node.op, ast.Add):
         if bool(left.is_list) is bool(right.is_list):
             return Items(left.items + right.items, is_list=left.is_list)
         raise cx.error(node, "a list and a tuple cannot be added", "Python raises TypeError")
+    if is_array(left) is not is_array(right):  # NumPy makes arrays of lists and tuples beside an array
+        left, right = (
+            as_array(cx, one, node, "an operand") if isinstance(one, Items | ListValue) else one
+            for one in (left, right)
+        )
     if (made := list_by_operator(cx, left, node.op, right, node)) is not None:
         return made
     if isinstance(left, TableValue) and isinstance(right, TableValue):
         return set_operation(cx, operators.BINARY[type(node.op)], left, right, node)
     return binary(cx, operators.BINARY[type(node.op)], left, right, node)
+
+
+def _known_text(op: ast.operator, left: Value, right: Value) -> str | None:
+    """`text + text` and `text * n` of what is known when the function is read; None for all else."""
+    match left, op, right:
+        case Fixed(value=str() as first), ast.Add(), Fixed(value=str() as second):
+            return first + second
+        case Fixed(value=str() as text), ast.Mult(), Literal(value=int() as times):
+            return text * times
+        case _:
+            return None
 
 
 def _unary(cx: Context, op: ast.unaryop, value: Value, node: ast.expr) -> Value:

@@ -1,4 +1,6 @@
-"""Lists and dicts of the caller's, as the kernel sees them: packed.py has put them into arrays."""
+"""Lists and dicts of the caller's, as the kernel sees them: packed.py has put them into arrays.
+
+Elements of a list may be changed: what its arrays hold after the call is put back into it. It keeps its length."""
 
 from __future__ import annotations
 
@@ -9,25 +11,31 @@ from dataclasses import replace
 from loopwright.errors import KernelError
 from loopwright.frontend.capture import Source
 from loopwright.frontend.context import Context
-from loopwright.frontend.packed import Packed
+from loopwright.frontend.lists import GIVEN
+from loopwright.frontend.packed import KeysAndValues, Packed
+from loopwright.frontend.promote import NumberType
 from loopwright.frontend.tables import given_table
 from loopwright.frontend.values import Array, Items, Keyed, ListValue, RowTable, Value
 from loopwright.frontend.views import as_view, size_of
 
 
-def given_list(source: Source, known: Packed, parts: Sequence[Value]) -> Value:
-    """The list in these arrays; a dict's are a tuple until `with_tables`. Raises KernelError where it is changed."""
+def given_list(source: Source, known: Packed, parts: Sequence[Value], of_dict: bool = False) -> Value:
+    """The list in these arrays; a dict's are a tuple until `with_tables`. Raises KernelError where one is changed that
+    must not be."""
     arrays = [one for one in parts if isinstance(one, Array)]
     assert len(arrays) == known.arrays
-    if arrays[0].name in source.written:
-        what = "dict" if known.holds == "keys" else "list"
+    if arrays[0].name in source.written and not known.may_change:
+        what = {"keys": "dict", "arrays": "list of arrays"}.get(known.holds, "bytes object")
+        name = arrays[0].name.rpartition(".")[0]
+        if of_dict:
+            what, name = "dict", name.rpartition(".")[0]
         raise KernelError(
-            f"'{arrays[0].name.rpartition('.')[0]}' is a {what} of the caller, and is changed here",
+            f"'{name}' is a {what} of the caller, and is changed here",
             source.definition.at_name(),
             "it is copied for the call, and the caller would not see the change",
             "pass an array, or make a new one and return it",
         )
-    key = ("given", arrays[0].name)
+    key = (GIVEN, arrays[0].name)
     length = size_of(arrays[0].shape[0])
     if known.holds == "keys":
         pair = tuple(replace(one, weak=weak) for one, weak in zip(arrays, known.weak, strict=True))
@@ -42,13 +50,30 @@ def given_list(source: Source, known: Packed, parts: Sequence[Value]) -> Value:
 
 
 def with_tables(cx: Context, value: Value, node: ast.AST) -> Value:
-    """An argument with the dicts in it made."""
+    """An argument with the dicts in it made, and the elements of lists of the types that they get."""
     match value:
         case Items(items=(Array() as keys, Array() as values), kind=kind) if kind is Packed:
             return given_table(cx, keys, values, node)
+        case Items(items=(ListValue() as keys, ListValue() as values), kind=kind) if kind is KeysAndValues:
+            return given_table(cx, _of_all_kinds(cx, keys), _of_all_kinds(cx, values), node)
         case Items(items=items):
             return replace(value, items=tuple(with_tables(cx, item, node) for item in items))
         case Keyed(items=items):
             return replace(value, items=tuple(with_tables(cx, item, node) for item in items))
+        case ListValue():
+            return _of_all_kinds(cx, value)
         case _:
             return value
+
+
+def _of_all_kinds(cx: Context, value: ListValue) -> ListValue:
+    """A list whose elements are NumPy's numbers where the function puts some into it, else Python's if these were."""
+    key, parts = (value.key, value.parts) if value.rows is None else (value.rows.key, value.rows.parts)
+    found = []
+    for k, part in enumerate(parts):
+        own = NumberType(part.element, part.array.weak)
+        kind = cx.session.types.assign((*key, k), own)
+        found.append(replace(part, array=replace(part.array, weak=kind.weak)) if isinstance(kind, NumberType) else part)
+    if value.rows is None:
+        return replace(value, parts=tuple(found))
+    return replace(value, rows=replace(value.rows, parts=tuple(found)))

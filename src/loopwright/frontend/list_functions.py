@@ -93,6 +93,34 @@ def is_among(parts: Any, wanted: Any) -> Any:
     return first_place(parts, wanted) >= 0
 
 
+def first_row(numbers: Any, starts: Any, sizes: Any, elements: Any, wanted: Any) -> Any:
+    """Where the first list stands, in a list of lists, that has the elements of `wanted`, or -1."""
+    for k in range(len(numbers)):
+        row = numbers[k]
+        if sizes[row] == len(wanted):
+            is_same = True
+            for j in range(len(wanted)):
+                if elements[starts[row] + j] != wanted[j]:
+                    is_same = False
+                    break
+            if is_same:
+                return k
+    return -1
+
+
+def known_row(numbers: Any, starts: Any, sizes: Any, elements: Any, wanted: Any) -> Any:
+    """The same; ValueError where there is none."""
+    place = first_row(numbers, starts, sizes, elements, wanted)
+    if place < 0:
+        raise ValueError("x is not in the list")
+    return place
+
+
+def is_row_among(numbers: Any, starts: Any, sizes: Any, elements: Any, wanted: Any) -> Any:
+    """Whether some list in a list has the elements of `wanted`."""
+    return first_row(numbers, starts, sizes, elements, wanted) >= 0
+
+
 def times_among(parts: Any, wanted: Any) -> Any:
     """How many elements equal `wanted`."""
     count = 0

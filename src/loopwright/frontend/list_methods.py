@@ -15,6 +15,7 @@ from loopwright.frontend.inline import run_written
 from loopwright.frontend.iteration import refuse_growing, sequence_of, write_generators
 from loopwright.frontend.lists import (
     append,
+    changes_inner,
     elements_of,
     extend,
     index_list,
@@ -24,11 +25,13 @@ from loopwright.frontend.lists import (
     length_now,
     new_list,
     opened,
+    refuse_change_in_dict,
     set_length,
 )
 from loopwright.frontend.named_tuples import objects_differ, of_class
 from loopwright.frontend.numpy_functions import number_method
-from loopwright.frontend.rows import refuse_copies, refuse_handed_on, refuse_shared
+from loopwright.frontend.rows import is_held, is_slice_of_list, refuse_copies, refuse_handed_on, refuse_shared
+from loopwright.frontend.scopes import own_nodes
 from loopwright.frontend.values import ArrayLike, Fixed, Items, ListValue, Literal, Number, SliceIndex, Value, View
 from loopwright.frontend.variables import freeze
 from loopwright.frontend.views import ONE, ZERO, as_size, clipped, element_at, in_range, is_array, steady
@@ -49,6 +52,9 @@ def method_of_list(cx: Context, value: ListValue, call: Arguments, apply: Apply)
             append(cx, value, call.values[0], node)
         case "extend":
             call.expect(cx, 1)
+            if isinstance(call.values[0], Items):
+                for one in filter(is_held, call.values[0].items):
+                    _refuse_shared(cx, value, replace(call, values=(one,)), 0)
             extend(cx, value, call.values[0], node)
         case "sort":
             call.expect(cx, 0, keywords=("key", "reverse"))
@@ -71,6 +77,7 @@ def _refuse_shared(cx: Context, value: ListValue, call: Arguments, position: int
 
 def _writable(cx: Context, value: ListValue, node: ast.AST) -> tuple[View, ...]:
     """For each place of its tuples, the elements as they are now, to be written."""
+    refuse_change_in_dict(cx, value, node)
     return tuple(replace(part, array=replace(part.array, weak=False)) for part in elements_of(cx, value, node))
 
 
@@ -149,7 +156,7 @@ def find(cx: Context, function: Callable[..., object], value: ListValue, item: V
     """What one of list_functions.py says of the elements that equal an item."""
     value = known(cx, value, node)
     if value.rows is not None:
-        raise cx.error(node, "a list cannot be searched for lists or arrays", remedy="write a loop that compares them")
+        return _find_row(cx, function, value, item, node)
     parts = Items(elements_of(cx, value, node))
     wanted = item if isinstance(item, Items) else Items((item,))
     if objects_differ(cx, ast.Eq(), of_class((), value.kind), item, node):
@@ -157,6 +164,29 @@ def find(cx: Context, function: Callable[..., object], value: ListValue, item: V
     if len(wanted.items) != len(parts.items) or isinstance(item, Items) != value.is_tuple:
         raise cx.error(node, "the elements of this list are of another kind")
     return run_written(cx, function, [parts, wanted], node)
+
+
+_OF_ROWS: dict[Callable[..., object], Callable[..., object]] = {
+    list_functions.known_place: list_functions.known_row, list_functions.is_among: list_functions.is_row_among,
+}  # fmt: skip
+
+
+def _find_row(cx: Context, function: Callable[..., object], value: ListValue, item: Value, node: ast.AST) -> Value:
+    """The same of a list of lists of numbers."""
+    table, of_rows = value.rows, _OF_ROWS.get(function)
+    assert table is not None
+    wanted: Value = item
+    if isinstance(item, ListValue) and known(cx, item, node).rows is None:
+        (wanted, *others) = elements_of(cx, item, node)
+    else:
+        others = []
+    is_list = isinstance(item, ListValue) or (isinstance(item, Items) and bool(item.is_list and item.items))
+    if table.holds_arrays or table.is_tuple or len(table.parts) > 1 or others or not is_list or of_rows is None:
+        raise cx.error(node, "a list cannot be searched for this", "it holds arrays, or lists, and these of numbers",
+                       "write a loop that compares them")  # fmt: skip
+    known(cx, ListValue(table.parts, ZERO, table.key), node)
+    (numbers,) = elements_of(cx, value, node)
+    return run_written(cx, of_rows, [numbers, table.starts, table.sizes[0], table.parts[0], wanted], node)
 
 
 def is_among(cx: Context, item: Value, value: ListValue, node: ast.AST) -> Value:
@@ -272,10 +302,15 @@ def _is_sequence(value: Value) -> bool:
 def _repeated(cx: Context, value: Value, times: Value, node: ast.expr) -> ListValue:
     """A list with the elements of another one, so many times over."""
     count = cx.once(as_index(cx, times, node, "a number of times"), cx.at(node))
-    if isinstance(value, Items) and any(map(is_array, value.items)):
+    if isinstance(value, Items) and any(map(is_held, value.items)):
         refuse_handed_on(cx, node)
     if isinstance(value, Items) and len(value.items) == 1:
         return new_list(cx, value.items, node, count)
+    name = cx.target_names.get(id(node), "")
+    is_changed = bool(name) and any(changes_inner(one, name) for one in own_nodes(cx.frame.tree))
+    if is_changed and isinstance(value, Items) and any(map(is_held, value.items)):
+        raise cx.error(node, "a list of several lists that change cannot be repeated",
+                       "in Python, each of them is in it several times", "write a loop that appends")  # fmt: skip
     result = new_list(cx, [], node)
     nest(cx, (as_size(count),), lambda index: extend(cx, cx.lists.get(result.key, result), value, node), node)
     return cx.lists.get(result.key, result)
@@ -292,7 +327,7 @@ def made_list(cx: Context, node: ast.Call) -> ListValue:
     result = new_list(cx, [], node)
 
     def put_in(item: Value) -> None:
-        if is_array(item):
+        if is_held(item):
             refuse_handed_on(cx, node)
         append(cx, result, item, node)
 
@@ -343,7 +378,7 @@ def comprehension_list(cx: Context, comprehension: ast.ListComp | ast.GeneratorE
     def write() -> None:
         value = cx.evaluate(item)
         is_list = isinstance(value, ListValue) or (isinstance(value, Items) and bool(value.is_list))
-        if owner and (is_list or is_array(value)):
+        if owner and (is_list or is_array(value)) and not is_slice_of_list(value, item):
             refuse_copies(cx, owner, comprehension, item)
         elif is_array(value):
             refuse_handed_on(cx, node)

@@ -11,6 +11,8 @@ import ast
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from loopwright.frontend import rows
 from loopwright.frontend.context import Context, NotYet, Restart
 from loopwright.frontend.convert import as_index, in_type
@@ -49,6 +51,8 @@ from loopwright.frontend.views import (
 from loopwright.ir.nodes import RESERVED, Allocate, Assign, Binary, Checked, Compare, Const, Expr, Store, Var
 from loopwright.ir.types import INT64
 
+GIVEN = "given"
+"""How the key of a list of the caller's begins."""
 ROOM = RESERVED
 """Elements that a list has room for: a gigabyte of addresses for numbers of 64 bits."""
 RESIZERS = ("append", "pop", "extend", "clear", "insert", "remove")
@@ -222,6 +226,10 @@ def _of_kind(cx: Context, value: ListValue, node: ast.AST, named: str = "", room
 def grown(cx: Context, value: ListValue, item: Value, node: ast.AST) -> ListValue:
     """Note the type of an element; the list as far as its arrays are known."""
     items = item.items if isinstance(item, Items) else (item,)
+    refuse_change_in_dict(cx, value, node)
+    if value.key[0] == GIVEN:
+        _refuse_other_kind(cx, value, item, items, node)
+        return value
     if value.home is not None and isinstance(item, Items) and item.is_list:
         raise cx.error(node, "a list of lists of lists is outside the language", remedy="use a list of tuples")
     kind = rows.kind_of(cx, value.key, item)
@@ -245,6 +253,36 @@ def grown(cx: Context, value: ListValue, item: Value, node: ast.AST) -> ListValu
         if cx.session.types.assign((*value.key, k), one.number_type) is None:
             raise cx.error(node, "the elements of a list have no type in common")
     return cx.lists.get(value.key, value) if value.home is None else value
+
+
+def refuse_change_in_dict(cx: Context, value: ListValue, node: ast.AST) -> None:
+    """Raise KernelError for a list in a dict of the caller's, which would not see the change."""
+    if value.home is not None and value.home[0].key[:-2] in cx.given_tables:
+        raise cx.error(node, "a list in a dict of the caller's is changed", "the caller would not see the change",
+                       "make a dict in the kernel, and return it")  # fmt: skip
+
+
+def _refuse_other_kind(cx: Context, value: ListValue, item: Value, items: Sequence[Value], node: ast.AST) -> None:
+    """Raise KernelError for an element that a list of the caller's has no room for: its types are those of the call."""
+    if value.rows is not None:
+        if not isinstance(item, ListValue) or item.home is None or item.home[0].key != value.rows.key:
+            raise cx.error(node, "a list of the caller's gets another list here",
+                           "the lists in it may change, and change places, but it gets no new ones",
+                           "assign the elements one by one, or make a list of your own and return it")  # fmt: skip
+        return
+    if len(items) != len(value.parts) or isinstance(item, Items) != value.is_tuple:
+        raise cx.error(node, "a list of the caller's gets an element of another kind here",
+                       remedy="make a list of your own, and return it")  # fmt: skip
+    for k, (part, one) in enumerate(zip(value.parts, items, strict=True)):
+        kind = NumberType(part.element, part.array.weak)
+        if not isinstance(one, Literal | Number):
+            raise cx.error(node, f"a list of the caller's gets {describe(one)} here")
+        fits = np.can_cast(one.number_type.type.dtype, part.element.dtype, "safe")
+        joined = cx.session.types.assign((*value.key, k), one.number_type) if fits else None
+        if not isinstance(joined, NumberType) or joined.type != part.element:
+            raise cx.error(node, f"a list of the caller's holds {kind} where it gets {one.number_type}",
+                           "what it holds keeps its type",
+                           "convert it, as in float(x), or make a list of your own and return it")  # fmt: skip
 
 
 def _instead_of(item: Value, items: Sequence[Value]) -> str:
@@ -278,11 +316,20 @@ def _with_row(cx: Context, value: ListValue, item: Value, kind: int, node: ast.A
             note_class(cx, inner, cx.session.named[item.key], node, "list")
         for note in (None, *range(len(item.parts))):
             kind_of_part = cx.session.types.of(item.key if note is None else (*item.key, note))
+            if kind_of_part is None and item.parts and item.rows is None:  # a slice, or a list of the caller's
+                kind_of_part = _kind_of_part(item, note)
             if kind_of_part is not None and cx.session.types.assign(
                 inner if note is None else (*inner, note), kind_of_part
             ) is None:  # fmt: skip
                 raise cx.error(node, "the lists in a list have elements of one kind here")
     return cx.lists.get(value.key, value)
+
+
+def _kind_of_part(value: ListValue, place: int | None) -> NumberType | int:
+    """The type of the numbers in a place of its tuples; None: how many places these have."""
+    if place is None:
+        return len(value.parts) if value.is_tuple else 0
+    return NumberType(value.parts[place].element, value.parts[place].array.weak)
 
 
 def number_of(cx: Context, value: ListValue, item: Value, node: ast.AST) -> Expr:
@@ -341,6 +388,12 @@ def set_length(cx: Context, value: ListValue, length: Expr, node: ast.AST) -> No
 
 def opened(cx: Context, value: ListValue, node: ast.AST) -> ListValue:
     """The list. Raises KernelError where it cannot grow."""
+    refuse_change_in_dict(cx, value, node)
+    if not value.is_open and value.key[0] == GIVEN and value.parts and value.parts[0].array.name in cx.arguments:
+        raise cx.error(
+            node, "a list of the caller's keeps its length", "its elements may change, but none are added or removed",
+            "make a list of your own, x = list(x), and return it",
+        )  # fmt: skip
     if not value.is_open:
         raise cx.error(
             node, "this list cannot grow", "it is the caller's, part of another list, or made by a comprehension",

@@ -27,7 +27,7 @@ from loopwright.frontend.expressions import evaluate
 from loopwright.frontend.given import given_list, with_tables
 from loopwright.frontend.inline import webs_for
 from loopwright.frontend.outside import Outside
-from loopwright.frontend.packed import Packed
+from loopwright.frontend.packed import KeysAndValues, Packed
 from loopwright.frontend.parse import parameters_of
 from loopwright.frontend.recursion import calling
 from loopwright.frontend.results import check_end, result_arrays, returned_values
@@ -254,6 +254,10 @@ def _together(structure: Structure, values: Iterator[Value], source: Source) -> 
         case Held(parts=parts, kind=kind) if kind is range:
             start, stop, step = (_together(part, values, source) for part in parts)
             return RangeValue((start, stop, step))
+        case Held(parts=parts, kind=kind) if kind is KeysAndValues:
+            both = [one for one in parts if isinstance(one, Packed)]
+            lists = (given_list(source, one, [next(values) for _ in range(one.arrays)], True) for one in both)
+            return Items(tuple(lists), kind=kind)
         case Held(parts=parts, kind=kind) if kind is list:
             return Items(tuple(_together(part, values, source) for part in parts), is_list=True)
         case Held(parts=parts, kind=kind, names=names) if kind is dict:

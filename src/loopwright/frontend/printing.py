@@ -64,7 +64,11 @@ def _parts_of(cx: Context, node: ast.expr) -> Iterator[tuple[int, Expr | str]]:
         if isinstance(part, ast.FormattedValue):
             if part.conversion not in (-1, ord("s")):
                 raise cx.error(part, "a conversion in a text is outside the language", remedy="write {x}")
-            shown = list(_shown(cx, cx.evaluate(part.value), part.value))
+            value = cx.evaluate(part.value)
+            if isinstance(value, Literal) and part.format_spec is not None:
+                yield _TEXT, format(value.value, _constant_text(cx, part.format_spec))
+                continue
+            shown = list(_shown(cx, value, part.value))
             if part.format_spec is not None and (len(shown) > 1 or shown[0][0] == _TEXT):
                 what = "a format applies only to numbers that are computed"
                 raise cx.error(part, what, remedy="write out the final text")

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -84,9 +84,14 @@ def _broadcast_to(cx: Context, call: Arguments) -> Value:
     assert wanted is not None
     if not is_array(given):
         return ALLOCATIONS[np.full](cx, replace(call, name="full", values=(wanted, given), named={}))
-    array = view_of(cx, given, node, "np.broadcast_to()")
     items = wanted.items if isinstance(wanted, Items) else (wanted,)
     sizes = [as_size(cx.once(as_index(cx, one, node, "a size"), cx.at(node))) for one in items]
+    return stretched_to(cx, given, sizes, node)
+
+
+def stretched_to(cx: Context, given: ArrayLike, sizes: Sequence[Size], node: ast.AST) -> View:
+    """An array as one of this shape, by NumPy's rules. Raises KernelError, and ValueError when the code runs."""
+    array = view_of(cx, given, node, "np.broadcast_to()")
     for size in sizes:
         check(cx, Compare("ge", size_of(size), ZERO), "negative_size", node)
     extra = len(sizes) - len(array.shape)

@@ -144,7 +144,7 @@ def _flatten(
             packing += [("tuple", 0), (name_of_text(known) if isinstance(known, str) else "set", 0)]
         case Array(index=()) if value.name in cx.allocations and not _is_known(cx, value):
             if _is_open(cx, value):
-                _flatten_open(cx, value, node, flat, packing)
+                _pack_open(*_open_result(cx, value, len(flat), node), flat, packing)
                 return
             _flatten_cut(cx, value, node, flat, packing)
         case View() | Array() if _is_part(cx, value):
@@ -161,19 +161,25 @@ def _flatten_maybe(
 ) -> None:
     """An array that is None at times: a result with its elements where there is one, and whether there is."""
     place = node.value or node
-    sizes = [cx.temporary_name() for _ in array.shape]
+    is_open = _is_open(cx, array)
+    sizes = [cx.temporary_name() for _ in range(len(array.shape) + is_open)]
     for name in sizes:
         cx.emit(Assign(name, _ZERO, at=cx.at(place)))
     position = len(flat)
     with cx.inner_body() as then:
-        result, found = _cut_result(cx, array, position, node)
+        result, found = (_open_result if is_open else _cut_result)(cx, array, position, node)
         for name, size in zip(sizes, found, strict=True):
             cx.emit(Assign(name, size.expr, at=cx.at(place)))
     cx.emit(If(flag, tuple(then), at=cx.at(place)))
-    flat += [result, *(Number(Var(name, INT64), weak=True) for name in sizes), Number(flag, weak=True)]
-    packing += [("value", position + k) for k in range(1 + len(sizes))]
-    packing += [("cut", len(sizes)), *[("complex", 1)] * array.element.is_complex]
-    packing += [("value", position + 1 + len(sizes)), ("maybe", 0)]
+    kept = [Number(Var(name, INT64), weak=True) for name in sizes]
+    if is_open:
+        _pack_open(result, kept, flat, packing)
+    else:
+        packing += [("value", position + k) for k in range(1 + len(sizes))]
+        packing += [("cut", len(sizes)), *[("complex", 1)] * array.element.is_complex]
+        flat += [result, *kept]
+    packing += [("value", len(flat)), ("maybe", 0)]
+    flat.append(Number(flag, weak=True))
 
 
 def _flatten_list(
@@ -198,16 +204,15 @@ def _flatten_list(
         packing.append((name_of_class(ListOfPairs), 0))
 
 
-def _is_open(cx: Context, value: Array) -> bool:
+def _is_open(cx: Context, value: Array | View) -> bool:
     """Whether next to nothing is known of several of its sizes."""
     most = [bound_of(cx, size_of(size)) for size in value.shape]
     return sum(one is None or one == _RESERVED for one in most) > 1
 
 
-def _flatten_open(
-    cx: Context, value: Array, node: ast.Return, flat: list[Value], packing: list[tuple[str, int]]
-) -> None:
-    """An array of which nothing is known but that it fits into memory: its elements in C order, and its sizes."""
+def _open_result(cx: Context, value: Array | View, position: int, node: ast.Return) -> tuple[Array, list[Number]]:
+    """A result for an array of which nothing is known but that it fits into memory, with its elements in C order; how
+    many these are, and its sizes."""
     place = node.value or node
     count: Expr = Const(1, INT64)
     for size in value.shape:
@@ -217,15 +222,19 @@ def _flatten_open(
     assert isinstance(count, Var)
     cx.natural.add(count.name)
     cx.bounds[count.name] = _RESERVED
-    position = len(flat)
     result, sizes = _result_of_room(cx, value.element, position, (_RESERVED,), 1, place), tuple(value.shape)
     assign_elements(cx, laid_out(as_view(result), _ZERO, sizes), value, place, place)
+    return result, [Number(one, weak=True) for one in (count, *map(size_of, sizes))]
+
+
+def _pack_open(result: Array, numbers: Sequence[Number], flat: list[Value], packing: list[tuple[str, int]]) -> None:
+    """How the array is made of what `_open_result` gives."""
+    position = len(flat)
     packing += [("value", position), ("value", position + 1), ("cut", 1)]
-    flat += [result, Number(count, weak=True)]
-    packing += [("complex", 1)] * value.element.is_complex
-    packing += [("value", len(flat) + k) for k in range(len(sizes))]
-    flat += [Number(size_of(size), weak=True) for size in sizes]
-    packing += [("tuple", 1 + len(sizes)), (name_of_class(Shaped), 0)]
+    packing += [("complex", 1)] * result.element.is_complex
+    packing += [("value", position + k) for k in range(2, 1 + len(numbers))]
+    packing += [("tuple", len(numbers)), (name_of_class(Shaped), 0)]
+    flat += [result, *numbers]
 
 
 def _flatten_rows(

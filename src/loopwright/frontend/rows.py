@@ -199,6 +199,8 @@ def refuse_shared(
     place = item.home if isinstance(item, ListValue) else None
     if place is not None and into is not None and place[0].key == (*into.key, "row"):
         return
+    if is_slice_of_list(item, item_node):
+        return
     is_list = isinstance(item, Items) and bool(item.is_list)
     if (is_list or isinstance(item, ListValue | Array | View)) and sharing_shows(cx.frame, owner, item_node):
         raise _copied(cx, owner, item_node, node)
@@ -206,11 +208,21 @@ def refuse_shared(
         refuse_handed_on(cx, node)
 
 
+def is_slice_of_list(item: Value, node: ast.expr) -> bool:
+    """Whether it is a slice of a list, which is a list of its own in Python, too."""
+    return isinstance(item, ListValue) and isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice)
+
+
+def is_held(item: Value) -> bool:
+    """Whether Python's lists hold a reference to it, and ours a copy: an array or a list."""
+    return is_array(item) or isinstance(item, ListValue) or (isinstance(item, Items) and bool(item.is_list))
+
+
 def refuse_handed_on(cx: Context, made: ast.expr) -> None:
-    """The same for a list of arrays that is made of others at once, or has no name."""
+    """The same for a list of arrays or lists that is made of others at once, or has no name."""
     if copies_show_in(cx, made):
         owner = cx.target_names.get(id(made), "")
-        raise cx.error(made, f"'{owner or ast.unparse(made)}' holds copies of arrays here",
+        raise cx.error(made, f"'{owner or ast.unparse(made)}' holds copies of arrays or lists here",
                        "one of the two is changed, and the other one is used after that",
                        "put copies in: [x.copy() for x in ...]")  # fmt: skip
 

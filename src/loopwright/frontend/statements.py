@@ -410,6 +410,9 @@ def _place(cx: Context, target: ast.Subscript, base: Value, indices: list[Value]
             if isinstance(place, Records):
                 raise cx.error(target, "a whole record cannot be changed", remedy="assign its fields one by one")
             return place
+        case Items(is_list=True):
+            raise cx.error(target, "a list of this kind cannot be changed", "its items have several types",
+                           "give them one type, such as [1.0, 2.5] for [1, 2.5], or use an array")  # fmt: skip
         case Items():
             raise cx.error(target, "a tuple cannot be written", remedy="use an array")
         case _:

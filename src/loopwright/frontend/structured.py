@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import enum
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import FunctionType
 from typing import TYPE_CHECKING
@@ -20,7 +20,16 @@ from loopwright.errors import ArgumentValueError
 from loopwright.frontend.changing_methods import is_changed_by_method
 from loopwright.frontend.generator_state import STATE, is_generator, state_of
 from loopwright.frontend.object_class import ObjectClass, class_of
-from loopwright.frontend.packed import Packed, arrays_of, packed, shares_memory
+from loopwright.frontend.packed import (
+    KeysAndValues,
+    Packed,
+    arrays_of,
+    lists_in,
+    packed,
+    packed_dict,
+    put_back,
+    shares_memory,
+)
 from loopwright.frontend.parse import parameters_of
 from loopwright.frontend.written import written_parameters
 
@@ -59,7 +68,10 @@ def structure_of(value: object) -> Structure:
     match value:
         case dict() if value and all(type(key) is str for key in value):
             return Held(tuple(map(structure_of, value.values())), dict, tuple(value))
-        case dict() | bytes():
+        case dict():
+            parts = packed_dict(value)
+            return packed(value) if parts is None else Held(parts, KeysAndValues)
+        case bytes():
             return packed(value)
         case list():
             found = packed(value)
@@ -82,8 +94,8 @@ def structure_of(value: object) -> Structure:
         case _ if (names := fields_in_planes(type(value))) is not None:
             return Held((None,) * len(names), type(value), names)
         case _ if (known := class_of(type(value))) is not None:
-            parts = tuple(_field_of_object(known.read(value, name)) for name in known.fields)
-            return Held(parts, type(value), known.fields)
+            fields = tuple(_field_of_object(known.read(value, name)) for name in known.fields)
+            return Held(fields, type(value), known.fields)
         case _ if dataclasses.is_dataclass(value) and not isinstance(value, type) and not hasattr(value, "dtype"):
             names = tuple(one.name for one in dataclasses.fields(value))
             return Held(tuple(structure_of(getattr(value, name)) for name in names), type(value), names)
@@ -130,12 +142,18 @@ def leaves(value: object, structure: Structure) -> Iterator[object]:
         yield from state_of(value)
     elif isinstance(structure, Held):
         for k, part in enumerate(structure.parts):
-            key = structure.names[k] if structure.names else k
-            if (known := class_of(structure.kind)) is not None:
-                yield from leaves(known.read(value, str(key)), part)
-                continue
-            has_fields = bool(structure.names) and structure.kind is not dict
-            yield from leaves(getattr(value, str(key)) if has_fields else value[key], part)  # type: ignore[index]
+            yield from leaves(_part_of(value, structure, k), part)
+
+
+def _part_of(value: object, structure: Held, place: int) -> object:
+    key = structure.names[place] if structure.names else place
+    if structure.kind is KeysAndValues:
+        assert isinstance(value, dict)
+        return list(value.values() if place else value)
+    if (known := class_of(structure.kind)) is not None:
+        return known.read(value, str(key))
+    has_fields = bool(structure.names) and structure.kind is not dict
+    return getattr(value, str(key)) if has_fields else value[key]  # type: ignore[index]
 
 
 def for_launcher(structure: Structure) -> tuple[object, ...] | None:
@@ -145,7 +163,12 @@ def for_launcher(structure: Structure) -> tuple[object, ...] | None:
     if isinstance(structure, Given):
         return (structure.value,)
     is_object = not isinstance(structure, Packed) and class_of(structure.kind) is not None
-    if isinstance(structure, Packed) or structure.kind in (list, dict) or structure.names == STATE or is_object:
+    if (
+        isinstance(structure, Packed)
+        or structure.kind in (list, dict, KeysAndValues)
+        or structure.names == STATE
+        or is_object
+    ):
         raise ValueError("the launcher takes the items of tuples, and fields")
     return structure.kind, structure.names or None, tuple(map(for_launcher, structure.parts))
 
@@ -162,7 +185,7 @@ def expanded(source: Source, structures: Mapping[str, Structure]) -> Source:
         names = list(_names(parameter.name, structure))
         parameters += [replace(parameter, name=name, has_default=False, default=None) for name in names]
         if parameter.name in is_written or _changes_unseen(source, parameter.name, structure):
-            written.update(names)
+            written.update(_written_names(parameter.name, structure))
     return replace(source, parameters=tuple(parameters), written=frozenset(written), structures=dict(structures))
 
 
@@ -194,6 +217,80 @@ def _names(name: str, structure: Structure) -> Iterator[str]:
     elif isinstance(structure, Held):
         for k, part in enumerate(structure.parts):
             yield from _names(f"{name}.{structure.names[k] if structure.names else k}", part)
+
+
+def _written_names(name: str, structure: Structure) -> Iterator[str]:
+    """The names of a written argument that stand for what is written: not those of the lengths of lists, nor those of
+    the lists in a dict, of which the kernel makes a dict of its own."""
+    if isinstance(structure, Held) and structure.kind is KeysAndValues and not _holds_arrays(structure):
+        return
+    found = list(_names(name, structure))
+    for prefix, known in _packed_names(name, structure):
+        if known.may_change:
+            kept = {f"{prefix}.{k}" for k in set(range(known.arrays)) - set(known.changing)}
+            found = [one for one in found if one not in kept]
+    yield from found
+
+
+def _holds_arrays(structure: Held) -> bool:
+    return any(isinstance(one, Packed) and one.holds == "arrays" for one in structure.parts)
+
+
+def _packed_names(name: str, structure: Structure) -> Iterator[tuple[str, Packed]]:
+    if isinstance(structure, Packed):
+        yield name, structure
+    elif isinstance(structure, Held):
+        for k, part in enumerate(structure.parts):
+            yield from _packed_names(f"{name}.{structure.names[k] if structure.names else k}", part)
+
+
+def _packed_values(value: object, structure: Structure) -> Iterator[object]:
+    """The lists and dicts in an argument, in the order of `_packed_names`."""
+    if isinstance(structure, Packed):
+        yield value
+    elif isinstance(structure, Held):
+        for k, part in enumerate(structure.parts):
+            if isinstance(part, Held | Packed):
+                yield from _packed_values(_part_of(value, structure, k), part)
+
+
+def _lists_to_put_back(source: Source, given: Sequence[object]) -> list[tuple[object, Packed, int]]:
+    """The lists that a call may change, and where their arrays begin among its arguments. Raises ArgumentValueError
+    where one of them is in two places: the kernel has a copy of each."""
+    found, everywhere = [], list[set[int]]()
+    places = {parameter.name: k for k, parameter in enumerate(source.parameters)}
+    names = [parameter.arg for parameter in parameters_of(source.definition.tree)]
+    for value, name in zip(given, names, strict=False):
+        structure = source.structures.get(name)
+        for (prefix, known), one in zip(_packed_names(name, structure), _packed_values(value, structure), strict=True):
+            if known.holds == "keys" or isinstance(one, bytes):
+                continue
+            everywhere.append(lists_in(one, known))
+            if known.may_change and f"{prefix}.0" in source.written:
+                found.append((one, known, places[f"{prefix}.0"]))
+    for value, known, place in found:
+        if sum(not own.isdisjoint(lists_in(value, known)) for own in everywhere) > 1:
+            name = source.parameters[place].name.rpartition(".")[0]
+            raise ArgumentValueError(
+                f"argument '{name}': this list is changed, and given twice\n  try: pass a copy of it"
+            )
+    return found
+
+
+def giving_back(
+    call: Callable[..., object], source: Source, given: Sequence[object]
+) -> Callable[..., object]:  # fmt: skip
+    """What makes a call of the expanded function, and gives the lists among what was given what it has changed."""
+    lists = _lists_to_put_back(source, given)
+
+    def made(*arguments: object) -> object:
+        try:
+            return call(*arguments)
+        finally:  # what was written before an error, too
+            for value, known, place in lists:
+                put_back(value, known, arguments[place : place + known.arrays])
+
+    return made if lists else call
 
 
 def refuse_shared(source: Source, given: Sequence[tuple[object, Structure]]) -> None:

@@ -15,7 +15,7 @@ from loopwright.frontend.context import Context, NotYet
 from loopwright.frontend.convert import as_number, count_of, in_type
 from loopwright.frontend.elementwise import nest
 from loopwright.frontend.inline import run_written
-from loopwright.frontend.lists import append, grown, kept_item, new_list, number_of
+from loopwright.frontend.lists import append, grown, items_at, kept_item, new_list, number_of
 from loopwright.frontend.promote import NumberType
 from loopwright.frontend.values import (
     Array,
@@ -134,6 +134,8 @@ def refuse_shared(
 ) -> None:
     """Raise KernelError for a list or an array that is put into the dict `owner` (`''`: that has no name yet), where it
     may show that it is a copy."""
+    if rows.is_slice_of_list(value, value_node):
+        return
     is_list = isinstance(value, ListValue) or (isinstance(value, Items) and bool(value.is_list))
     if isinstance(value_node, ast.ListComp) and is_array(value):
         raise cx.error(value_node, "a comprehension as a value of a dict is outside the language",
@@ -266,15 +268,18 @@ def as_list(cx: Context, table: TableValue, node: ast.AST) -> ListValue:
 # ---- what is changed -------------------------------------------------------------------------------------------
 
 
-def given_table(cx: Context, keys: Array, values: Array, node: ast.AST) -> TableValue:
+def given_table(cx: Context, keys: Array | ListValue, values: Array | ListValue, node: ast.AST) -> TableValue:
     """A dict of the caller's, from its keys and values."""
     table = new_table(cx, True, node)
 
-    def write(index: list[Expr]) -> None:
-        key, value = (element_at(cx, one, index, node) for one in (keys, values))
-        set_item(cx, table, key, value, node)
+    def item(of: Array | ListValue, index: list[Expr]) -> Value:
+        return items_at(cx, of, index[0], node) if isinstance(of, ListValue) else element_at(cx, of, index, node)
 
-    nest(cx, (keys.shape[0],), write, node)
+    def write(index: list[Expr]) -> None:
+        set_item(cx, table, item(keys, index), item(values, index), node)
+
+    size = as_size(keys.length) if isinstance(keys, ListValue) else keys.shape[0]
+    nest(cx, (size,), write, node)
     cx.given_tables.add(table.key)
     return table
 

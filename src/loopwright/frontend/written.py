@@ -206,7 +206,7 @@ class DefReader:
                 base = set()
                 if isinstance(callee, ast.Attribute) and known is None and _may_be_view(callee.attr, expression):
                     base = self.roots(callee.value)
-                if _never_writes(known) and not _is_view(known) and not _is_holder(known):
+                if _never_writes(known) and not may_give_view(known) and not _is_holder(known):
                     return set()
                 return base | self.given_back(expression)  # `a.T` is a method, too
             case _:
@@ -311,7 +311,7 @@ class DefReader:
     def only_reads(self, call: ast.Call) -> bool:
         """Whether a call writes to none of its arguments, and gives back nothing that shares memory with them."""
         known = self.called(call)
-        return known is not None and _never_writes(known) and not _is_view(known)
+        return known is not None and _never_writes(known) and not may_give_view(known)
 
     def resolve(self, callee: ast.expr) -> object:
         """The object that a callee's text names; None where that is not known, or a local."""
@@ -332,9 +332,11 @@ class DefReader:
         return isinstance(callee, ast.Attribute) and _first_name(callee) in {*self.locals, ""}
 
     def by_method(self, call: ast.Call) -> set[str]:
-        """The names that a method of an array or of a generator writes."""
+        """The names that a method of an array, a list or a generator writes."""
         match call.func:
-            case ast.Attribute(value=inner, attr="fill" | "sort" | "partition" | "put" | "itemset" | "resize"):
+            case ast.Attribute(
+                value=inner, attr="fill" | "sort" | "partition" | "put" | "itemset" | "resize" | "reverse"
+            ):
                 return self.roots(inner)
             case ast.Attribute(attr="shuffle") if call.args:  # of a generator
                 return self.roots(call.args[0])
@@ -374,6 +376,7 @@ class DefReader:
         return [*zip(names, places, strict=False), *((keyword.arg, keyword.value) for keyword in call.keywords)]
 
 
+_IN_PLACE = ("fill", "sort", "reverse", "partition", "put", "itemset", "resize")
 _VIEWS = ("reshape", "ravel", "transpose", "swapaxes", "squeeze", "view", "diagonal", "astype", "pop", "get", "values",
           "items", "setdefault", "_replace")  # fmt: skip
 """Methods that give a view of their array, at times, or an array that their list, dict or named tuple holds."""
@@ -493,7 +496,7 @@ def _is_whole(value: ast.expr) -> bool:
             return True
 
 
-def _is_view(callee: object) -> bool:
+def may_give_view(callee: object) -> bool:
     """Whether this function of NumPy may return a view of its argument."""
     return callee in (
         np.asarray, np.ascontiguousarray, np.asfortranarray, np.frombuffer, np.transpose, np.swapaxes, np.moveaxis,

@@ -64,8 +64,11 @@ def _in_body(body: Body, is_repeated: bool) -> Body:
         match stmt:
             case Assign(name=name, value=Const(value=value, type=kind)) if kind == INT64:
                 known[name] = int(value)
+            case _ if known:
+                changed = names_assigned((stmt,))
+                known = {name: value for name, value in known.items() if name not in changed}
             case _:
-                known = {name: value for name, value in known.items() if name not in names_assigned((stmt,))}
+                pass
     return body if len(made) == len(body) and all(map(_is, body, made)) else tuple(made)
 
 
