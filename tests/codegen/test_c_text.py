@@ -188,6 +188,33 @@ def test_powers_of_small_whole_numbers_are_products(scalar: Scalar) -> None:
         assert (units <= most[finite]).all()
 
 
+def powers_one_by_one(a, n, end, out):
+    for i in range(len(a)):
+        if n[i] == end:
+            break
+        out[i] = a[i] ** n[i]
+
+
+@pytest.mark.parametrize("strict", [False, True])
+@pytest.mark.parametrize("device", ["cpu", "emulated"])
+def test_powers_that_change_are_products_of_a_few_factors(device: str, strict: bool) -> None:
+    """As above, up to 63; beyond, and below 0, they are those of pow()."""
+    floats = [0.0, -0.0, 1.7, -3.1, 0.3, 1e-2, 1e9, 5e-324, np.inf, -np.inf, np.nan]
+    exponents = np.array([*range(-2, 70), 2**40, -(2**62) - 1, 2**53 + 1])
+    a, n = (part.ravel() for part in np.meshgrid(np.array(floats), exponents))
+    found, wanted = np.zeros(len(a)), np.zeros(len(a))
+    with lw.options(device=device, strict=strict):
+        lw.kernel(powers_one_by_one)(a, n, 99, found)
+    with np.errstate(all="ignore"):
+        powers_one_by_one(a, n, 99, wanted)
+    finite = np.isfinite(wanted)
+    np.testing.assert_array_equal(found[~finite], wanted[~finite])
+    assert np.array_equal(np.signbit(found[finite]), np.signbit(wanted[finite]))
+    is_product = (n >= 2) & (n < 64) & (not strict)
+    units = np.abs(found[finite] - wanted[finite]) / np.spacing(np.abs(wanted[finite]))
+    assert (units <= np.where(is_product, np.maximum(1.0, n / 2), 1.0)[finite]).all()
+
+
 def test_minus_one_to_whole_numbers_as_floats(tmp_path: Path) -> None:
     n = element("a", INT64)
     results: list[Expr] = [Binary("pow", Const(-1.0, FLOAT64), Cast(n, FLOAT64))]

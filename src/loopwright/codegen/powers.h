@@ -10,3 +10,13 @@
   ({ const type lw_a = (a) + (type)0;                                                                     \
      lw_a == -(type)INFINITY ? (type)INFINITY                                                             \
                              : sizeof(type) == 4 ? (type)__builtin_sqrtf((float)lw_a) : (type)__builtin_sqrt(lw_a); })
+/* By a whole number that changes: of small ones a product, as the last bits do not count. The factors stand in memory, so
+   that no jump is left to the bits of the number. */
+LW_PURE double lw_whole_power_float64(double a, int64_t n) {
+  if ((uint64_t)n > 63) return pow(a, (double)n);
+  double factors[6][2];
+  for (int bit = 0; bit < 6; ++bit, a *= a) factors[bit][0] = 1.0, factors[bit][1] = a;
+  double result = factors[0][n & 1];
+  for (int bit = 1; bit < 6; ++bit) result *= factors[bit][n >> bit & 1];
+  return result;
+}
