@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -213,6 +214,28 @@ def test_powers_that_change_are_products_of_a_few_factors(device: str, strict: b
     is_product = (n >= 2) & (n < 64) & (not strict)
     units = np.abs(found[finite] - wanted[finite]) / np.spacing(np.abs(wanted[finite]))
     assert (units <= np.where(is_product, np.maximum(1.0, n / 2), 1.0)[finite]).all()
+
+
+def lengths_one_by_one(a, b, most, out):
+    for i in range(len(a)):
+        if a[i] == most:
+            break
+        out[i] = math.hypot(a[i], b[i])
+
+
+@pytest.mark.parametrize("strict", [False, True])
+@pytest.mark.parametrize("device", ["cpu", "emulated"])
+def test_lengths_are_roots_where_squares_are_no_extremes(device: str, strict: bool) -> None:
+    numbers = [0.0, -0.0, 3.0, -4.0, 0.1, 5e-324, 1e-160, -1e-145, 1e145, 1e160, 1.7e308, np.inf, -np.inf, np.nan]
+    a, b = (part.ravel() for part in np.meshgrid(numbers, [*numbers, *np.random.default_rng(3).normal(size=50)]))
+    found, wanted = np.zeros(len(a)), np.zeros(len(a))
+    with lw.options(device=device, strict=strict):
+        lw.kernel(lengths_one_by_one)(a, b, 99.0, found)
+    with np.errstate(all="ignore"):
+        lengths_one_by_one(a, b, 99.0, wanted)
+    finite = np.isfinite(wanted)
+    np.testing.assert_array_equal(found[~finite], wanted[~finite])
+    assert (np.abs(found[finite] - wanted[finite]) <= np.spacing(wanted[finite])).all()
 
 
 def test_minus_one_to_whole_numbers_as_floats(tmp_path: Path) -> None:

@@ -410,6 +410,8 @@ def _call(expr: Call, arguments: list[str], env: Environment) -> str:
     if expr.function in ("maximum", "minimum", "fmax", "fmin", "bits"):
         return f"lw_{expr.function}_{first.name}({joined})"
     library = LIBRARY.get(expr.function, expr.function)
+    if expr.function == "hypot" and first == FLOAT64 and not env.strict and not env.vector_functions:
+        return f"lw_hypot_float64({joined})"
     if expr.function in VECTOR_FUNCTIONS:
         text = f"{_of_lanes(library, first, env)}({joined})"
         known = env.computed(expr)
