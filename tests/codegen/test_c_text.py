@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -186,6 +187,55 @@ def test_powers_of_small_whole_numbers_are_products(scalar: Scalar) -> None:
         most = np.array([1.0 if strict else max(1.0, n / 2) for n in exponents])[:, None] + np.zeros(len(values))
         units = np.abs(found[finite] - wanted[finite]) / np.spacing(np.abs(wanted[finite]))
         assert (units <= most[finite]).all()
+
+
+def powers_one_by_one(a, n, end, out):
+    for i in range(len(a)):
+        if n[i] == end:
+            break
+        out[i] = a[i] ** n[i]
+
+
+@pytest.mark.parametrize("strict", [False, True])
+@pytest.mark.parametrize("device", ["cpu", "emulated"])
+def test_powers_that_change_are_products_of_a_few_factors(device: str, strict: bool) -> None:
+    """As above, up to 63; beyond, and below 0, they are those of pow()."""
+    floats = [0.0, -0.0, 1.7, -3.1, 0.3, 1e-2, 1e9, 5e-324, np.inf, -np.inf, np.nan]
+    exponents = np.array([*range(-2, 70), 2**40, -(2**62) - 1, 2**53 + 1])
+    a, n = (part.ravel() for part in np.meshgrid(np.array(floats), exponents))
+    found, wanted = np.zeros(len(a)), np.zeros(len(a))
+    with lw.options(device=device, strict=strict):
+        lw.kernel(powers_one_by_one)(a, n, 99, found)
+    with np.errstate(all="ignore"):
+        powers_one_by_one(a, n, 99, wanted)
+    finite = np.isfinite(wanted)
+    np.testing.assert_array_equal(found[~finite], wanted[~finite])
+    assert np.array_equal(np.signbit(found[finite]), np.signbit(wanted[finite]))
+    is_product = (n >= 2) & (n < 64) & (not strict)
+    units = np.abs(found[finite] - wanted[finite]) / np.spacing(np.abs(wanted[finite]))
+    assert (units <= np.where(is_product, np.maximum(1.0, n / 2), 1.0)[finite]).all()
+
+
+def lengths_one_by_one(a, b, most, out):
+    for i in range(len(a)):
+        if a[i] == most:
+            break
+        out[i] = math.hypot(a[i], b[i])
+
+
+@pytest.mark.parametrize("strict", [False, True])
+@pytest.mark.parametrize("device", ["cpu", "emulated"])
+def test_lengths_are_roots_where_squares_are_no_extremes(device: str, strict: bool) -> None:
+    numbers = [0.0, -0.0, 3.0, -4.0, 0.1, 5e-324, 1e-160, -1e-145, 1e145, 1e160, 1.7e308, np.inf, -np.inf, np.nan]
+    a, b = (part.ravel() for part in np.meshgrid(numbers, [*numbers, *np.random.default_rng(3).normal(size=50)]))
+    found, wanted = np.zeros(len(a)), np.zeros(len(a))
+    with lw.options(device=device, strict=strict):
+        lw.kernel(lengths_one_by_one)(a, b, 99.0, found)
+    with np.errstate(all="ignore"):
+        lengths_one_by_one(a, b, 99.0, wanted)
+    finite = np.isfinite(wanted)
+    np.testing.assert_array_equal(found[~finite], wanted[~finite])
+    assert (np.abs(found[finite] - wanted[finite]) <= np.spacing(wanted[finite])).all()
 
 
 def test_minus_one_to_whole_numbers_as_floats(tmp_path: Path) -> None:

@@ -165,6 +165,21 @@ kernel looked(p: float64[2] C, q: float64[2] C):
         q[i, 0] = float64(n)
 """
 
+STRETCHES = """
+kernel stretches(p: int64[2] C, at: float64[1] C, q: int64[1] C, least: float64):
+    var begun: int64
+    var found: int64
+    for i in 0 .. size(p, 0):
+        begun = 0
+        found = 0
+        for k in 0 .. size(p, 1):
+            if p[i, k] != p[0, k]:
+                if k > begun and at[k] - at[begun] >= least:
+                    found = found + 1
+                begun = k + 1
+        q[i] = found
+"""
+
 
 @pytest.mark.parametrize("strict", [False, True])
 def test_recurrences_go_side_by_side(strict: bool) -> None:
@@ -207,11 +222,12 @@ def test_results_may_be_the_least_of_all(strict: bool) -> None:
     check_same(partial.written, partial.kernel, {"p": "nm", "q": "nm", "r": "l"}, ((2, 1, 9), (3, 2, 9), (37, 5, 9)))
 
 
-@pytest.mark.parametrize("text", [FREE, TIED, SUMS, PATHS, FEW, SIDE, LOOKED_UP])
+@pytest.mark.parametrize("text", [FREE, TIED, SUMS, PATHS, FEW, SIDE, LOOKED_UP, STRETCHES])
 def test_what_stays(text: str) -> None:
     """Loops without a recurrence, an outer loop that needs its order, steps that wait less than it costs to load along
     them, paths of which each lane would go through all, few steps whose results are added up in order, short loops of
-    which nothing waits, and elements that each lane would look up behind a condition of its own."""
+    which nothing waits, and elements that each lane would look up behind a condition of its own, also where a result
+    waits for a long time, but no later one for it."""
     assert steps(planned(side_by_side, text)) == ""
 
 

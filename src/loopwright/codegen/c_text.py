@@ -362,6 +362,8 @@ def _power(expr: Binary, left: str, right: str, env: Environment) -> str:
     base, count = (expr.left.value if isinstance(expr.left, Const) else None), expr.right
     if base == -1 and scalar == FLOAT64 and isinstance(count, Cast) and count.operand.type.kind == "int":
         return f"(({name})lw_alternating({text_of(count.operand, env)}))"
+    if scalar == FLOAT64 and not env.strict and not env.in_lanes and (whole := _whole(count)) is not None:
+        return f"lw_whole_power_float64({left}, {text_of(whole, env)})"
     if scalar.is_float:
         text = f"{_of_lanes('pow', scalar, env)}({left}, {right})"
         known = env.computed(expr)
@@ -371,6 +373,12 @@ def _power(expr: Binary, left: str, right: str, env: Environment) -> str:
     if base == 2:
         return f"lw_shl_{scalar.name}(1, {right})"
     return f"(({name})lw_ipow((uint64_t){left}, (uint64_t){right}))"
+
+
+def _whole(exponent: Expr) -> Expr | None:
+    """The whole number of an exponent that is none but for its type, and changes."""
+    is_whole = isinstance(exponent, Cast) and exponent.operand.type.kind == "int"
+    return exponent.operand if is_whole and isinstance(exponent, Cast) else None
 
 
 def cast(text: str, source: Scalar, target: Scalar) -> str:
@@ -402,6 +410,8 @@ def _call(expr: Call, arguments: list[str], env: Environment) -> str:
     if expr.function in ("maximum", "minimum", "fmax", "fmin", "bits"):
         return f"lw_{expr.function}_{first.name}({joined})"
     library = LIBRARY.get(expr.function, expr.function)
+    if expr.function == "hypot" and first == FLOAT64 and not env.strict and not env.vector_functions:
+        return f"lw_hypot_float64({joined})"
     if expr.function in VECTOR_FUNCTIONS:
         text = f"{_of_lanes(library, first, env)}({joined})"
         known = env.computed(expr)

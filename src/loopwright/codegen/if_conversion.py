@@ -13,7 +13,7 @@ The same of two constants of which a comparison of floats chooses one: a pixel b
 next iteration waits for goes only through the comparison, a jump that is guessed right ends the wait; there it stays.
 
 The same of two stores at one place: chosen_stores.py. Of elements that a condition changes, in lanes:
-kept_elements.py. Of several scalars at once: chosen_scalars.py.
+kept_elements.py. Of several scalars at once: chosen_scalars.py. Of extremes among few candidates: few_candidates.py.
 
 And of flags, `if c: found = True`: the C compiler follows each of the two values of a flag through all that comes
 after, and of a loop that it writes out nothing is left but jumps.
@@ -28,6 +28,7 @@ from loopwright.analysis.recurrence_latency import COMPARE, SELECT, recurrence_l
 from loopwright.codegen.chosen_scalars import chosen_scalars
 from loopwright.codegen.chosen_stores import is_better_chosen
 from loopwright.codegen.decisions import CodegenInput, LoopLowering
+from loopwright.codegen.few_candidates import among_few
 from loopwright.codegen.kept_elements import keeps_elements
 from loopwright.codegen.recurrent_scalars import returning
 from loopwright.codegen.safepoints import operations_in
@@ -99,6 +100,7 @@ def select_updates(given: CodegenInput, lowering: LoopLowering) -> LoopLowering:
         if given.constant_trip(loop) is None:
             branches = (stmt for stmt in loop.body if isinstance(stmt, If) and _is_of_data(stmt, loop))
             found |= {id(stmt) for stmt in branches if chosen_scalars(stmt) is not None}
+    found |= among_few(given, lowering)
     return replace(lowering, selected=frozenset(found))
 
 

@@ -382,6 +382,8 @@ LW_USHIFT(uint64_t, uint64, 64)
 LW_PURE double lw_alternating(int64_t n) {
   return (n & 1) && n > -9007199254740992LL && n < 9007199254740992LL ? -1.0 : 1.0;
 }
+LW_PURE double lw_whole_power_float64(double a, int64_t n) { return pow(a, (double)n); }
+LW_PURE double lw_hypot_float64(double a, double b) { return hypot(a, b); }
 
 LW_PURE uint64_t lw_ipow(uint64_t base, uint64_t exponent) {
   uint64_t result = 1;

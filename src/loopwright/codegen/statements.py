@@ -13,6 +13,7 @@ from loopwright.codegen.c_text import VALUE_TYPE, compared, literal
 from loopwright.codegen.chosen_scalars import GREATEST, LEAST, chosen_scalars, simplified
 from loopwright.codegen.chosen_stores import chosen_store, store_of_levels
 from loopwright.codegen.compaction import write_compaction
+from loopwright.codegen.few_candidates import BetterExtreme, better_extreme
 from loopwright.codegen.function import Writer
 from loopwright.codegen.if_conversion import SIMPLE_STEP, branch_of, chosen_in, count_of, flag_of, level_of, update_of
 from loopwright.codegen.kept_elements import kept_element
@@ -199,6 +200,8 @@ def _selected(stmt: If, w: Writer) -> None:
         w.line(f"{target} = {compared(level[1], w)};")
     elif chosen_in(stmt, SIMPLE_STEP) is not None:
         _chosen(stmt, w)
+    elif (better := better_extreme(stmt)) is not None:
+        _keep_better(better, w)
     else:
         _scalars_chosen(stmt, w)
 
@@ -232,6 +235,30 @@ def _chosen(stmt: If, w: Writer) -> None:
             w.line(f"const int64_t lw_next{number} = {chosen}, {w.text(then)}, {w.text(otherwise)});")
         for number, name in enumerate(choices):  # once all are there: one may read what another changes
             w.line(f"{w.function.renamed.get(name) or w.use(w.names.of(name))} = lw_next{number};")
+
+
+def _keep_better(better: BetterExtreme, w: Writer) -> None:
+    asked = better.asked
+    w.chooses = True
+    with w.block():
+        chosen = _condition_of_choices(asked, w)
+        for number, (name, value) in enumerate(better.kept.items()):
+            old = w.function.renamed.get(name) or w.use(w.names.of(name))
+            sides = {asked.right: "lw_other", asked.left: "lw_one"}
+            new = sides.get(value) or w.text(value)
+            if value.type.is_float:  # that one is the extreme itself
+                holds = w.text(Compare(asked.op, *(_written(side, value, w) for side in ("lw_one", "lw_other"))))
+                w.line(f"const {VALUE_TYPE[value.type.name]} lw_next{number} = {holds} ? {new} : {old};")
+            else:
+                w.line(f"const int64_t lw_next{number} = {chosen}, {new}, {old});")
+        for number, name in enumerate(better.kept):
+            w.line(f"{w.function.renamed.get(name) or w.use(w.names.of(name))} = lw_next{number};")
+
+
+def _written(name: str, value: Expr, w: Writer) -> Var:
+    """A C constant by its name, as an expression."""
+    w.function.renamed[name] = name
+    return Var(name, value.type)
 
 
 def _scalars_chosen(stmt: If, w: Writer) -> None:
@@ -285,8 +312,7 @@ def _constant(name: str, value: Expr, w: Writer) -> Expr:
     if isinstance(value, Const):
         return value
     w.line(f"const {VALUE_TYPE[value.type.name]} {name} = {w.text(value)};")
-    w.function.renamed[name] = name
-    return Var(name, value.type)
+    return _written(name, value, w)
 
 
 def _add_compared(name: str, op: str, term: Expr, condition: Expr, holds: bool, w: Writer) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from loopwright.analysis.recurrence_latency import recurrence_latency
+from loopwright.analysis.recurrence_latency import initiation_interval, recurrence_latency
 from loopwright.analysis.strides import AccessStrides
 from loopwright.ir.nodes import (
     Allocate,
@@ -171,8 +171,10 @@ def _wait_longer(partial: PartialSchedule, loop: For) -> bool:
     once = {(walk.array, walk.node.index, walk.is_write): walk for walk in walks}
     waiting = sum(recurrence_latency(one.body, tying(partial, one)) for one in recurrences)
     looks_up = (walk.strides.get(loop.name) is None and not walk.is_write for walk in _chosen(walks, recurrences))
-    if any(looks_up) and waiting < FOR_EACH * sum(_operations(one.body) for one in recurrences):
-        return False  # no vector looks up what a condition of each lane asks for
+    if any(looks_up):  # no vector looks up what a condition of each lane asks for: iterations go one by one
+        waiting = sum(initiation_interval(one.body, tying(partial, one)) for one in recurrences)
+        if waiting < FOR_EACH * sum(_operations(one.body) for one in recurrences):
+            return False
     return waiting > WORK + sum(_apart(walk, loop.name) for walk in once.values())
 
 

@@ -1,0 +1,128 @@
+"""Better extremes among few candidates, and their places, without a jump:
+
+    least = 10 ** 9
+    for k in range(8):                   least, place = d or least, k or place, as d < least says
+        d = ...                     ->
+        if d < least:
+            least = d
+            place = k
+
+Of n numbers in no order 1 + 1/2 + ... + 1/n are better than all before them: three of nine, where each jump that is
+guessed wrong costs some fifteen cycles, and a choice for which the next candidate waits costs two to four. Of a hundred
+they are five, and a jump is guessed right nearly always: there it stays. So it does where the loops around store to an
+array that candidates are read from, such as the times at which servers are free: what follows would wait for the
+choice, where a jump goes ahead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from loopwright.codegen.decisions import CodegenInput, LoopLowering
+from loopwright.ir.nodes import Assign, Body, Compare, Const, Expr, For, If, Var, While
+from loopwright.ir.queries import arrays_loaded, arrays_stored, contains, names_in
+from loopwright.ir.types import BOOL, INT64
+from loopwright.ir.walk import statements
+
+MOST_CANDIDATES = 16
+MOST_KEPT = 4  # scalars: the extreme, and what is kept with it
+
+
+@dataclass(frozen=True)
+class BetterExtreme:
+    """asked: whether a candidate is better. kept: what scalars become then, by the values before."""
+
+    asked: Compare
+    kept: dict[str, Expr]
+
+    @property
+    def name(self) -> str:
+        """The extreme."""
+        sides = self.asked.left, self.asked.right
+        return next(name for name, value in self.kept.items() if value in sides and Var(name, value.type) in sides)
+
+
+def better_extreme(stmt: If) -> BetterExtreme | None:
+    """What a branch keeps of a better candidate; None where that is not all that it does, or it is no simple number."""
+    match stmt:
+        case If(condition=Compare(op="lt" | "le" | "gt" | "ge", left=left, right=right) as asked, otherwise=()):
+            pass
+        case _:
+            return None
+    if left.type != right.type or not (left.type.is_float or left.type == INT64):
+        return None
+    kept: dict[str, Expr] = {}
+    for one in stmt.then:
+        if not isinstance(one, Assign) or one.name in kept:
+            return None
+        value = kept.get(one.value.name, one.value) if isinstance(one.value, Var) else one.value
+        is_side = value in (left, right)
+        is_whole = value.type.is_integer and value.type != BOOL and (value.type == INT64 or value.type.bits < 64)
+        if not is_side and not (is_whole and isinstance(value, Var | Const)):
+            return None
+        kept[one.name] = value
+    sides = {name for name, value in kept.items() if value in (left, right) and Var(name, value.type) in (left, right)}
+    return BetterExtreme(asked, kept) if len(sides) == 1 and len(kept) <= MOST_KEPT else None
+
+
+def among_few(given: CodegenInput, lowering: LoopLowering) -> set[int]:
+    """Those of innermost loops without lanes, by their identity, whose candidates are few between one place at which
+    the extreme begins anew and the next. Where candidates are found by loops of their own, little is gained."""
+    found: set[int] = set()
+    for path in _paths(given.kernel.body, ()):
+        body = path[-1].loop.body
+        if any(one.loop.name in lowering.lanes for one in path) or contains(body, For, While):
+            continue
+        if arrays_loaded(body) & arrays_stored(path[0].loop.body):
+            continue
+        for stmt in statements(body, If):
+            better = better_extreme(stmt)
+            if better is not None and _are_few(better.name, path, given, lowering):
+                found.add(id(stmt))
+    return found
+
+
+@dataclass(frozen=True)
+class _LoopBehind:
+    """before: the statements before a loop in the body in which it stands."""
+
+    loop: For
+    before: Body
+
+
+def _paths(body: Body, path: tuple[_LoopBehind, ...]) -> Iterator[tuple[_LoopBehind, ...]]:
+    """Each `for` loop behind those around it."""
+    for number, stmt in enumerate(body):
+        match stmt:
+            case For():
+                longer = (*path, _LoopBehind(stmt, body[:number]))
+                yield longer
+                yield from _paths(stmt.body, longer)
+            case If():
+                yield from _paths(stmt.then, path)
+                yield from _paths(stmt.otherwise, path)
+            case While():
+                yield from _paths(stmt.body, ())
+
+
+def _are_few(name: str, path: tuple[_LoopBehind, ...], given: CodegenInput, lowering: LoopLowering) -> bool:
+    candidates = 1
+    for place in reversed(path):
+        trip = None if place.loop.name in lowering.regions else _trip(place.loop, given)
+        if trip is None or candidates * trip > MOST_CANDIDATES:
+            return False
+        candidates *= trip
+        if any(
+            isinstance(one, Assign) and one.name == name and name not in names_in(one.value) for one in place.before
+        ):
+            return True
+    return False
+
+
+def _trip(loop: For, given: CodegenInput) -> int | None:
+    match loop:
+        case For(lower=Const(value=int() as lower), upper=Const(value=int() as upper), step=Const(value=int() as step)):
+            return len(range(lower, upper, step)) if step else None
+        case _:
+            return given.constant_trip(loop)
