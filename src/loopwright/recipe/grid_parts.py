@@ -38,8 +38,9 @@ WIDE = 24
 FEW, LANES = 256, 8192
 """Below how many sums along one loop there are few, and how many partial results each of them has then: so many
 together keep a large GPU busy, and they are few beside what they add up."""
-SOME, SOME_LANES = 2048, 512
-"""The same for columns, 16 of which have a block each otherwise."""
+SOME, SOME_LANES, LANES_OF_COLUMNS = 2048, 128, 512
+"""The same for columns, 16 of which have a block each otherwise. Columns of matrices are read row by row, and may be
+long: 256 of 200,000 took 619 us in 128 lanes on an H200, and take 186 in 512; 2,000 of 2,000 take the same in both."""
 CHUNK = 256
 """Iterations of a partial result of a product one of whose sides is short. On an H200, 512 and 1024 took up to 1.9
 times as long for sums of some thousands, and were no faster for others."""
@@ -198,6 +199,7 @@ def _in_versions(partial: PartialSchedule, chain: Chain) -> str:
     in_parts = _in_chunks if partial.verdict(entry) == "sequential" else _shared_out
     names = [loop.name for loop in (*outer, entry)]
     if len(outer) == 1:
+        lanes = LANES_OF_COLUMNS if _in_columns(partial, outer[0].name, entry) else SOME_LANES
         rows, length = _worth_chunks(partial, outer[0], entry) if in_parts is _in_chunks else (FEW, LONG)
         with suppress(NotTaken):
             if in_parts is _shared_out and not goes_along(partial, outer[0], entry):
@@ -205,7 +207,7 @@ def _in_versions(partial: PartialSchedule, chain: Chain) -> str:
                 names, outer = some, [loop for loop in partial.around(some[-1]) if loop.name in some[:-1]]
         few = _version(partial, names, outer, rows)
         if in_parts is _shared_out and names[-1] != entry.name:
-            in_parts(partial, names[:-1], names[-1], SOME_LANES)
+            in_parts(partial, names[:-1], names[-1], lanes)
         if in_parts is _in_chunks:
             with suppress(NotTaken):  # where calls do not tell how long rows are, they may be long
                 _version(partial, few, [partial.around(few[-1])[-1]], length)
@@ -333,6 +335,13 @@ def _sums(partial: PartialSchedule, chain: Chain) -> tuple[list[For], For]:
     if len(outer) > 2 and not _is_product(partial, outer[-2].name, outer[-1].name, entry):
         raise NotTaken
     return outer, entry
+
+
+def _in_columns(partial: PartialSchedule, column: str, entry: For) -> bool:
+    """Whether what lies side by side along the columns lies rows apart along what is added up."""
+    inside = {id(stmt) for stmt in statements(entry.body)}
+    walks = [walk.strides for walk in partial.walks() if id(walk.stmt) in inside]
+    return any(one.get(column) in (1, -1) and one.get(entry.name) not in (0, 1, -1) for one in walks)
 
 
 def _is_product(partial: PartialSchedule, row: str, column: str, entry: For) -> bool:

@@ -234,10 +234,8 @@ def _takes_long(partial: PartialSchedule, stmt: Stmt) -> bool:
 
 
 def _is_long(partial: PartialSchedule, loop: For) -> bool:
-    if most_trips_of(loop) is not None:
-        return False
     most = partial.most_trips(loop)
-    return most is None or most >= partial.facts.gpu.warp
+    return trip_of(loop) is None and (most is None or most >= partial.facts.gpu.warp)
 
 
 def _is_short(partial: PartialSchedule, loop: For) -> bool:
