@@ -311,12 +311,15 @@ def _operands_staged(
     along = [walk for walk in partial.walks() if walk.strides.get(roles.depth) in (1, -1)]
     along_depth = {(walk.array, walk.node.index) for walk in along}
     there = _operands(partial, first)
+    narrow = {walk.array: walk.node.type.size_bytes for walk in partial.walks() if isinstance(walk.node, Load)}
     stay = [one for one in there if not any(roles.depth in names_in(axis) for axis in one[1])]
     for array, _ in stay:  # the same tile for the whole depth, as of means
         _staged(partial, array, depth_block, (tile.x, tile.y), 1, bytes_, replace(tile, double=False))
     for array, index in (one for one in there if one not in stay):
         # What arrives by itself lies in shared memory as it comes: rows along the depth become columns one by one.
-        wide = 1 if not is_wide or (tile.double and (array, index) in along_depth) else gpu.widest // bytes_
+        is_narrow = narrow.get(array, bytes_) < bytes_  # converted where it is read
+        is_single = not is_wide or is_narrow or (tile.double and (array, index) in along_depth)
+        wide = 1 if is_single else gpu.widest // bytes_
         _staged(partial, array, first, (tile.x, tile.y), wide, bytes_, tile)
     if _local_bytes(partial) - before > gpu.shared_bytes:
         raise NotTaken

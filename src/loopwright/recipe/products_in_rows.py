@@ -1,18 +1,32 @@
 """Products in rows, for the default recipe of a GPU: a loop over rows that, among other things, multiplies each of them
 with the same matrix (`for j: for c: t += q[i, c] * k[j, c]`), as attention does. Where what such a row keeps is in
 memory anyway, the product of all rows is a nest of its own, which tiles make fast: each element of the matrix is then
-used for many rows at once."""
+used for many rows at once. So it is where such a row keeps nothing but scalars beside what is in arrays anyway, as the
+sums of a mixture do: a thread, or a block, for each row would read the whole matrix."""
 
 from __future__ import annotations
 
 from loopwright.analysis.strides import AccessStrides
-from loopwright.ir.nodes import Binary, Body, For, If, Load, Store
+from loopwright.ir.nodes import Allocate, Binary, Body, Cast, Expr, For, If, Load, Store, While
 from loopwright.ir.queries import contains, names_assigned, names_read
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import loops, own_expressions, statements, subexpressions
-from loopwright.recipe.partial_schedule import PartialSchedule
+from loopwright.recipe.grid_conditions import is_free_now
+from loopwright.recipe.partial_schedule import NotTaken, PartialSchedule
 from loopwright.steps.expand import Expand
 from loopwright.steps.fission import Fission
+
+
+def products_of_all_rows(partial: PartialSchedule) -> None:
+    """Take products out of loops over rows that need no order, and that keep nothing but scalars from one part to the
+    next."""
+    before = partial.kernel
+    for name, loop in list(loops(partial.kernel).items()):
+        if isinstance(loop, For) and len(partial.around(name)) == 1 and is_free_now(partial, loop):
+            if not contains(loop.body, Allocate, While, If):
+                products_apart(partial, name)
+    if partial.kernel is not before:
+        partial.begin_again()
 
 
 def products_apart(partial: PartialSchedule, rows: str) -> None:
@@ -49,11 +63,17 @@ def _is_product(partial: PartialSchedule, row: For, column: For) -> bool:
     nodes = {id(walk.node): walk for walk in walks if isinstance(walk.node, Load)}
     for expr in (expr for stmt in statements(depth.body) for expr in own_expressions(stmt)):
         for part in subexpressions(expr, Binary):
-            if part.op == "mul" and isinstance(part.left, Load) and isinstance(part.right, Load):
-                pair = [nodes.get(id(one)) for one in (part.left, part.right)]
+            sides = [_converted(part.left), _converted(part.right)]
+            if part.op == "mul" and all(isinstance(side, Load) for side in sides):
+                pair = [nodes.get(id(side)) for side in sides]
                 if _is_pair(pair, row.name, column.name, depth.name):
                     return True
     return False
+
+
+def _converted(expr: Expr) -> Expr:
+    """What a number was before it was converted."""
+    return expr.operand if isinstance(expr, Cast) else expr
 
 
 def _is_pair(pair: list[AccessStrides | None], row: str, column: str, depth: str) -> bool:
