@@ -75,6 +75,7 @@ from loopwright.recipe.loops_in_turns import in_turns
 from loopwright.recipe.loops_outward import loops_outward
 from loopwright.recipe.maximal_distribution import products_in_totals
 from loopwright.recipe.order_of_keys import in_order_of_keys, in_order_that_is_asked_for
+from loopwright.recipe.ordered_apart import ordered_apart
 from loopwright.recipe.partial_schedule import Chain, NotTaken, PartialSchedule, ReasonedStep
 from loopwright.recipe.privatisation import with_arrays_of_their_own
 from loopwright.recipe.products_in_rows import products_of_all_rows
@@ -200,6 +201,7 @@ def _restructured(partial: PartialSchedule) -> Iterator[list[Bound]]:
     rows_apart(partial)
     terms_apart(partial)
     scans_apart(partial)
+    ordered_apart(partial)
     products_of_all_rows(partial)
     products_in_totals(partial)
     sunk(partial)
