@@ -29,8 +29,9 @@ def products_of_all_rows(partial: PartialSchedule) -> None:
         partial.begin_again()
 
 
-def products_apart(partial: PartialSchedule, rows: str) -> None:
-    """Take the products of a loop over rows out of it, each into a nest of its own."""
+def products_apart(partial: PartialSchedule, rows: str, around: int = 0) -> None:
+    """Take the products of a loop over rows out of it, each into a nest of its own. around: how many loops, with
+    nothing between them, stand around it in such a nest, too."""
     done: set[str] = set()
     names = [rows]
     while names:
@@ -44,7 +45,7 @@ def products_apart(partial: PartialSchedule, rows: str) -> None:
         done.add(found.name)
         before = set(loops(partial.kernel))
         with partial.together():
-            _apart(partial, name, found.name)
+            _apart(partial, name, found.name, around)
         names += [name, *(one for one in loops(partial.kernel) if one not in before and _stands_with(partial, one))]
 
 
@@ -81,25 +82,29 @@ def _is_pair(pair: list[AccessStrides | None], row: str, column: str, depth: str
     return {row, depth} in moves and {column, depth} in moves
 
 
-def _apart(partial: PartialSchedule, row: str, column: str) -> None:
+def _apart(partial: PartialSchedule, row: str, column: str, around: int) -> None:
     """Raises NotTaken."""
     why = f"the products of '{user_name(column)}' with all '{user_name(row)}' are one, in a nest of its own"
     loop = loops(partial.kernel)[column]
     assert isinstance(loop, For)
     if (end := _end(loop.body)) < len(loop.body):
         partial.take(Fission(column, end + 1, kept=True), why, anew=True)
-    nest_apart(partial, row, column, why)
+    nest_apart(partial, row, column, why, around)
 
 
-def nest_apart(partial: PartialSchedule, row: str, column: str, why: str) -> None:
-    """Take one of the loops in the body of another one out of it, into a nest of its own. Raises NotTaken."""
+def nest_apart(partial: PartialSchedule, row: str, column: str, why: str, around: int = 0) -> None:
+    """Take one of the loops in the body of another one out of it, into a nest of its own, with so many loops around
+    it. Raises NotTaken."""
+    run = tuple(one.name for one in partial.around(row)[-1 - around :])
     for name in _crossing(partial, row, column):
-        partial.take(Expand(name, (row,)), why, anew=True)
+        partial.take(Expand(name, run), why, anew=True)
     for after in (True, False):
         body = _body(partial, row)
         place = 1 + next(at for at, stmt in enumerate(body) if isinstance(stmt, For) and stmt.name == column) + after
         if 1 < place <= len(body):
             partial.take(Fission(row, place), why, anew=True)
+            for outer in reversed(run[:-1]):
+                partial.take(Fission(outer, 2), why, anew=True)
 
 
 def _crossing(partial: PartialSchedule, row: str, column: str) -> list[str]:
