@@ -54,7 +54,7 @@ def contracted(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[
     most = 2 if len(roles.depths) > 1 else 1
     if len(between) > most - 1 or not parallel.issuperset(between):
         raise NotTaken
-    batch = list(takewhile(parallel.__contains__, reversed(places[:first])))[: most - len(between)][::-1]
+    batch = list(takewhile(parallel.__contains__, reversed(places[:first])))[: 2 - len(between)][::-1]
     band = isolate(partial, chain[-1].name, places[first - len(batch)], why_along(partial, chain[-1]))
     if len(band) != len(places) - first + len(batch):
         raise NotTaken
