@@ -21,10 +21,11 @@ def extremes_in_scalars(partial: PartialSchedule) -> None:
     """Keep such elements in scalars around the outermost loops that are reductions then."""
     for name in list(loops(partial.kernel)):
         loop = loops(partial.kernel).get(name)
-        if isinstance(loop, For) and partial.verdict(loop) in ("sequential", "undecided"):
-            if arrays := next(_extremes(loop), None):
-                with partial.together():
-                    _in_scalars(partial, loop, arrays)
+        if not isinstance(loop, For) or partial.verdict(loop) not in ("sequential", "undecided"):
+            continue
+        if arrays := next(_extremes(loop), None):
+            with partial.together():
+                _in_scalars(partial, loop, arrays)
 
 
 def _in_scalars(partial: PartialSchedule, loop: For, arrays: list[str]) -> None:

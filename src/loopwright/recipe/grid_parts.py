@@ -102,14 +102,14 @@ def few_columns(partial: PartialSchedule) -> None:
 
 
 def few_sums_of_loops(partial: PartialSchedule) -> None:
-    """Give rows whose terms take loops of their own (`few_rows`) a version for calls in which there are few rows of many
-    terms: the blocks that have a row each would be as few."""
+    """Give rows whose terms take loops of their own, which need their order, a version for calls in which there are few
+    rows of many terms: the blocks that have a row each (`few_rows`) would be as few."""
     for name, row in list(loops(partial.kernel).items()):
         if not isinstance(row, For) or len(partial.around(name)) > 1 or not _is_free(partial, row):
             continue
         entry = terms_of_loops(partial, row)
-        if entry is None or len(entry.body) == 1:  # rows of a plane, whose elements lie side by side
-            continue
+        if entry is None or all(partial.verdict(loop) != "sequential" for loop in statements(entry.body, For)):
+            continue  # what needs no order inside may be shared, too
         with partial.together():
             few = _version(partial, [name, entry.name], [row], FEW_ROWS)
             with suppress(NotTaken):  # where calls do not tell how many terms there are, there may be many
@@ -389,7 +389,9 @@ def _shared_out(
         partial.take(expand, f"{why}, for each '{user_name(outer[-1])}'", anew=True)
     if has_scalars:  # which are for what puts the lanes together
         body = partial.around(outer[-1])[-1].body
-        for place in range(next(at for at, one in enumerate(body, 1) if isinstance(one, For) and one.name == lane), 1, -1):
+        for place in range(
+            next(at for at, one in enumerate(body, 1) if isinstance(one, For) and one.name == lane), 1, -1
+        ):
             partial.take(Swap(outer[-1], place), why, anew=True)
     band = isolate(partial, lane, outer[0], why)
     if chunks:

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from loopwright.ir.nodes import Allocate, For, Stmt, While
-from loopwright.ir.queries import contains
+from loopwright.ir.nodes import For, Stmt, While
+from loopwright.ir.queries import arrays_made, arrays_stored
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import loops, statements
 from loopwright.recipe.grid_conditions import is_free_now
@@ -25,15 +25,17 @@ def ordered_apart(partial: PartialSchedule) -> None:
     for name, loop in list(loops(partial.kernel).items()):
         if isinstance(loop, For) and len(partial.around(name)) == 1 and is_free_now(partial, loop):
             places = _places(partial, loop)
-            if places and not contains(loop.body, Allocate):
+            own = arrays_made(partial.kernel.body) & arrays_stored(loop.body)  # which may be one thread's
+            if places and not own:
                 with partial.together():
                     _apart(partial, loop, places)
 
 
 def _places(partial: PartialSchedule, row: For) -> list[int]:
-    """Before which statements of a row loops of the one kind end and those of the other begin."""
+    """The statements of a row, counted from 1, before which loops of the one kind have ended and those of the other are
+    to come: what stands in between is probably for these."""
     kinds = [(at, _can_be_shared(partial, stmt)) for at, stmt in enumerate(row.body) if _is_long(stmt)]
-    return [after + 1 for (_, first), (after, second) in pairwise(kinds) if first != second]
+    return [before + 2 for (before, first), (_, second) in pairwise(kinds) if first != second]
 
 
 def _is_long(stmt: Stmt) -> bool:

@@ -12,7 +12,7 @@ from loopwright.ir.queries import contains, names_assigned, names_read
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import loops, own_expressions, statements, subexpressions
 from loopwright.recipe.grid_conditions import is_free_now
-from loopwright.recipe.partial_schedule import NotTaken, PartialSchedule
+from loopwright.recipe.partial_schedule import PartialSchedule
 from loopwright.steps.expand import Expand
 from loopwright.steps.fission import Fission
 
@@ -23,10 +23,18 @@ def products_of_all_rows(partial: PartialSchedule) -> None:
     before = partial.kernel
     for name, loop in list(loops(partial.kernel).items()):
         if isinstance(loop, For) and len(partial.around(name)) == 1 and is_free_now(partial, loop):
-            if not contains(loop.body, Allocate, While, If):
+            columns = [stmt for stmt in loop.body if isinstance(stmt, For) and contains((stmt,), For)]
+            if not contains(loop.body, Allocate, While, If) and all(map(_has_elements, columns)):
                 products_apart(partial, name)
     if partial.kernel is not before:
         partial.begin_again()
+
+
+def _has_elements(column: For) -> bool:
+    """Whether each iteration ends in an element, and is not only added to what others have found."""
+    return any(isinstance(stmt, Store) for stmt in column.body) or any(
+        isinstance(stmt, Store) for inner in column.body if isinstance(inner, For) for stmt in inner.body
+    )
 
 
 def products_apart(partial: PartialSchedule, rows: str, around: int = 0) -> None:
