@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from loopwright.ir.nodes import Assign, For, If, Load, Store
-from loopwright.ir.queries import names_in
+from loopwright.ir.nodes import For, If, Load, Store
+from loopwright.ir.queries import names_assigned, names_in
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import loops, statements, subexpressions
 from loopwright.recipe.partial_schedule import NotTaken, PartialSchedule
@@ -42,7 +42,7 @@ def _in_scalars(partial: PartialSchedule, loop: For, arrays: list[str]) -> None:
 def _extremes(loop: For) -> Iterator[list[str]]:
     """The arrays of each extreme in a loop whose elements its iterations have in common."""
     inside = {stmt.name for stmt in statements((loop,), For)}
-    inside |= {stmt.name for stmt in statements(loop.body, Assign)}
+    inside |= names_assigned(loop.body)
     for stmt in statements(loop.body, If):
         if stmt.otherwise or len(stmt.then) < 2:
             continue
