@@ -23,8 +23,10 @@ def products_of_all_rows(partial: PartialSchedule) -> None:
     before = partial.kernel
     for name, loop in list(loops(partial.kernel).items()):
         if isinstance(loop, For) and len(partial.around(name)) == 1 and is_free_now(partial, loop):
-            columns = [stmt for stmt in loop.body if isinstance(stmt, For) and contains(stmt.body, For)]
-            if not contains(loop.body, Allocate, While, If) and all(map(_has_elements, columns)):
+            columns = [stmt for stmt in loop.body if isinstance(stmt, For)]
+            if len(columns) < 2 or contains(loop.body, Allocate, While, If):
+                continue  # a product alone is found as it stands
+            if all(_has_elements(column) for column in columns if contains(column.body, For)):
                 products_apart(partial, name)
     if partial.kernel is not before:
         partial.begin_again()
