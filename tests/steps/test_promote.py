@@ -437,3 +437,34 @@ kernel both(c: float64[1] C, d: float64[1] C, n: int64, m: int64):
 def test_where_other_elements_may_be_used(old: str, new: str) -> None:
     rejection = Promote("c", "i", True).illegal(*known(LIMITED.replace(old, new)), strict=True)
     assert rejection is not None and "may run without using any element" in rejection.reason, rejection
+
+
+LARGEST = """
+kernel largest(a: float64[2] C, b: float64[1] C, x: int64[1] C):
+    for i in 0 .. size(a, 0):
+        for k in 0 .. size(a, 1):
+            for j in 0 .. size(b, 0) - 1:
+                if a[i, k] > b[i]:
+                    b[i] = a[i, k]
+                    x[i] = k
+"""
+
+
+def test_what_the_loop_may_never_come_to_is_put_back_where_it_was_set(tmp_path: Path) -> None:
+    calls = []
+    for rows, columns, length in ((3, 5, 3), (3, 0, 3), (0, 2, 1), (1, 4, 1), (2, 3, 2)):
+        a = np.random.default_rng(columns).integers(-2, 3, (rows, columns)).astype(float)
+        for start in (-9.0, 0.0, 9.0):
+            calls.append([a, np.full(length, start), np.full(length, -1)])
+    changed = check_same(LARGEST, "promote b k seldom; promote x k seldom", calls, tmp_path)
+    text = print_kernel(changed)
+    assert "if x.set:" in text and "x[i] = x.r" in text
+    assert "x.r = x[i]" not in text  # nothing reads it
+    assert known(text)[1].loops["k"].verdict == "reduction"
+
+
+@pytest.mark.parametrize("step", ["promote b j seldom", "promote a k seldom", "promote x k whole seldom"])
+def test_only_one_element_that_is_set_has_a_flag(step: str) -> None:
+    text = LARGEST.replace("x[i] = k", "x[j] = k").replace("b[i] = a[i, k]", "b[j] = a[i, k]")
+    (one,) = parse_schedule(step)
+    assert one.illegal(*known(text), strict=False) is not None

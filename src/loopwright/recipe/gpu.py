@@ -37,6 +37,7 @@ from loopwright.recipe.code_hoisting import hoisted
 from loopwright.recipe.code_sinking import CHEAP, expanded, is_narrow, price_of, sunk, unless_narrow
 from loopwright.recipe.constant_sizes import with_constant_sizes
 from loopwright.recipe.distribution import isolate
+from loopwright.recipe.extremes_in_scalars import extremes_in_scalars
 from loopwright.recipe.grid_balanced import row_by_row
 from loopwright.recipe.grid_blocks import in_blocks, in_boxes
 from loopwright.recipe.grid_conditions import CONDITIONAL, is_free_now, is_in_a_thread, with_conditions
@@ -54,7 +55,7 @@ from loopwright.recipe.grid_keys import (
 )
 from loopwright.recipe.grid_narrow import in_blocks_or_narrow_ones
 from loopwright.recipe.grid_panels import in_panels
-from loopwright.recipe.grid_parts import LEAST, few_columns, few_sums
+from loopwright.recipe.grid_parts import LEAST, few_columns, few_sums, few_sums_of_loops
 from loopwright.recipe.grid_products import contracted, perfect_run, why_along
 from loopwright.recipe.grid_row_nests import SMALL, is_shorter, planes, rows, rows_anyhow
 from loopwright.recipe.grid_row_tiles import tiles_of_rows
@@ -74,8 +75,10 @@ from loopwright.recipe.loops_in_turns import in_turns
 from loopwright.recipe.loops_outward import loops_outward
 from loopwright.recipe.maximal_distribution import products_in_totals
 from loopwright.recipe.order_of_keys import in_order_of_keys, in_order_that_is_asked_for
+from loopwright.recipe.ordered_apart import ordered_apart
 from loopwright.recipe.partial_schedule import Chain, NotTaken, PartialSchedule, ReasonedStep
 from loopwright.recipe.privatisation import with_arrays_of_their_own
+from loopwright.recipe.products_in_rows import products_of_all_rows
 from loopwright.recipe.recipe import Recipe
 from loopwright.recipe.rows_apart import rows_apart
 from loopwright.recipe.run_time_inspection import inspected
@@ -142,6 +145,7 @@ def _recipe(
             sums_apart(partial)
             whole = partial.kernel
             few_sums(partial)
+            few_sums_of_loops(partial)
             few_columns(partial)  # whose sums have their partial results already
             has_parts = partial.kernel is not whole
     done |= partial.rare
@@ -191,11 +195,14 @@ def _restructured(partial: PartialSchedule) -> Iterator[list[Bound]]:
     with_arrays_of_their_own(partial)
     yield from _in_new_order(partial)
     in_order_of_keys(partial)
+    extremes_in_scalars(partial)
     carried(partial)
     scattered(partial)
     rows_apart(partial)
     terms_apart(partial)
     scans_apart(partial)
+    ordered_apart(partial)
+    products_of_all_rows(partial)
     products_in_totals(partial)
     sunk(partial)
 

@@ -21,7 +21,7 @@ from loopwright.recipe.grid_keys import is_over_several
 from loopwright.recipe.grid_rows import SharedRow, is_told, length_of, loops_along, nest_of, rows_and_columns, size_text
 from loopwright.recipe.grid_running import goes_along
 from loopwright.recipe.grid_scans import level_of
-from loopwright.recipe.grid_sums import turned
+from loopwright.recipe.grid_sums import terms_of_loops, turned
 from loopwright.recipe.grid_tiles import OF_MANY, SHORT
 from loopwright.recipe.partial_schedule import Chain, NotTaken, PartialSchedule, whole
 from loopwright.recipe.register_blocking import Roles
@@ -32,6 +32,7 @@ from loopwright.steps.reduce import Reduce
 from loopwright.steps.reorder import Reorder
 from loopwright.steps.scan import Scan, is_plain
 from loopwright.steps.specialize import LARGE, TIMES, Specialize
+from loopwright.steps.swap import Swap
 
 WIDE = 24
 """From which length on both sides of a convolution's result, and what is added up, fill tiles."""
@@ -41,6 +42,9 @@ together keep a large GPU busy, and they are few beside what they add up."""
 SOME, SOME_LANES, LANES_OF_COLUMNS = 2048, 128, 512
 """The same for columns, 16 of which have a block each otherwise. Columns of matrices are read row by row, and may be
 long: 256 of 200,000 took 619 us in 128 lanes on an H200, and take 186 in 512; 2,000 of 2,000 take the same in both."""
+FEW_ROWS, LANES_OF_LOOPS = 64, 4096
+"""Below how many rows, whose terms take loops of their own, there are few, and how many partial results each has then:
+a thread has several terms only where there are more than that."""
 CHUNK = 256
 """Iterations of a partial result of a product one of whose sides is short. On an H200, 512 and 1024 took up to 1.9
 times as long for sums of some thousands, and were no faster for others."""
@@ -96,6 +100,22 @@ def few_columns(partial: PartialSchedule) -> None:
             if loop in loops(partial.kernel).values():
                 with partial.together():
                     _planes_apart(partial, loop)
+
+
+def few_sums_of_loops(partial: PartialSchedule) -> None:
+    """Give rows whose terms take loops of their own, which need their order, a version for calls in which there are few
+    rows of many terms: the blocks that have a row each (`few_rows`) would be as few."""
+    for name, row in list(loops(partial.kernel).items()):
+        if not isinstance(row, For) or len(partial.around(name)) > 1 or not _is_free(partial, row):
+            continue
+        entry = terms_of_loops(partial, row)
+        if entry is None or all(partial.verdict(loop) != "sequential" for loop in statements(entry.body, For)):
+            continue  # what needs no order inside may be shared, too
+        with partial.together():
+            few = _version(partial, [name, entry.name], [row], FEW_ROWS)
+            with suppress(NotTaken):  # where calls do not tell how many terms there are, there may be many
+                few = _version(partial, few, [entry], FEW_ROWS)
+            _shared_out(partial, few[:-1], few[-1], LANES_OF_LOOPS, has_scalars=True)
 
 
 def _along(partial: PartialSchedule, each: For) -> list[For]:
@@ -357,9 +377,11 @@ def _is_free(partial: PartialSchedule, loop: For) -> bool:
     return found is not None and is_free(loop, found)
 
 
-def _shared_out(partial: PartialSchedule, outer: list[str], entry: str, lanes: int, chunks: bool = False) -> None:
-    """Partial results of each sum, and sums of these, in nests of their own. lanes, chunks: see `reduce`. Raises
-    NotTaken."""
+def _shared_out(
+    partial: PartialSchedule, outer: list[str], entry: str, lanes: int, chunks: bool = False, has_scalars: bool = False
+) -> None:
+    """Partial results of each sum, and sums of these, in nests of their own. lanes, chunks: see `reduce`; has_scalars:
+    whether scalars of a row stay such. Raises NotTaken."""
     parts = (
         f"a partial result for every {lanes} iterations keeps" if chunks else f"{lanes} partial results of each keep"
     )
@@ -374,6 +396,12 @@ def _shared_out(partial: PartialSchedule, outer: list[str], entry: str, lanes: i
     for array in [name for name in _local(partial) if name not in made]:
         expand = Expand(array, tuple(outer), innermost=chunks)
         partial.take(expand, f"{why}, for each '{user_name(outer[-1])}'", anew=True)
+    if has_scalars:  # which are for what puts the lanes together
+        body = partial.around(outer[-1])[-1].body
+        for place in range(
+            next(at for at, one in enumerate(body, 1) if isinstance(one, For) and one.name == lane), 1, -1
+        ):
+            partial.take(Swap(outer[-1], place), why, anew=True)
     band = isolate(partial, lane, outer[0], why)
     if chunks:
         partial.take(Reorder((band[-1], *band[:-1])), "every part is a product of its own")

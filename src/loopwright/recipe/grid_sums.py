@@ -104,14 +104,22 @@ def few_rows(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bo
     if len(free) != 1 or len(chain) < 3 or chain[-3] is not free[0] or trip_of(free[0]) is not None:
         return []
     row, entry = chain[-3], chain[-2]
-    direct = [stmt for stmt in row.body if contains((stmt,), For, While)]
-    found = partial.proven(entry)
-    if direct != [entry] or found is None or found.verdict != "reduction" or trip_of(entry) is not None:
-        return []
-    if any(one.kind == "scatter" for one in found.reductions) or contains(entry.body, While, Allocate):
+    if terms_of_loops(partial, row) is not entry:
         return []
     sum_in_scalars(partial, entry)
     return rows_alike(partial, SharedRow((row.name,), (entry.name,)), row)
+
+
+def terms_of_loops(partial: PartialSchedule, row: For) -> For | None:
+    """The loop that adds up such a row; None for others."""
+    direct = [stmt for stmt in row.body if contains((stmt,), For, While)]
+    if len(direct) != 1 or not isinstance(entry := direct[0], For) or trip_of(entry) is not None:
+        return None
+    found = partial.proven(entry)
+    if found is None or found.verdict != "reduction" or any(one.kind == "scatter" for one in found.reductions):
+        return None
+    is_sum = contains(entry.body, For) and not contains(entry.body, While, Allocate)
+    return entry if is_sum else None
 
 
 def turned(partial: PartialSchedule, chain: Chain) -> Chain:

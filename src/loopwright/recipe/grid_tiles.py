@@ -32,7 +32,7 @@ from loopwright.steps.reorder import Reorder
 from loopwright.steps.skew import Skew
 from loopwright.steps.specialize import Specialize
 from loopwright.steps.split import Split
-from loopwright.steps.stage import Stage
+from loopwright.steps.stage import ACCESSES, Stage
 from loopwright.steps.tile import Tile
 from loopwright.steps.vectorize import Vectorize
 
@@ -311,12 +311,14 @@ def _operands_staged(
     along = [walk for walk in partial.walks() if walk.strides.get(roles.depth) in (1, -1)]
     along_depth = {(walk.array, walk.node.index) for walk in along}
     there = _operands(partial, first)
+    sizes = {walk.array: walk.node.type.size_bytes for walk in partial.walks() if isinstance(walk.node, Load)}
     stay = [one for one in there if not any(roles.depth in names_in(axis) for axis in one[1])]
     for array, _ in stay:  # the same tile for the whole depth, as of means
         _staged(partial, array, depth_block, (tile.x, tile.y), 1, bytes_, replace(tile, double=False))
     for array, index in (one for one in there if one not in stay):
         # What arrives by itself lies in shared memory as it comes: rows along the depth become columns one by one.
         wide = 1 if not is_wide or (tile.double and (array, index) in along_depth) else gpu.widest // bytes_
+        wide = wide if wide * sizes.get(array, bytes_) in ACCESSES else 1  # what is converted may be too narrow
         _staged(partial, array, first, (tile.x, tile.y), wide, bytes_, tile)
     if _local_bytes(partial) - before > gpu.shared_bytes:
         raise NotTaken

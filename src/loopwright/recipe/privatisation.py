@@ -13,6 +13,7 @@ from loopwright.ir.nodes import Allocate, Const, Dim, Expr, For, Kernel, Load, S
 from loopwright.ir.queries import arrays_loaded, arrays_made, arrays_stored, contains
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import expressions, loops, statements, subexpressions
+from loopwright.recipe.grid_rows import number_of
 from loopwright.recipe.partial_schedule import Chain, NotTaken, PartialSchedule, made
 from loopwright.recipe.products_in_rows import products_apart
 from loopwright.recipe.shape import MOST_ELEMENTS
@@ -101,12 +102,24 @@ def each_its_own(partial: PartialSchedule) -> None:
             arrays = _too_large(partial, name)
             if not arrays:
                 continue
+            run = _run(partial, loop)
             with partial.together():
-                found = list(_in_rounds(partial, loop, arrays))
+                found = list(_in_rounds(partial, run, arrays))
                 partial.begin_again()
                 for own in found:
-                    products_apart(partial, own)
+                    products_apart(partial, own, len(run) - 1)
                 partial.begin_again()
+
+
+def _run(partial: PartialSchedule, loop: For) -> list[For]:
+    """A loop and those around it, with nothing between them, all of whose iterations together may have copies; the loop
+    alone where calls do not tell how many these are."""
+    run = [loop]
+    for outer in reversed(partial.around(loop.name)[:-1]):
+        if len(outer.body) > 1 or not _is_independent(partial, outer):
+            break
+        run.insert(0, outer)
+    return run if number_of(partial, run) is not None else [loop]
 
 
 def _is_independent(partial: PartialSchedule, loop: For) -> bool:
@@ -142,37 +155,40 @@ def _too_large(partial: PartialSchedule, name: str) -> list[Allocate]:
     return arrays if any(constant_size(stmt, most) is None for stmt in arrays) else []
 
 
-def _in_rounds(partial: PartialSchedule, loop: For, arrays: list[Allocate]) -> Iterator[str]:
-    """The loop all of whose iterations have copies at once, if there is one. Raises NotTaken."""
+def _in_rounds(partial: PartialSchedule, run: list[For], arrays: list[Allocate]) -> Iterator[str]:
+    """The innermost of the loops all of whose iterations have copies at once, if there are such. Raises NotTaken."""
+    loop = run[-1]
     words = " and ".join(f"'{user_name(one.array)}'" for one in arrays)
     why = f"each '{user_name(loop.name)}' makes {words}, which no thread has room for: each gets a place in memory"
     largest = max((_sizes(partial.kernel, one) for one in arrays), key=len)
     names = [one.array for one in arrays]
     if largest:
-        yield from _where_few(partial, loop, names, TIMES.join((loop.name, *largest)), why)
+        number = loop.name if len(run) == 1 else number_of(partial, run) or ""
+        yield from _where_few(partial, run, names, TIMES.join((number, *largest)), why)
     (turn,) = made(partial, Split(loop.name, AT_ONCE), why, anew=True)
-    partial.turns.add(turn)
-    _in_places(partial, loop.name, names, why)
+    partial.turns |= {turn, *(one.name for one in run[:-1])}
+    _in_places(partial, [loop.name], names, why)
 
 
-def _where_few(partial: PartialSchedule, loop: For, arrays: list[str], size: str, why: str) -> Iterator[str]:
+def _where_few(partial: PartialSchedule, run: list[For], arrays: list[str], size: str, why: str) -> Iterator[str]:
     """A version for calls in which all copies take little memory. Raises NotTaken."""
     before = set(loops(partial.kernel))
     there = arrays_made(partial.kernel.body)
-    partial.take(Specialize((size,), LARGE, MOST_ELEMENTS, loop.name), why, anew=True)
-    few = next(name for name in loops(partial.kernel) if name not in before)
+    partial.take(Specialize((size,), LARGE, MOST_ELEMENTS, run[0].name), why, anew=True)
+    copies = [name for name in loops(partial.kernel) if name not in before][: len(run)]
+    few = copies[-1]
     body = loops(partial.kernel)[few].body
     own = [stmt.array for stmt in body if isinstance(stmt, Allocate) and stmt.array not in there]
     if len(own) != len(arrays):
         raise NotTaken
-    _in_places(partial, few, own, why)
+    _in_places(partial, copies, own, why)
     yield few
 
 
-def _in_places(partial: PartialSchedule, loop: str, arrays: list[str], why: str) -> None:
+def _in_places(partial: PartialSchedule, run: list[str], arrays: list[str], why: str) -> None:
     """Copies: side by side, element by element, where each is one thread's; else rows, which threads share."""
     for array in arrays:
-        step = Expand(array, (loop,), innermost=_is_alone(partial, loop, array))
+        step = Expand(array, tuple(run), innermost=_is_alone(partial, run[-1], array))
         partial.take(step, why, anew=True)
 
 

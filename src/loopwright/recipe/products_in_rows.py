@@ -1,22 +1,47 @@
 """Products in rows, for the default recipe of a GPU: a loop over rows that, among other things, multiplies each of them
 with the same matrix (`for j: for c: t += q[i, c] * k[j, c]`), as attention does. Where what such a row keeps is in
 memory anyway, the product of all rows is a nest of its own, which tiles make fast: each element of the matrix is then
-used for many rows at once."""
+used for many rows at once. So it is where such a row keeps nothing but scalars beside what is in arrays anyway, as the
+sums of a mixture do: a thread, or a block, for each row would read the whole matrix."""
 
 from __future__ import annotations
 
 from loopwright.analysis.strides import AccessStrides
-from loopwright.ir.nodes import Binary, Body, For, If, Load, Store
+from loopwright.ir.nodes import Allocate, Binary, Body, Cast, Expr, For, If, Load, Store, While
 from loopwright.ir.queries import contains, names_assigned, names_read
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import loops, own_expressions, statements, subexpressions
+from loopwright.recipe.grid_conditions import is_free_now
 from loopwright.recipe.partial_schedule import PartialSchedule
 from loopwright.steps.expand import Expand
 from loopwright.steps.fission import Fission
 
 
-def products_apart(partial: PartialSchedule, rows: str) -> None:
-    """Take the products of a loop over rows out of it, each into a nest of its own."""
+def products_of_all_rows(partial: PartialSchedule) -> None:
+    """Take products out of loops over rows that need no order, and that keep nothing but scalars from one part to the
+    next."""
+    before = partial.kernel
+    for name, loop in list(loops(partial.kernel).items()):
+        if isinstance(loop, For) and len(partial.around(name)) == 1 and is_free_now(partial, loop):
+            columns = [stmt for stmt in loop.body if isinstance(stmt, For)]
+            if len(columns) < 2 or contains(loop.body, Allocate, While, If):
+                continue  # a product alone is found as it stands
+            if all(_has_elements(column) for column in columns if contains(column.body, For)):
+                products_apart(partial, name)
+    if partial.kernel is not before:
+        partial.begin_again()
+
+
+def _has_elements(column: For) -> bool:
+    """Whether each iteration ends in an element, and is not only added to what others have found."""
+    return any(isinstance(stmt, Store) for stmt in column.body) or any(
+        isinstance(stmt, Store) for inner in column.body if isinstance(inner, For) for stmt in inner.body
+    )
+
+
+def products_apart(partial: PartialSchedule, rows: str, around: int = 0) -> None:
+    """Take the products of a loop over rows out of it, each into a nest of its own. around: how many loops, with
+    nothing between them, stand around it in such a nest, too."""
     done: set[str] = set()
     names = [rows]
     while names:
@@ -30,7 +55,7 @@ def products_apart(partial: PartialSchedule, rows: str) -> None:
         done.add(found.name)
         before = set(loops(partial.kernel))
         with partial.together():
-            _apart(partial, name, found.name)
+            _apart(partial, name, found.name, around)
         names += [name, *(one for one in loops(partial.kernel) if one not in before and _stands_with(partial, one))]
 
 
@@ -49,11 +74,17 @@ def _is_product(partial: PartialSchedule, row: For, column: For) -> bool:
     nodes = {id(walk.node): walk for walk in walks if isinstance(walk.node, Load)}
     for expr in (expr for stmt in statements(depth.body) for expr in own_expressions(stmt)):
         for part in subexpressions(expr, Binary):
-            if part.op == "mul" and isinstance(part.left, Load) and isinstance(part.right, Load):
-                pair = [nodes.get(id(one)) for one in (part.left, part.right)]
+            sides = [_converted(part.left), _converted(part.right)]
+            if part.op == "mul" and all(isinstance(side, Load) for side in sides):
+                pair = [nodes.get(id(side)) for side in sides]
                 if _is_pair(pair, row.name, column.name, depth.name):
                     return True
     return False
+
+
+def _converted(expr: Expr) -> Expr:
+    """What a number was before it was converted."""
+    return expr.operand if isinstance(expr, Cast) else expr
 
 
 def _is_pair(pair: list[AccessStrides | None], row: str, column: str, depth: str) -> bool:
@@ -61,25 +92,29 @@ def _is_pair(pair: list[AccessStrides | None], row: str, column: str, depth: str
     return {row, depth} in moves and {column, depth} in moves
 
 
-def _apart(partial: PartialSchedule, row: str, column: str) -> None:
+def _apart(partial: PartialSchedule, row: str, column: str, around: int) -> None:
     """Raises NotTaken."""
     why = f"the products of '{user_name(column)}' with all '{user_name(row)}' are one, in a nest of its own"
     loop = loops(partial.kernel)[column]
     assert isinstance(loop, For)
     if (end := _end(loop.body)) < len(loop.body):
         partial.take(Fission(column, end + 1, kept=True), why, anew=True)
-    nest_apart(partial, row, column, why)
+    nest_apart(partial, row, column, why, around)
 
 
-def nest_apart(partial: PartialSchedule, row: str, column: str, why: str) -> None:
-    """Take one of the loops in the body of another one out of it, into a nest of its own. Raises NotTaken."""
+def nest_apart(partial: PartialSchedule, row: str, column: str, why: str, around: int = 0) -> None:
+    """Take one of the loops in the body of another one out of it, into a nest of its own, with so many loops around
+    it. Raises NotTaken."""
+    run = tuple(one.name for one in partial.around(row)[-1 - around :])
     for name in _crossing(partial, row, column):
-        partial.take(Expand(name, (row,)), why, anew=True)
+        partial.take(Expand(name, run), why, anew=True)
     for after in (True, False):
         body = _body(partial, row)
         place = 1 + next(at for at, stmt in enumerate(body) if isinstance(stmt, For) and stmt.name == column) + after
         if 1 < place <= len(body):
             partial.take(Fission(row, place), why, anew=True)
+            for outer in reversed(run[:-1]):
+                partial.take(Fission(outer, 2), why, anew=True)
 
 
 def _crossing(partial: PartialSchedule, row: str, column: str) -> list[str]:

@@ -15,7 +15,7 @@ from loopwright.steps.extent import marked
 from loopwright.steps.filled import fill_before
 from loopwright.steps.nest import left_early, missing, overlapping, the_loop
 from loopwright.steps.pack import CACHE_BYTES
-from loopwright.steps.region import Region, kept_around, may_fail, never_meet_inside, region_of
+from loopwright.steps.region import Region, kept_around, kept_with_flag, may_fail, never_meet_inside, region_of
 from loopwright.steps.step import Rejection, Step
 
 STACK_BYTES = 4096
@@ -26,7 +26,8 @@ STACK_BYTES = 4096
 class Promote(Step):
     """Keep the elements of an array that a loop uses in a local, for the duration of the loop; with the word `whole` at
     the end, those of all stretches inside the loop together; with `filled`, the nest right before, which sets all of
-    them to a constant, is left out, as the locals begin with that. `promote b k`:
+    them to a constant, is left out, as the locals begin with that. With `seldom`, a scalar stands for an element that
+    the loop may never come to: a flag tells whether there is anything to be put back. `promote b k`:
 
     for k in 0 .. n:
         for j in 0 .. 8:
@@ -44,11 +45,12 @@ class Promote(Step):
     """
 
     name: ClassVar[str] = "promote"
-    grammar: ClassVar[str] = "ARRAY LOOP [whole] [filled]"
+    grammar: ClassVar[str] = "ARRAY LOOP [whole] [filled] [seldom]"
     array: str
     loop: str
     whole: bool = False
     filled: bool = False
+    seldom: bool = False
 
     @property
     def looks_around(self) -> bool:
@@ -63,6 +65,8 @@ class Promote(Step):
         region = self._region(kernel, loop)
         if isinstance(region, Rejection):
             return region
+        if self.seldom and (region.shape or self.whole or self.filled or not region.is_written):
+            return Rejection(f"'{self.loop}' does more than to set one element of '{self.array}'")
         rejection = marked((loop,)) or may_fail(loop, region, facts) or self._meets_others(kernel, loop, facts)
         if rejection is None and self.filled:
             found = self._fill(kernel, loop, region)
@@ -79,7 +83,7 @@ class Promote(Step):
     def _region(self, kernel: Kernel, loop: For) -> Region | Rejection:
         limit = CACHE_BYTES if self.whole else STACK_BYTES
         _, others = _uses(loop, self.array)
-        return region_of(kernel, loop, self.array, limit, self.whole, {id(one) for one in others})
+        return region_of(kernel, loop, self.array, limit, self.whole, {id(one) for one in others}, seldom=self.seldom)
 
     def _meets_others(self, kernel: Kernel, loop: For, facts: Facts) -> Rejection | None:
         """Why the elements cannot be kept apart from others of the array that the loop reads."""
@@ -92,6 +96,8 @@ class Promote(Step):
         loop = the_loop(kernel, self.loop)
         region = self._region(kernel, loop)
         assert not isinstance(region, Rejection)
+        if self.seldom:
+            return finished(with_statement(kernel, loop, kept_with_flag(kernel, loop, region, "r")), kernel)
         fill = self._fill(kernel, loop, region) if self.filled else None
         if fill is None:
             return finished(with_statement(kernel, loop, kept_around(kernel, loop, region, "r")), kernel)

@@ -32,7 +32,7 @@ from loopwright.ir.nodes import (
     While,
 )
 from loopwright.ir.queries import contains, has, names_assigned, names_in
-from loopwright.ir.types import Scalar
+from loopwright.ir.types import BOOL, Scalar
 from loopwright.ir.walk import (
     bodies,
     children,
@@ -80,12 +80,14 @@ def region_of(
     whole: bool = False,
     others: Collection[int] = (),
     blocks: str = "",
+    seldom: bool = False,
 ) -> Region | Rejection:
     """The region of an array that a loop uses, or why there is no simple one of at most so many bytes. `whole`: of a
     loop over a stretch, whatever all stretches inside the loop make up together; and the loop's own variable may be in
     the index too. Of an array that the loop only reads, it may then be the region of one index among several. others:
     ids of accesses that are none of the region's, as they have other indices, and never touch its elements. blocks: a
-    loop inside whose iterations each have a piece of the local array for themselves, of at most so many bytes."""
+    loop inside whose iterations each have a piece of the local array for themselves, of at most so many bytes. seldom:
+    also one that is only written, and perhaps not even that."""
     elements = {one.name: one.element for one in kernel.arrays} | {one.name: one.element for one in kernel.results}
     elements |= {stmt.array: stmt.element for stmt in statements(kernel.body, Allocate)}
     if array not in elements:
@@ -111,7 +113,9 @@ def region_of(
     sure = [use for use in sure if not use.limits] or (sure if len({use.limits for use in uses}) == 1 else [])
     runs = () if _is_there(kernel, loop, array, index) else _runs(kernel, loop, sure, covered)
     if isinstance(runs, Rejection):
-        return runs
+        if is_read or not seldom:
+            return runs
+        runs = ()
     total = elements[array].size_bytes
     for size in shape[1:] if blocks else shape:
         total *= size
@@ -472,6 +476,27 @@ def kept_around(kernel: Kernel, loop: For, region: Region, suffix: str, fill: Co
     for one in region.runs[1:]:
         condition = Logical("and", condition, one)
     return (If(condition, tuple(result), (loop,) if region.is_part else ()),)
+
+
+def kept_with_flag(kernel: Kernel, loop: For, region: Region, suffix: str) -> Body:
+    """The loop with a scalar for the one element that it may use, and a flag which says whether that was set: else
+    nothing is put back. region: of no loops."""
+    taken = names_of(kernel)
+    local, flag = fresh(f"{region.array}.{suffix}", taken), fresh(f"{region.array}.set", taken)
+    first: list[Stmt] = [Assign(flag, Const(False, BOOL)), Assign(local, _zero(region.element))]
+    if region.is_read:
+        there = _copies(region, local, taken, suffix, inwards=True)
+        condition = all_of(region.runs) if region.runs else None
+        first.append(there if condition is None else If(condition, (there,)))
+
+    def marked(stmt: Stmt) -> Body:
+        is_set = isinstance(stmt, Assign) and stmt.name == local
+        return (stmt, Assign(flag, Const(True, BOOL))) if is_set else (stmt,)
+
+    inside = _inside(loop, region, local)
+    assert isinstance(inside, For)
+    inside = replace(inside, body=rewrite_body(inside.body, stmt=marked))
+    return (*first, inside, If(Var(flag, BOOL), (_copies(region, local, taken, "w", inwards=False),)))
 
 
 def _zero(type_: Scalar) -> Const:
