@@ -139,5 +139,26 @@ def test_nor_is_one_that_is_cut_off_at_the_borders() -> None:
         volume,
         0.4,
         np.zeros(9, np.int64),
-        why_not="one thread would run 'xx', whose iterations need their order",
+        why_not="one thread would run 'x', whose iterations need their order",
+    )
+
+
+def regressed(spot, value, m):
+    for t in range(spot.shape[0]):
+        for p in range(spot.shape[1]):
+            value[p] *= 0.5
+            if spot[t, p] < 1.0:
+                for a in range(3):
+                    for b in range(3):
+                        m[a, b] += spot[t, p] * (a + b) * value[p]
+
+
+def test_nor_is_a_little_under_a_condition_of_each_iteration_of_a_sum() -> None:
+    spot = np.random.default_rng(4).random((4, 30)) + 0.5
+    agree(
+        regressed,
+        spot,
+        np.ones(30),
+        np.zeros((3, 3)),
+        why_not="one thread would run 'p', whose iterations need their order",
     )

@@ -45,7 +45,7 @@ def better_off(kernel: Kernel, grids: Sequence[Grid], alone: Mapping[str, str], 
     has_grids = any(one.bound for one in grids)
     if loop is None or kernel.overlap or serial < max(1, grid, axes if has_grids else 0):
         return ""
-    return f"one thread would run '{user_name(loop.name)}', whose iterations need their order"
+    return f"one thread would run '{_as_written(loop)}', whose iterations need their order"
 
 
 def _most_axes(kernel: Kernel) -> int:
@@ -62,11 +62,21 @@ def _most_axes(kernel: Kernel) -> int:
     return max(map(len, found.values()), default=0)
 
 
+def _as_written(loop: For | While) -> str:
+    """The user's name for a loop, of which a step may have made it."""
+    return user_name(loop.name).partition(".")[0]
+
+
 def is_little(partial: PartialSchedule, chain: Chain) -> bool:
     """Whether all that a nest has to share out are a few iterations inside a loop that needs its order, as those of a
-    window are in a sweep that goes on from what it has written: a launch for each of them takes longer than one thread
-    for all."""
-    chain = (*(stmt for stmt in around(partial.kernel, chain[0]) if isinstance(stmt, For)), *chain)
+    window are in a sweep that goes on from what it has written, or one that is not shared out itself, as the nest
+    stands under a condition: a launch for each of them takes longer than one thread for all."""
+    outer, nest = tuple(stmt for stmt in around(partial.kernel, chain[0]) if isinstance(stmt, For)), chain
+    chain = (*outer, *chain)
+    if outer and None in map(trip_of, outer) and not any(is_free_now(partial, loop) for loop in outer):
+        trips = [_most_trips(loop, chain) for loop in nest]
+        if None not in trips and prod(trip or 0 for trip in trips) <= LITTLE:
+            return True
     needs_no_order = [
         partial.verdict(loop) in ("parallel", "reduction") or is_free_now(partial, loop) for loop in chain
     ]
