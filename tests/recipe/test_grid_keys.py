@@ -112,7 +112,7 @@ def columns(x, label, sums, counts):
         (pairs_from_the_end, "split i 8; bind i.o block.x; bind i thread.y 8; bind j thread.x 64"),
         (
             columns,
-            "reorder j i; specialize x.1 >= 2048 in j; specialize x.1 >= 256 in j.1; reduce i.1 128; "
+            "reorder j i; specialize x.1 >= 2048 in j; specialize x.1 >= 256 in j.1; reduce i.1 512; "
             "expand sums.e.x j.1; fission j.1 2; reduce i.1.1 8192; expand sums.e.x j.1.1; fission j.1.1 2; "
             "promote sums i; specialize x.0 >= 128 in j; split j 16; split j.2 256; reorder i.1.l j.1; "
             "tile i.1.l 8 j.1 32; promote sums i.1.m; reorder i.1.1.l j.1.1; specialize x.1 >= 16 in i.1.1.l; "

@@ -127,13 +127,13 @@ def counts(a, x, y):
         (triangle, "split i 8; bind i.o block.x; bind i thread.y; bind j thread.x 32"),
         (
             by_columns,
-            f"{COLUMNS}; reduce i.1 128; expand s.1.x j.1; fission j.1 2; "
+            f"{COLUMNS}; reduce i.1 512; expand s.1.x j.1; fission j.1 2; "
             "reduce i.1.1 8192; expand s.1.1.x j.1.1; fission j.1.1 2; "
             f"{LONG}; {SOME}; {FEW}; {IN_COLUMNS}",
         ),
         (
             columns_outside,
-            f"reorder j i; {COLUMNS}; reduce i.1 128; expand x.e.x j.1; fission j.1 2; "
+            f"reorder j i; {COLUMNS}; reduce i.1 512; expand x.e.x j.1; fission j.1 2; "
             "reduce i.1.1 8192; expand x.e.x j.1.1; fission j.1.1 2; promote x i; "
             f"{LONG}; {SOME}; promote x i.1.m; {FEW}; promote x i.1.1.m; {IN_COLUMNS}",
         ),
