@@ -288,7 +288,7 @@ def check_failed(kind: str, at: SourcePlace | None, value: int | float | None = 
     """The exception for a failed check of the generated code or the interpreter: Python's own class for it. `value`:
     the number that could not be converted to the integer type `to`, where the check is about one."""
     if kind == "raised":
-        return _raised(to, at)
+        return _raised(with_number(to, value), at)
     error, what = _CHECKS[kind] if value is None or _fits(value, to) else _not_converted(value, to)
     return error(describe("", what, at))
 
@@ -311,6 +311,18 @@ def class_named(name: str) -> type | None:
     found: object = sys.modules.get(module) if module else builtins
     found = reduce(lambda owner, part: getattr(owner, part, None), path.split("."), found)
     return found if isinstance(found, type) else None
+
+
+NUMBER = "\ue000"
+"""Stands around the number in what an exception says, three times: around its format, and around the text of it."""
+
+
+def with_number(text: str, value: int | float | None) -> str:
+    """What an exception says with its number in place; where none is told, with the text that computes it."""
+    if NUMBER not in text:
+        return text
+    before, form, source, after = text.split(NUMBER)
+    return f"{before}{source if value is None else format(value, form)}{after}"
 
 
 def _raised(text: str, at: SourcePlace | None) -> Exception:

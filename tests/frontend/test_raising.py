@@ -60,12 +60,73 @@ def test_what_is_written_before_stays():
     assert array.tolist() == [1, 1, 0, 0]
 
 
-def test_numbers_of_the_run_are_told_by_name():
+def test_the_first_number_of_the_run_is_told_and_others_by_name():
     function = define("def f(a, n):\n    raise ValueError(f'size {n} of {len(a)}')\n")
     with pytest.raises(ValueError) as ours:
         interpret(kernel_of(function, np.zeros(2), 5), (np.zeros(2), 5))
-    assert str(ours.value) == "size {n} of {len(a)}"
+    assert str(ours.value) == "size 5 of {len(a)}"
     assert linecache.getline("example.py", 2)
+
+
+def element(x):
+    for i in range(len(x)):
+        if x[i] < 0:
+            raise ValueError(f"below 0: {x[i]:.2f} in {{x}}")
+    return 1
+
+
+def size(x):
+    if len(x) < 3:
+        raise ValueError("need 3, got %d" % len(x))  # noqa: UP031
+    return 2
+
+
+def total(x):
+    s = 0.0
+    for i in range(len(x)):
+        s += x[i]
+        if s < 0.0:
+            raise OverflowError(s)
+    return s
+
+
+def narrow(x):
+    for i in range(len(x)):
+        if x[i] > 100:
+            raise ValueError("element " + str(x[i]))
+    return 1
+
+
+@pytest.mark.parametrize("device", ["interpreter", "cpu", "emulated"])
+@pytest.mark.parametrize(
+    ("function", "array"),
+    [
+        (element, np.array([1.0, -2.5, -3.0])),
+        (element, np.array([1, -2])),
+        (element, np.array([0, -128], np.int8)),
+        (size, np.zeros(2)),
+        (total, np.array([1.5, -4.0])),
+        (total, np.array([1.0, -np.inf])),
+        (narrow, np.array([3, 200], np.uint8)),
+        (narrow, np.array([2**64 - 1], np.uint64)),
+    ],
+)
+def test_a_number_is_told_as_python_tells_it(function, array, device):
+    def said(call):
+        try:
+            return call(array)
+        except (ValueError, OverflowError) as error:
+            return type(error), str(error)
+
+    assert said(lw.kernel(function, device=device)) == said(function)
+
+
+def test_what_is_rounded_otherwise_or_takes_statements_is_told_by_name():
+    function = define("def f(a):\n    raise ValueError(f'{a[0]} {max(a)}')\n")
+    for array, says in ((np.ones(1, np.float32), "{a[0]} {max(a)}"), (np.ones(1), "1.0 {max(a)}")):
+        with pytest.raises(ValueError) as ours:
+            interpret(kernel_of(function, array), (array,))
+        assert str(ours.value) == says
 
 
 def test_an_assertion_names_variables_of_the_function():

@@ -310,11 +310,11 @@ class Writer:
             site = self.site(node.kind, node.type.name, 0, node.at)
             return f"LW_TRUNCATED({VALUE_TYPE[whole.type.name]}, {whole.type.name}, {self.text(whole)}, {site})"
         value = self.text(node.value)
-        if node.converted is None:
+        if node.told is None:
             return f"LW_CHECKED({self.text(node.condition)}, {value}, {self.site(node.kind, node.raised, 0, node.at)})"
         # The element type stands where a wrong index has the name of its array.
-        site = self.site(node.kind, node.type.name, 0, node.at)
-        number = failing(self.text(node.converted), node.converted.type)
+        site = self.site(node.kind, node.raised or node.type.name, 0, node.at)
+        number = failing(self.text(node.told), node.told.type)
         return f"LW_CHECKED_NUMBER({self.text(node.condition)}, {value}, {site}, {number})"
 
     def _fitting(self, node: Checked) -> str:

@@ -480,13 +480,13 @@ def _logical(expr: Logical) -> Evaluate:
 
 def _checked(expr: Checked) -> Evaluate:
     condition, value = evaluation(expr.condition), evaluation(expr.value)
-    found = expr.converted
-    converted = None if found is None else evaluation(found)
+    found = expr.told
+    told = None if found is None else evaluation(found)
 
     def run(state: State) -> Value:
         if condition(state):
             return value(state)
-        number = None if converted is None else converted(state).item()
+        number = None if told is None else told(state).item()
         raise check_failed(expr.kind, expr.at, number, expr.raised or expr.type.name)
 
     return run

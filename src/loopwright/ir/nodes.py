@@ -24,6 +24,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
+from loopwright.errors import NUMBER
 from loopwright.ir.by_identity import Answering
 from loopwright.ir.location import Location as Location
 from loopwright.ir.types import BOOL, INT64, Scalar
@@ -231,6 +232,11 @@ class Checked(Answering):
         operand = self.value.operand
         is_ours = operand.type.is_integer if self.kind == "overflow" else operand.type.is_float
         return operand if is_ours and self.kind in ("overflow", "not_finite") else None
+
+    @property
+    def told(self) -> Expr | None:
+        """The number that the error tells: one that does not fit, or the one in what the user's exception says."""
+        return self.value if NUMBER in self.raised else self.converted
 
 
 Expr = Const | Var | Dim | Load | Unary | Binary | Compare | Logical | Select | Cast | Call | Checked
