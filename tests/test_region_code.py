@@ -10,6 +10,7 @@ import pytest
 
 import loopwright as lw
 from loopwright import compiler, region_code
+from loopwright.analysis import reach as reaching
 from loopwright.analysis.facts import ReductionOp
 from loopwright.analysis.reductions import combined, identity
 from loopwright.ir.interp import evaluation
@@ -55,14 +56,14 @@ def test_elements_are_updated_as_the_interpreter_would(op: ReductionOp, scalar: 
 def test_what_gpus_run_is_generated_for_the_first_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
     generated: list[str] = []
     reached: list[object] = []
-    real, reach = compiler.program_of, compiler.reach
+    real, reach = compiler.program_of, reaching.reach
 
     def noting(found: Any, wanted: Any, waits: bool = True) -> Any:
         generated.append("gpu" if wanted.on_gpu else "cpu")
         return real(found, wanted, waits)
 
     monkeypatch.setattr(region_code.compiler, "program_of", noting)
-    monkeypatch.setattr(compiler, "reach", lambda *given: (reached.append(given[2]), reach(*given))[1])
+    monkeypatch.setattr(reaching, "reach", lambda *given: (reached.append(given[2]), reach(*given))[1])
 
     @lw.kernel
     def doubled(a, b):
