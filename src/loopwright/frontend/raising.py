@@ -78,7 +78,7 @@ def _text(cx: Context, node: ast.expr, numbers: list[Expr] | None) -> str:
         case ast.JoinedStr(values=parts):
             return "".join(_text(cx, part, numbers) for part in parts)
         case ast.FormattedValue(value=inner, format_spec=None, conversion=-1):
-            return _known(cx, inner, "", numbers)
+            return _known(cx, inner, numbers)
         case ast.FormattedValue(
             value=inner, format_spec=ast.JoinedStr(values=[ast.Constant(value=str() as form)]), conversion=-1
         ) if not isinstance(inner, ast.Constant):
@@ -88,7 +88,7 @@ def _text(cx: Context, node: ast.expr, numbers: list[Expr] | None) -> str:
         case ast.BinOp(left=left, op=ast.Add(), right=right):
             return _text(cx, left, numbers) + _text(cx, right, numbers)
         case _:
-            return _known(cx, node, "", numbers)
+            return _known(cx, node, numbers)
 
 
 def _told(cx: Context, node: ast.expr, form: str, numbers: list[Expr] | None) -> str:
@@ -108,7 +108,7 @@ def _told(cx: Context, node: ast.expr, form: str, numbers: list[Expr] | None) ->
     return f"{NUMBER}{form}{NUMBER}{source}{NUMBER}"
 
 
-def _known(cx: Context, node: ast.expr, form: str, numbers: list[Expr] | None) -> str:
+def _known(cx: Context, node: ast.expr, numbers: list[Expr] | None) -> str:
     with cx.inner_body():
         value = cx.evaluate(node) if isinstance(node, ast.Name | ast.Attribute) else None
     match value:
@@ -119,4 +119,4 @@ def _known(cx: Context, node: ast.expr, form: str, numbers: list[Expr] | None) -
         case Fixed(value=str() as text):
             return text
         case _:
-            return _told(cx, node, form, numbers)
+            return _told(cx, node, "", numbers)

@@ -352,7 +352,7 @@ class OffloadEntry(by_ctypes.Entry):
         everything = (*arguments, *fresh)
         call = GpuCallStruct(everything, len(self._values), self.threads, executable)
         if self._guard is not None and not self._guard(ctypes.byref(call.call)):
-            return None  # nobody asks again while sizes stay the same
+            return None  # what is repeated would not test it: sizes stay the same
         parts = parts_of(executable, everything, len(arguments), values_of(everything))
         streams = _place(everything, parts, [], call, executable.gpu)
         if len(streams) > 1:
