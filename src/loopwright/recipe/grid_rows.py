@@ -208,7 +208,7 @@ def loops_along(partial: PartialSchedule, body: Body) -> list[For]:
             continue
         if isinstance(stmt, For) and _can_share(partial, stmt):
             found.append(stmt)
-        elif contains((stmt,), For, While) and _takes_long(partial, stmt):
+        elif contains((stmt,), For, While) and takes_long(partial, stmt):
             parts = [] if isinstance(stmt, While) else bodies(stmt)
             inside = [one for part in parts for one in loops_along(partial, part)]
             if not inside:
@@ -228,7 +228,7 @@ def _can_share(partial: PartialSchedule, loop: For) -> bool:
     )
 
 
-def _takes_long(partial: PartialSchedule, stmt: Stmt) -> bool:
+def takes_long(partial: PartialSchedule, stmt: Stmt) -> bool:
     """Whether it is, or holds, a loop of which only a call tells how often it runs."""
     return any(isinstance(one, While) or _is_long(partial, one) for one in statements((stmt,), For, While))
 

@@ -9,14 +9,21 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from loopwright.ir.nodes import For, Stmt, While
+from loopwright.ir.nodes import For, Stmt
 from loopwright.ir.queries import arrays_made, arrays_stored
 from loopwright.ir.user_text import user_name
-from loopwright.ir.walk import loops, statements
+from loopwright.ir.walk import loops
 from loopwright.recipe.grid_conditions import is_free_now
-from loopwright.recipe.grid_rows import LONG_COLUMN, SharedRow, length_of, loops_along, rows_and_columns, version
+from loopwright.recipe.grid_rows import (
+    LONG_COLUMN,
+    SharedRow,
+    length_of,
+    loops_along,
+    rows_and_columns,
+    takes_long,
+    version,
+)
 from loopwright.recipe.partial_schedule import NotTaken, PartialSchedule
-from loopwright.steps.extent import most_trips_of
 from loopwright.steps.fission import Fission
 
 
@@ -34,13 +41,8 @@ def ordered_apart(partial: PartialSchedule) -> None:
 def _places(partial: PartialSchedule, row: For) -> list[int]:
     """The statements of a row, counted from 1, before which loops of the one kind have ended and those of the other are
     to come: what stands in between is probably for these."""
-    kinds = [(at, _can_be_shared(partial, stmt)) for at, stmt in enumerate(row.body) if _is_long(stmt)]
+    kinds = [(at, _can_be_shared(partial, stmt)) for at, stmt in enumerate(row.body) if takes_long(partial, stmt)]
     return [before + 2 for (before, first), (_, second) in pairwise(kinds) if first != second]
-
-
-def _is_long(stmt: Stmt) -> bool:
-    """Whether it holds a loop of which only a call tells how often it runs."""
-    return any(isinstance(one, While) or most_trips_of(one) is None for one in statements((stmt,), For, While))
 
 
 def _can_be_shared(partial: PartialSchedule, stmt: Stmt) -> bool:
@@ -52,7 +54,7 @@ def _can_be_shared(partial: PartialSchedule, stmt: Stmt) -> bool:
 
 def _apart(partial: PartialSchedule, row: For, places: list[int]) -> None:
     """Raises NotTaken where the rows that threads could share do not lie side by side."""
-    shared = [stmt for stmt in row.body if _is_long(stmt) and _can_be_shared(partial, stmt)]
+    shared = [stmt for stmt in row.body if takes_long(partial, stmt) and _can_be_shared(partial, stmt)]
     along = loops_along(partial, tuple(shared))
     if all(partial.verdict(loop) == "parallel" for loop in along):
         raise NotTaken
