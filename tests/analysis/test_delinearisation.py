@@ -36,6 +36,47 @@ def test_parallel(text: str) -> None:
     assert set(verdicts(text).values()) == {"parallel"}
 
 
+TRIANGLES = [
+    "for i in range(n):\n    for j in range(i + 1):\n        a[i * (i + 1) // 2 + j] = b[i]",
+    "for i in range(n):\n    for j in range(i):\n        a[j + i * (i - 1) // 2] = b[j]",
+    "for i in range(n):\n    for j in range(i + 1, n):\n        a[n * i - i * (i + 1) // 2 + j - i - 1] = b[j]",
+    "for i in range(n):\n  for j in range(i + 1, n):\n"
+    "    a[n * (n - 1) // 2 - (n - i) * (n - i - 1) // 2 + j - i - 1] = 1.0",
+    "for i in range(n):\n    for j in range(i, n):\n        a[(2 * n - i + 1) * i // 2 + j - i] = b[j]",
+    "for i in range(n):\n    for j in range(i):\n        a[i * (i - 1) + 2 * j] = a[i * (i - 1) + 2 * j + 1]",
+    "for i in range(n):\n    a[i * i] = b[i]",
+    "for i in range(n):\n    for j in range(2 * i + 1):\n        a[i * i + j] = b[j]",
+    "for i in range(n):\n    for j in range(i):\n        a[i * (i + 1) // 2 + j] = a[i * (i + 1) // 2 + i]",
+]
+
+
+@pytest.mark.parametrize("text", TRIANGLES)
+def test_rows_of_triangles(text: str) -> None:
+    assert set(verdicts(text).values()) == {"parallel"}
+
+
+NOT_TRIANGLES = {
+    "a row goes on into the next": "for i in range(n):\n for j in range(i + 2):\n  a[i * (i + 1) // 2 + j] = b[j]",
+    "rows begin before the last ends": "for i in range(n):\n for j in range(i + 1):\n  a[i * (i - 1) // 2 + j] = b[j]",
+    "a product that is odd at times": "for i in range(n):\n for j in range(i):\n  a[i * i // 2 + j] = b[j]",
+    "two lengths": "for i in range(n):\n for j in range(i):\n  a[i * (i + 1) // 2 + j] = a[i * (i - 1) // 2 + j]",
+    "before the first row": "for i in range(-3, n):\n for j in range(n):\n  a[i * (i - 1) // 2 + j] = b[j]",
+    "rows get shorter too far": "for i in range(n):\n for j in range(w):\n  a[n * i - i * (i + 1) // 2 + j] = b[j]",
+}
+
+
+@pytest.mark.parametrize("why", NOT_TRIANGLES)
+def test_what_only_looks_like_a_triangle(why: str) -> None:
+    assert verdicts(NOT_TRIANGLES[why])["i"] != "parallel"
+
+
+def test_what_a_triangle_takes() -> None:
+    """Of the lengths that all accesses may have, the guard asks for the shortest."""
+    text = "for i in range(n):\n    for j in range(i):\n        a[i * (i + 1) // 2 + j] = a[i * (i + 1) // 2 + i]"
+    facts = analyse(kernel(HEAD + "".join(f"    {line}\n" for line in text.split("\n"))))
+    assert "n + (n * (n - 1) / 2) <= len(a)" in facts.guard.text and "2 * n" not in facts.guard.text
+
+
 NOT_OUTER = {
     "the rows overlap": "for i in range(n):\n    for j in range(m + 1):\n        a[i * m + j] = b[j]",
     "a row reads the next": "for i in range(n - 1):\n    for j in range(m):\n        a[i * m + j] = a[(i + 1) * m + j]",

@@ -79,7 +79,7 @@ def test_every_value_is_the_same(name: str, head: str) -> None:
     [
         "if b[i] > 0.5:\n    k = k + 1",
         "if b[i] > 0.5:\n    k = k + 1\nelse:\n    k = k + 2",
-        "k = k + i",
+        "k = k + i * i",
         "k = k + int64(b[i])",
         "k = k * 2",
         "k = k + 1\nif b[i] > 0.5:\n    break i",
@@ -226,3 +226,62 @@ def test_counters_that_each_iteration_begins_anew(
     assert made(found, m) == function(wanted, m)
     np.testing.assert_array_equal(found, wanted)
     assert (" k = " not in print_kernel(made.specialise(found, m).written)) == gone
+
+
+def all_pairs(a: Any, m: Any) -> int:
+    k = 0
+    for i in range(a.shape[0]):
+        for j in range(i + 1, a.shape[0]):
+            a.ravel()[k % a.size] += m[(i + j) % 7]
+            k += 1
+    return k
+
+
+def rows_that_grow(a: Any, m: Any) -> int:
+    k = 3
+    for i in range(2, a.shape[0]):
+        for j in range(2 * i - 1):
+            a[i, k % a.shape[1]] += m[j % 7]
+            k += 2
+        k += 1
+    return k
+
+
+def downwards(a: Any, m: Any) -> int:
+    k = 0
+    for i in range(a.shape[0] - 1, 0, -1):
+        a[i, k % a.shape[1]] += m[0]
+        for j in range(i):
+            a[i, k % a.shape[1]] += m[j % 7]
+            k += 1
+    return k
+
+
+@pytest.mark.parametrize("shape", [(0, 3), (1, 1), (2, 2), (5, 6), (9, 4)])
+@pytest.mark.parametrize("function", [all_pairs, rows_that_grow, downwards])
+def test_steps_that_grow_or_shrink(function: Callable[..., int], shape: tuple[int, int]) -> None:
+    """The counter of a loop over pairs is a function of the outer variable's square."""
+    m = np.random.default_rng(4).random(7)
+    found, wanted = np.zeros((2, *shape))
+    made = lw.kernel(function)
+    assert made(found, m) == function(wanted, m)
+    np.testing.assert_allclose(found, wanted)
+    written = print_kernel(made.specialise(found, m).written)
+    assert written.count(" k = ") == 2 and "// 2" in written  # where it begins, and what it is in the end
+
+
+def cubes(a: Any, m: Any) -> int:
+    k = 0
+    for i in range(a.shape[0]):
+        for j in range(i):
+            for h in range(j):
+                a[i, k % a.shape[1]] += m[h % 7]
+                k += 1
+    return k
+
+
+def test_steps_that_grow_by_what_grows_stay() -> None:
+    m = np.random.default_rng(4).random(7)
+    found, wanted = np.zeros((2, 6, 5))
+    assert lw.kernel(cubes)(found, m) == cubes(wanted, m)
+    np.testing.assert_allclose(found, wanted)

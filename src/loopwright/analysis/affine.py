@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import product
 from math import prod
@@ -48,7 +48,8 @@ class Symbol:
     intervals: its least and greatest value under each of LEVELS. roots: the arguments that the intervals rest on.
     rule: a condition that always holds, over `uses`; loose: it leaves the value open, so that the symbol may stand for
     more values than it has. data: depends on array elements or on a while loop's progress; loads: on array elements.
-    factors: for a product. source: where the value of a size or scalar comes from."""
+    factors: for a product. pairs_of: for x * (x - 1) / 2, this x. source: where the value of a size or scalar comes
+    from."""
 
     number: int
     name: str
@@ -63,6 +64,7 @@ class Symbol:
     loads: bool = False
     factors: tuple[Symbol, ...] = ()
     source: tuple[int, int] = (-1, 0)
+    pairs_of: Symbol | None = None
 
     @property
     def laborious(self) -> bool:
@@ -342,6 +344,16 @@ class SymbolTable:
             rule = f"@ >= 0 and @ <= {form.text()}" if spans[0][0] >= 0 else ""
             found = self.defined(key, (*form.symbols, *divisor.symbols), rule, intervals, loose=True)
             self.quotients[found] = form, divisor
+        return self.by_key[key]
+
+    def triangle(self, base: Symbol) -> Symbol:
+        """base * (base - 1) / 2: how many pairs there are of so many things."""
+        key = ("triangle", base)
+        if key not in self.by_key:
+            ends = [[end * (end - 1) // 2 for end in span] for span in base.intervals]
+            intervals = [(min(span) if base.intervals[k][0] > 0 else 0, max(span)) for k, span in enumerate(ends)]
+            found = self.defined(key, (base,), "@ >= 0", intervals, loose=True)
+            self.by_key[key] = self.symbols[found.number] = replace(found, pairs_of=base)
         return self.by_key[key]
 
     def product(self, factors: tuple[Symbol, ...]) -> Symbol:

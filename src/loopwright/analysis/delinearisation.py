@@ -1,16 +1,19 @@
 """Arrays that a user laid out by hand: `a[i * w + j]` with `w` known only at run time, read as `a[i][j]`.
 
 isl knows no products. But where 0 <= j < w for every access, different (i, j) are different elements, so i and j can
-stand for the index; and the index stays below w * (greatest i + 1).
+stand for the index; and the index stays below w * (greatest i + 1). The same holds of rows that get longer, or shorter,
+by a constant each: those of a triangle, `a[i * (i - 1) // 2 + j]` with j < i, or all pairs in one array.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import gcd
 
 from loopwright.analysis.affine import (
     Affine,
+    Formula,
     Symbol,
     SymbolTable,
     combine,
@@ -40,8 +43,81 @@ def split(proof: Proof) -> None:
         for axis in range(len(access.index)):
             groups.setdefault((access.array, axis), []).append(access)
     for (array, axis), accesses in groups.items():
-        if any(symbol.factors for access in accesses for symbol in access.index[axis].symbols):
+        symbols = [symbol for access in accesses for symbol in access.index[axis].symbols]
+        if any(symbol.pairs_of or _is_square(symbol) for symbol in symbols):
+            _split_triangles(proof, accesses, axis)
+        if any(symbol.factors for symbol in symbols):
             _split(proof, accesses, axis, asks=array in written)
+
+
+def _split_triangles(proof: Proof, accesses: Sequence[Access], axis: int) -> None:
+    """The digits of indices into triangles: the row, and the place in it. Accesses whose rows are as long can be
+    compared: of several lengths those that most of them have are taken, and of these the shortest."""
+    found = {
+        access.number: list(_rows_of_triangle(proof, access, access.index[axis]))
+        for access in accesses
+        if (access.number, axis) not in proof.digits
+    }
+    common = Counter((one.radices, one.slope) for choices in found.values() for one in choices)
+    for number, choices in found.items():
+        if choices:
+            proof.digits[number, axis] = min(
+                choices, key=lambda one: (-common[one.radices, one.slope], one.radices[0].constant)
+            )
+
+
+def _rows_of_triangle(proof: Proof, access: Access, form: Affine) -> Iterator[Digits]:
+    """An index as `first * row + slope * row * (row - 1) / 2 + place`, where first is the length of row 0, and all rows
+    that are reached are longer than their places. Where the row counts beside, that may be part of the length or of
+    the place."""
+    table = proof.notes.state.table
+    form = _with_triangles(table, form)
+    for triangle, row, slope in _rows_in(form):
+        first, place = constant(0), combine(form, of_symbol(triangle), -slope)
+        for symbol, count in form.terms:
+            if row in symbol.factors:
+                rest = _quotient(symbol, row)
+                part = of_symbol(rest[0] if len(rest) == 1 else table.product(rest))
+                first, place = combine(first, part, count), combine(place, of_symbol(symbol), -count)
+        beside = place.coefficient(row)
+        for left in dict.fromkeys((0, -1, 1, slope, -slope)):
+            length = combine(first, constant(beside - left))
+            inside = combine(place, of_symbol(row), left - beside)
+            digits = Digits((of_symbol(row), inside), (length,), slope)
+            if _is_triangle(proof, access, digits):
+                yield digits
+
+
+def _is_square(symbol: Symbol) -> bool:
+    """Whether it is the product of a loop's variable by itself."""
+    return len(symbol.factors) == 2 and symbol.factors[0] is symbol.factors[1] and symbol.factors[0].role == "loop"
+
+
+def _with_triangles(table: SymbolTable, form: Affine) -> Affine:
+    """The form with `2 * (i * (i - 1) / 2) + i` in place of `i * i`."""
+    for symbol, count in form.terms:
+        if _is_square(symbol):
+            base = of_symbol(symbol.factors[0])
+            half = of_symbol(table.triangle(symbol.factors[0]))
+            form = combine(combine(combine(form, of_symbol(symbol), -count), half, 2 * count), base, count)
+    return form
+
+
+def _rows_in(form: Affine) -> Iterator[tuple[Symbol, Symbol, int]]:
+    """The triangles of loops' variables in a form: each one, the variable, and how often it is counted."""
+    for triangle, slope in form.terms:
+        if triangle.pairs_of is not None and triangle.pairs_of.role == "loop":
+            yield triangle, triangle.pairs_of, slope
+
+
+def _is_triangle(proof: Proof, access: Access, found: Digits) -> bool:
+    (row, place), (first,) = found.digits, found.radices
+    if any(symbol.factors or symbol.role not in ("size", "scalar") for symbol in first.symbols):
+        return False
+    is_plain = not any(symbol.factors or symbol.pairs_of for symbol in place.symbols)
+    never = [relate(row, "<", constant(0)), relate(first, "<", constant(0))]
+    length = combine(first, row, found.slope)
+    return is_plain and _never(proof, access, never) and _always(proof, access, place, length)
 
 
 def split_by_force(proof: Proof, access: Access, axis: int) -> None:
@@ -51,6 +127,8 @@ def split_by_force(proof: Proof, access: Access, axis: int) -> None:
 
 
 def _split(proof: Proof, accesses: Sequence[Access], axis: int, *, asks: bool) -> None:
+    table = proof.notes.state.table
+    accesses = [one for one in accesses if next(_rows_in(_with_triangles(table, one.index[axis])), None) is None]
     forms = [access.index[axis] for access in accesses]
     for access, digits in _digits(proof, accesses, forms, asks=asks):
         proof.digits.setdefault((access.number, axis), digits)
@@ -130,10 +208,14 @@ def _peeled(proof: Proof, access: Access, form: Affine, radix: Affine, *, asks: 
 
 def _always(proof: Proof, access: Access, form: Affine, below: Affine) -> bool:
     """Whether 0 <= form < below wherever the access happens."""
+    return _never(proof, access, (relate(form, "<", constant(0)), relate(form, ">=", below)))
+
+
+def _never(proof: Proof, access: Access, conditions: Iterable[Formula]) -> bool:
+    """Whether none of these holds wherever the access happens."""
     try:
         with proof.effort.bounded():
-            sides = (relate(form, "<", constant(0)), relate(form, ">=", below))
-            return all(guardable((*access.where, side)).is_empty() for side in sides)
+            return all(guardable((*access.where, one)).is_empty() for one in conditions)
     except TooHard:
         return False
 
@@ -169,11 +251,24 @@ def limit(proof: Proof, access: Access, digits: Digits, size: Affine) -> str | N
         return None
     if ends[0] is None:
         return None
-    own = Mentioned()
-    c, words = (f"{_product(ends, digits.radices, names)} <= {form_text(size, names)}" for names in (own, proof.names))
+    own, rows = Mentioned(), ends[0]
+    c, words = (
+        f"{_triangle(rows, digits, names) if digits.slope else _product(ends, digits.radices, names)} <= "
+        f"{form_text(size, names)}"
+        for names in (own, proof.names)
+    )
     proof.products[Condition(c, (tuple(own),))] = words
     proof.relied.add(access.stack[0] if access.stack else None)
     return words
+
+
+def _triangle(rows: Affine, digits: Digits, names: Mapping[str, str]) -> str:
+    """How many elements so many rows have."""
+    count, before, first = (_factor(one, names) for one in (rows, combine(rows, constant(-1)), digits.radices[0]))
+    times = "" if abs(digits.slope) == 1 else f"{abs(digits.slope)} * "
+    least = {"0": "", "1": count}.get(first, f"{first} * {count}")
+    sign = "-" if digits.slope < 0 else "+" if least else ""
+    return f"{least} {sign} {times}({count} * {before} / 2)".strip()
 
 
 def _product(ends: Sequence[Affine | None], radices: Sequence[Affine], names: Mapping[str, str]) -> str:

@@ -63,8 +63,9 @@ class Elements:
 
     def _radices(self, numbers: Sequence[int], axis: int) -> tuple[Affine, ...] | None:
         digits = [self.proof.digits.get((number, axis)) for number in numbers]
-        found = {None if one is None else one.radices for one in digits}
-        return found.pop() if len(found) == 1 else None
+        found = {None if one is None else (one.radices, one.slope) for one in digits}
+        same = found.pop() if len(found) == 1 else None
+        return None if same is None else same[0]
 
     def of(self, access: Access, note: LoopNote, layout: Layout) -> isl.Set:
         """The elements as a set with the loop's variable and what is fixed around the loop as parameters."""

@@ -31,10 +31,13 @@ MOST_PIECES = 4
 @dataclass(frozen=True, slots=True)
 class Digits:
     """An index as a number of several digits: ((d0 * r1 + d1) * r2 + d2), each digit but the first within its radix,
-    and the first not negative: different digits are different elements."""
+    and the first not negative: different digits are different elements. slope: where there are two digits, by how much
+    each row is longer than the one before, as those of a triangle are: d0 * r1 + slope * d0 * (d0 - 1) / 2 + d1, and d1
+    is within r1 + slope * d0."""
 
     digits: tuple[Affine, ...]
     radices: tuple[Affine, ...]
+    slope: int = 0
 
 
 @dataclass(slots=True)

@@ -327,9 +327,24 @@ def _floor(state: State, form: Affine, divisor: int) -> Affine | None:
         return None
     if divisor == 1:
         return form
+    if divisor == 2 and (half := _half(state, form)) is not None:
+        return half
     rule = f"{divisor}*@ <= {form.text()} and {form.text()} <= {divisor}*@ + {divisor - 1}"
     spans = [(low // divisor, high // divisor) for low, high in map(form.interval, range(len(LEVELS)))]
     return of_symbol(state.table.defined(("floor", form, divisor), form.symbols, rule, spans))
+
+
+def _half(state: State, form: Affine) -> Affine | None:
+    """Half of a form with squares that is even whatever its symbols are, as that of i * (i - 1) is."""
+    squares = [(symbol, c) for symbol, c in form.terms if len(symbol.factors) == 2 and len(set(symbol.factors)) == 1]
+    rest, halves = form, constant(0)
+    for symbol, c in squares:
+        base = symbol.factors[0]
+        rest = combine(combine(rest, of_symbol(symbol), -c), of_symbol(base), c)
+        halves = combine(halves, of_symbol(state.table.triangle(base)), c)
+    if not squares or rest.constant % 2 or any(c % 2 for _, c in rest.terms):
+        return None
+    return combine(halves, Affine(tuple((symbol, c // 2) for symbol, c in rest.terms), rest.constant // 2))
 
 
 def _remainder(state: State, form: Affine, divisor: int) -> Affine | None:

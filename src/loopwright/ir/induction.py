@@ -8,9 +8,10 @@ value is known without the iterations before. What is left has no order, and its
         k = k + 1                          k = k + max(n, 0) * 2
         a[k] = c[i]
 
-Inner loops come first: what one adds to a counter in all its iterations is a step of the loop around it. The steps of
-both branches of a test have to be the same. A loop that is left early keeps its counters, and so does one whose first
-iteration or number of iterations would have to be asked for again.
+Inner loops come first: what one adds to a counter in all its iterations is a step of the loop around it. A step may
+grow or shrink by a constant from one iteration to the next, as that of a loop over all pairs does: then the counter is
+a function of the variable's square. The steps of both branches of a test have to be the same. A loop that is left early
+keeps its counters, and so does one whose first iteration or number of iterations would have to be asked for again.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from loopwright.ir.identities import cannot_fail
-from loopwright.ir.linear import linear, minus, most, number, plus, variable
+from loopwright.ir.linear import Linear, linear, minus, most, number, plus, times, variable
 from loopwright.ir.nodes import (
     Assign,
     Binary,
@@ -98,10 +99,11 @@ def _without_counters(stmt: Stmt) -> Body:
     if not counting or (settled_by(stmt.lower) | settled_by(stmt.upper)) & unsettled_in(stmt.body):
         return (stmt,)
     values = {name: _value_in(stmt, name, step) for name, step in counting.items()}
-    body, _ = _Rewriting(values, _Steps(frozenset(inside) | {stmt.name})).body(stmt.body, {n: _zero(n) for n in values})
+    steps = _Steps(stmt, frozenset(inside) | {stmt.name})
+    body, _ = _Rewriting(values, steps).body(stmt.body, {n: _zero(n) for n in values})
     trips = _trips(stmt)
     after = tuple(
-        Assign(name, linear(plus(variable(name), _product(step, trips))).expr, at=stmt.at)
+        Assign(name, linear(plus(variable(name), _total(stmt, step, trips))).expr, at=stmt.at)
         for name, step in counting.items()
         if step != number(0)
     )
@@ -123,6 +125,9 @@ def _value_in(loop: For, name: str, step: Expr) -> Expr:
     passed = minus(variable(loop.name), loop.lower)
     assert isinstance(loop.step, Const)
     stride = int(loop.step.value)
+    if loop.name in names_in(step):
+        passed = passed if stride > 0 else minus(loop.lower, variable(loop.name))
+        return linear(plus(variable(name), _total(loop, step, passed))).expr
     if isinstance(step, Const) and int(step.value) % stride == 0:
         return plus(variable(name), _product(number(int(step.value) // stride), passed))
     return plus(variable(name), _product(step, passed if stride == 1 else Binary("floordiv", passed, number(stride))))
@@ -135,6 +140,40 @@ def _trips(loop: For) -> Expr:
     first, end = (loop.lower, loop.upper) if stride > 0 else (loop.upper, loop.lower)
     whole = end if first == number(0) and is_never_negative(end) else minus(most(end, first), first)
     return whole if abs(stride) == 1 else Binary("floordiv", plus(whole, abs(stride) - 1), number(abs(stride)))
+
+
+def _total(loop: For, step: Expr, trips: Expr) -> Expr:
+    """What so many iterations, the first ones, add to a counter."""
+    slope = linear(step).coefficient(loop.name)
+    if not slope:
+        return _product(step, trips)
+    assert isinstance(loop.step, Const)
+    slope *= int(loop.step.value)
+    first = linear(rewrite_expr(step, partial(_put, loop.name, loop.lower))).expr
+    pairs = Binary("floordiv", Binary("mul", trips, minus(trips, 1)), number(2))
+    return plus(_product(first, trips), times(pairs, slope))
+
+
+def _within(loop: For, expr: Expr) -> Expr:
+    """The larger or the smaller of two numbers, where the bounds of a loop tell in all its iterations which that is."""
+    if not isinstance(expr, Binary) or expr.op not in ("max", "min") or expr.type != INT64:
+        return expr
+    for one, other in ((expr.left, expr.right), (expr.right, expr.left)):
+        above, below = (one, other) if expr.op == "max" else (other, one)
+        if _never_negative_in(loop, minus(above, below)):
+            return one
+    return expr
+
+
+def _never_negative_in(loop: For, expr: Expr) -> bool:
+    """Whether a sum is not below zero where it is least: in the first or the last iteration."""
+    slope = linear(expr).coefficient(loop.name)
+    if slope is None or (slope and loop.step not in (number(1), number(-1))):
+        return False
+    is_up = loop.step == number(1)
+    end = loop.lower if (slope > 0) == is_up else minus(loop.upper, 1) if is_up else plus(loop.upper, 1)
+    form = linear(rewrite_expr(expr, partial(_put, loop.name, end)) if slope else expr)
+    return form.constant >= 0 and all(count > 0 and is_never_negative(term) for term, count in form.terms)
 
 
 def _product(left: Expr, right: Expr) -> Expr:
@@ -170,6 +209,7 @@ class _Steps:
     """changing: the names that stand for several values in the loop. lost: those of which nothing was known at some
     place, to which `followed` adds."""
 
+    loop: For
     changing: frozenset[str]
     lost: set[str] = field(default_factory=set)
 
@@ -202,10 +242,17 @@ class _Steps:
         if len(bases) != 1 or not isinstance(bases[0], Var):
             return None
         base = known[bases[0].name]
-        rest = linear(minus(form.expr, bases[0]))
-        if names_in(rest.expr) & self.changing or has(rest.expr, Load):
+        rest = linear(rewrite_expr(minus(form.expr, bases[0]), partial(_within, self.loop)))
+        if not self._is_step(rest) or has(rest.expr, Load):
             return None
         return Offset(base.counter, linear(plus(base.added, rest.expr)).expr)
+
+    def _is_step(self, rest: Linear) -> bool:
+        """Whether a sum is the same in all iterations, or counts their variable, which goes up or down by ones."""
+        changing = names_in(rest.expr) & self.changing
+        if changing != {self.loop.name}:
+            return not changing
+        return rest.coefficient(self.loop.name) is not None and self.loop.step in (number(1), number(-1))
 
 
 def _counters(loop: For) -> dict[str, Expr]:
@@ -215,7 +262,7 @@ def _counters(loop: For) -> dict[str, Expr]:
     names = {name for name, kind in types.items() if kind == INT64} - apart - {loop.name}
     changing = frozenset(names_assigned(loop.body)) | {loop.name}
     while names:
-        steps = _Steps(changing)
+        steps = _Steps(loop, changing)
         end = steps.followed(loop.body, {name: _zero(name) for name in names})
         found = {name: end[name].added for name in names - steps.lost if end[name].counter == name}
         if len(found) == len(names):
