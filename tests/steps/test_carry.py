@@ -31,6 +31,10 @@ def test_the_picture() -> None:
         "o[0, i] = 0.5 * o[0, i - 1] * o[0, i - 1] - a[i - 1]",
         "a[i] = a[i] + o[0, i - 1]\n        o[0, i] = o[0, i - 1] + a[i]",
         "a[i] = o[0, i]\n        o[0, i] = o[0, i] + 0.5 * o[0, i - 1]",
+        "a[i] = 1.0 if r < i and o[0, i - 1] > 0.0 else 2.0\n        o[0, i] = o[0, i - 1]",
+        "if a[i] > 3.0:\n            o[0, i] = a[i]\n        else:\n            o[0, i] = o[0, i - 1] + a[i]",
+        "if a[i] > 3.0:\n            o[0, i] = a[i - 1] + o[0, i]\n        else:\n            o[0, i] = o[0, i - 1]\n"
+        "            if o[0, i] > 1.0:\n                a[i] = o[0, i] + 1.0\n        a[i] = a[i] - o[0, i]",
     ],
 )
 def test_what_the_next_iteration_reads_is_in_a_scalar(body: str, tmp_path: Path) -> None:
@@ -46,10 +50,16 @@ def test_what_the_next_iteration_reads_is_in_a_scalar(body: str, tmp_path: Path)
         ("o[0, i] = o[0, 0] + a[i]", "iteration before"),
         ("o[1, i] = o[0, i] + a[i]", "iteration before"),
         ("o[i, i] = o[i - 1, i - 1] + a[i]", "next element"),
-        ("o[0, i] = a[i]\n        a[i] = o[0, i - 1]", "too late"),
+        ("o[0, i] = a[i]\n        a[i] = o[0, i - 1]", "behind the write"),
+        (
+            "if a[i] > 0.0:\n            o[0, i] = a[i]\n            a[i] = o[0, i - 1]\n"
+            "        else:\n            o[0, i] = o[0, i - 1]",
+            "behind the write",
+        ),
+        ("if a[i] > 0.0:\n            o[0, i] = o[0, i - 1]\n        o[0, i] = o[0, i - 1]", "next element"),
+        ("if a[i] > 0.0:\n            o[0, i] = a[i]\n        else:\n            o[0, i - 1] = a[i]", "next element"),
         ("if a[i] > 0.0:\n            o[0, i] = o[0, i - 1] + a[i]", "next element"),
         ("o[0, 2 * i] = o[0, 2 * i - 1]", "next element"),
-        ("a[i] = 1.0 if r < i and o[0, i - 1] > 0.0 else 2.0\n        o[0, i] = o[0, i - 1]", "only known"),
         ("o[0, i] = o[0, i - 1] + o[0, i - 2]", "iteration before"),
     ],
 )
@@ -78,6 +88,70 @@ def in_place(x, ptr):
 def growth(x, y):
     for i in range(1, len(x)):
         y[i] = y[i - 1] * y[i - 1] + x[i]
+
+
+def within_accounts(account, amount, balance, number):
+    for i in range(account.size):
+        if i == 0 or account[i] != account[i - 1]:
+            balance[i] = amount[i]
+            number[i] = 1
+        else:
+            balance[i] = balance[i - 1] + amount[i]
+            number[i] = number[i - 1] + 1
+
+
+def last_known(given, amount, filled, gap):
+    for i in range(given.size):
+        if given[i] % 3 == 0 and i > 0:
+            filled[i] = filled[i - 1]
+            gap[i] = gap[i - 1] + 1
+        else:
+            filled[i] = amount[i]
+            gap[i] = 0
+
+
+def sums_of_sums(given, amount, once, twice):
+    for i in range(given.size):
+        if i == 0:
+            once[i] = amount[i]
+            twice[i] = 0
+        else:
+            once[i] = once[i - 1] + amount[i]
+            twice[i] = twice[i - 1] + once[i] * (given[i] % 2)
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 33, 5000])
+@pytest.mark.parametrize("function", [within_accounts, last_known, sums_of_sums])
+def test_what_a_condition_begins_anew(function: Any, n: int) -> None:
+    """As windows over groups that are sorted do, and values that fill gaps."""
+    draw, kernel = np.random.default_rng(n), lw.kernel(function)
+    args = (np.sort(draw.integers(0, n // 9 + 1, n)), draw.integers(-9, 10, n), np.arange(n), np.arange(n))
+    right = [one.copy() for one in args]
+    function(*right)
+    with lw.options(device="emulated"):
+        kernel(*args)
+        schedule = str(kernel.explain(*args).to_dict()["schedule"])
+    for mine, wanted in zip(args, right, strict=True):
+        np.testing.assert_array_equal(mine, wanted)
+    assert schedule.count("carry ") == 2 and "scan i " in schedule
+
+
+AT_FIRST = """
+kernel first(o: float64[2] C, a: float64[1] C, r: int64):
+    for i in 0 .. min(size(o, 1), size(a, 0)):
+        if i > r and i > 0:
+            o[0, i] = o[0, i - 1] + a[i]
+        else:
+            o[0, i] = a[i]
+"""
+
+
+def test_there_may_be_no_element_before_the_first(tmp_path: Path) -> None:
+    calls: list[list[object]] = [
+        [np.full((1, n), 2.0), np.arange(9) + 1.0, r] for n in (0, 1, 2, 9) for r in (-5, 0, 4)
+    ]
+    text = print_kernel(check_same(AT_FIRST, "carry o i", calls, tmp_path))
+    assert "o.c = 0.0" in text and ">= 0" in text
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 5000])

@@ -7,6 +7,7 @@ goes through its chunk in order, and finds most of what it reads in the cache, f
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -55,26 +56,30 @@ WORTH_IT = 4096
 
 
 def carried(partial: PartialSchedule) -> None:
-    """Make running sums in scalars of loops that keep them in an array: `o[i] = o[i - 1] + a[i]`."""
+    """Make running sums in scalars of loops that keep them in arrays: `o[i] = o[i - 1] + a[i]`."""
     for name, loop in list(loops(partial.kernel).items()):
-        if isinstance(loop, For) and partial.verdict(loop) == "sequential":
-            for array in sorted(arrays_stored(loop.body)):
-                _carried(partial, array, loop, ())
+        if isinstance(loop, For) and partial.verdict(loop) in ("sequential", "undecided"):
+            arrays = sorted(arrays_stored(loop.body))
+            for array in arrays:
+                _carried(partial, (array,), loop, ())
                 inner = loop.body[0]
                 if isinstance(inner, For) and len(loop.body) == 1 and partial.verdict(inner) == "parallel":
-                    _carried(partial, array, loop, (inner.name, name))  # as in each of several columns
+                    _carried(partial, (array,), loop, (inner.name, name))  # as in each of several columns
+            if len(arrays) > 1 and loops(partial.kernel).get(name) is loop:
+                _carried(partial, arrays, loop, ())
 
 
-def _carried(partial: PartialSchedule, array: str, loop: For, order: tuple[str, ...]) -> None:
-    """Keep what iterations of a loop hand on in an array in a scalar, if they can run in chunks then. order: of the
-    loop and one inside it, where they change places first."""
+def _carried(partial: PartialSchedule, arrays: Sequence[str], loop: For, order: tuple[str, ...]) -> None:
+    """Keep what iterations of a loop hand on in arrays in scalars, if they can run in chunks then. order: of the loop
+    and one inside it, where they change places first."""
     name = user_name(loop.name)
+    why = f"what each '{name}' hands on is in a scalar then, as in other running sums"
     with partial.together():
         if order:
             partial.take(Reorder(order), f"what each '{name}' hands on to the next is one element then", anew=True)
-        partial.take(
-            Carry(array, loop.name), f"what each '{name}' hands on is in a scalar then, as in other running sums"
-        )
+        for step in [Carry(array, loop.name) for array in arrays]:
+            if len(arrays) == 1 or partial.allows(step):
+                partial.take(step, why, anew=len(arrays) > 1)
         partial.begin_again()
         if not partial.allows(Scan(loop.name, CHUNKS.default)):
             raise NotTaken
