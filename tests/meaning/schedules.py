@@ -53,6 +53,7 @@ WORDS: dict[str, tuple[str, ...]] = {
     "vectorize": (LOOP,),
     "lockstep": (LOOP, SIZE),
     "guard": (LOOP, "inner"),
+    "predicate": (LOOP,),
     "align": (LOOP,),
     "complete": (LOOP,),
     "overrun": (LOOP,),

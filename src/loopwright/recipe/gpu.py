@@ -35,6 +35,7 @@ from loopwright.recipe.chequered import chequered
 from loopwright.recipe.coalescing import accesses_inside, along_x
 from loopwright.recipe.code_hoisting import hoisted
 from loopwright.recipe.code_sinking import CHEAP, expanded, is_narrow, price_of, sunk, unless_narrow
+from loopwright.recipe.conditions_inside import conditions_inside
 from loopwright.recipe.constant_sizes import with_constant_sizes
 from loopwright.recipe.distribution import isolate
 from loopwright.recipe.extremes_in_scalars import extremes_in_scalars
@@ -196,6 +197,7 @@ def _restructured(partial: PartialSchedule) -> Iterator[list[Bound]]:
     yield from _in_new_order(partial)
     in_order_of_keys(partial)
     extremes_in_scalars(partial)
+    conditions_inside(partial)
     carried(partial)
     scattered(partial)
     rows_apart(partial)

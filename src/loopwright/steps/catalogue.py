@@ -29,6 +29,7 @@ from loopwright.steps.overrun import Overrun
 from loopwright.steps.pack import Pack
 from loopwright.steps.parallelize import Parallelize
 from loopwright.steps.partition import Partition
+from loopwright.steps.predicate import Predicate
 from loopwright.steps.privatize import Privatize
 from loopwright.steps.promote import Promote
 from loopwright.steps.propagate import Propagate
@@ -58,7 +59,8 @@ from loopwright.steps.vectorize import Vectorize
 
 STEPS: tuple[type[Step], ...] = (
     Split, Tile, Align, Reorder, Swap, Sink, Hoist, Fuse, Fission, Distribute, Cut, Partition, Normalize, Reverse,
-    Shift, Skew, Guard, Complete, Overrun, Separate, Specialize, Promote, Hold, Carry, Demote, Forward, Expand,
-    Privatize, Lift, Contract, Propagate, Pack, Stage, Reduce, Scan, Find, Rank, Resolve, Inspect, Redirect, Group,
-    Abreast, Renumber, Relayout, Unroll, UnrollAndJam, Reschedule, Vectorize, Lockstep, Parallelize, Balance, Bind,
+    Shift, Skew, Guard, Predicate, Complete, Overrun, Separate, Specialize, Promote, Hold, Carry, Demote, Forward,
+    Expand, Privatize, Lift, Contract, Propagate, Pack, Stage, Reduce, Scan, Find, Rank, Resolve, Inspect, Redirect,
+    Group, Abreast, Renumber, Relayout, Unroll, UnrollAndJam, Reschedule, Vectorize, Lockstep, Parallelize, Balance,
+    Bind,
 )  # fmt: skip
