@@ -41,7 +41,7 @@ from loopwright.recipe.distribution import isolate
 from loopwright.recipe.extremes_in_scalars import extremes_in_scalars
 from loopwright.recipe.grid_balanced import row_by_row
 from loopwright.recipe.grid_blocks import in_blocks, in_boxes
-from loopwright.recipe.grid_conditions import CONDITIONAL, is_free_now, is_in_a_thread, with_conditions
+from loopwright.recipe.grid_conditions import CONDITIONAL, EACH, is_free_now, is_in_a_thread, left_over, with_conditions
 from loopwright.recipe.grid_fronts import tiles_of_fronts
 from loopwright.recipe.grid_keys import (
     by_key,
@@ -170,6 +170,7 @@ def _recipe(
                 done |= _loops_within(partial, {step.loop for step, _ in bound})
                 if needs_order:
                     done |= set(loops(partial.kernel)) - before  # what is left of a sum is not worth a grid
+        grids += _left_over(partial, grids)
     grids = [grid for grid in grids if all(step.loop in loops(partial.kernel) for step, _ in grid.bound)]
     tables_turned(partial, (step for grid in grids for step, _ in grid.bound))
     present = partial.present_facts()
@@ -178,6 +179,16 @@ def _recipe(
     alone, kernel = dict(partial.refusals), partial.kernel
     other = better_off(kernel, grids, alone, partial.rare) or each_a_launch(kernel, present, facts)
     return Recipe(tuple(partial.decisions), kernel, present, alone, other), has_parts
+
+
+def _left_over(partial: PartialSchedule, grids: list[Grid]) -> Iterator[Grid]:
+    """Grids of loops that need no order, of which nothing inside has become one."""
+    there = loops(partial.kernel)
+    shared = _loops_within(partial, {step.loop for grid in grids for step, _ in grid.bound if step.loop in there})
+    for run in left_over(partial, shared):
+        with partial.in_nest(run):
+            if not is_little(partial, run) and (bound := _first_taken(partial, run, list(run), EACH)):
+                yield Grid(run[-1].name, sum(trip_of(loop) is None for loop in run), bound)
 
 
 def _restructured(partial: PartialSchedule) -> Iterator[list[Bound]]:

@@ -108,7 +108,7 @@ def _in_chunks(partial: PartialSchedule, loop: For, shared: bool) -> list[Bound]
 
 
 def _a_thread_each(partial: PartialSchedule, name: str, shared: bool, in_turn: bool) -> list[Bound]:
-    """Chunks of a loop, with a thread for each; in_turn: several where the work is done."""
+    """Chunks of a loop, with a thread for each; in_turn: several where the work is done. Raises NotTaken."""
     chunks, threads = partial.number(CHUNKS), partial.threads(THREADS)
     why = (
         f"'{user_name(name)}' must run in order only for what it carries on: {chunks} chunks, a thread for each, "
@@ -119,8 +119,10 @@ def _a_thread_each(partial: PartialSchedule, name: str, shared: bool, in_turn: b
     for phase in level.phases:
         bound += _shared(partial, phase, threads, why) if shared else _alone(partial, phase.ahead, threads, why)
         bound += _seen(partial, phase, chunks)
-    work = _in_turns(partial, name, level.chunk) if in_turn else []
-    bound += work or _alone(partial, level.chunk, threads, why)
+    work = _in_turns(partial, name, level.chunk) if in_turn else _alone(partial, level.chunk, threads, why)
+    if not work:
+        raise NotTaken  # before all that it takes to put chunks together
+    bound += work
     for phase in level.phases:
         bound += _together(partial, phase.merge, chunks)
     return bound
