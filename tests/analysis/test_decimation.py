@@ -31,7 +31,7 @@ def from_one_on(x, r, out):
 
 def third(x, r, out):
     for i in range(3, x.shape[0]):
-        if x[i] > 0 and 3 == i % r:
+        if x[i] > 0 and i % r == 3:
             out[i // r] += x[i]
 
 

@@ -54,6 +54,8 @@ WORDS: dict[str, tuple[str, ...]] = {
     "lockstep": (LOOP, SIZE),
     "guard": (LOOP, "inner"),
     "predicate": (LOOP,),
+    "collapse": (BAND,),
+    "uncap": ("scalar", LOOP),
     "align": (LOOP,),
     "complete": (LOOP,),
     "overrun": (LOOP,),

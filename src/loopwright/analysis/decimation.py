@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from loopwright.analysis.pairs import Place, Places
+from loopwright.analysis.pairs import IndexedPlace, IndexedPlaces
 from loopwright.analysis.trace import Access, LoopNote
 from loopwright.ir.linear import parted
 from loopwright.ir.nodes import Binary, Compare, Const, Expr, Var
@@ -30,8 +30,8 @@ class _Quotient(NamedTuple):
 def is_decimated(note: LoopNote, accesses: Sequence[Access], never_from_end: Callable[[Access, int], bool]) -> bool:
     """Whether no two iterations of a loop touch the same element of an array, as a quotient along one axis tells.
     never_from_end: whether an index is known not to count from the end of an axis."""
-    own, places = Var(note.loop.name, note.loop.lower.type), list[Place]()
-    for place in Places(note.loop, note.loop.name, accesses[0].array).of(note.loop.body, ()):
+    own, places = Var(note.loop.name, note.loop.lower.type), list[IndexedPlace]()
+    for place in IndexedPlaces(note.loop, note.loop.name, accesses[0].array).of(note.loop.body, ()):
         if all(_quotient(index, own) is None for index in place.index):
             return False  # most loops are known by their first accesses to be none
         places.append(place)

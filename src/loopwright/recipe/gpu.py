@@ -35,13 +35,14 @@ from loopwright.recipe.chequered import chequered
 from loopwright.recipe.coalescing import accesses_inside, along_x
 from loopwright.recipe.code_hoisting import hoisted
 from loopwright.recipe.code_sinking import CHEAP, expanded, is_narrow, price_of, sunk, unless_narrow
+from loopwright.recipe.compactions import compactions
 from loopwright.recipe.conditions_inside import conditions_inside
 from loopwright.recipe.constant_sizes import with_constant_sizes
 from loopwright.recipe.distribution import isolate
 from loopwright.recipe.extremes_in_scalars import extremes_in_scalars
 from loopwright.recipe.grid_balanced import row_by_row
 from loopwright.recipe.grid_blocks import in_blocks, in_boxes
-from loopwright.recipe.grid_conditions import CONDITIONAL, EACH, is_free_now, is_in_a_thread, left_over, with_conditions
+from loopwright.recipe.grid_conditions import CONDITIONAL, is_free_now, is_in_a_thread, with_conditions
 from loopwright.recipe.grid_fronts import tiles_of_fronts
 from loopwright.recipe.grid_keys import (
     by_key,
@@ -54,6 +55,7 @@ from loopwright.recipe.grid_keys import (
     scattered,
     sums_over_several,
 )
+from loopwright.recipe.grid_left_over import LEFT_OVER, left_over
 from loopwright.recipe.grid_narrow import in_blocks_or_narrow_ones
 from loopwright.recipe.grid_panels import in_panels
 from loopwright.recipe.grid_parts import LEAST, few_columns, few_sums, few_sums_of_loops
@@ -182,12 +184,12 @@ def _recipe(
 
 
 def _left_over(partial: PartialSchedule, grids: list[Grid]) -> Iterator[Grid]:
-    """Grids of loops that need no order, of which nothing inside has become one."""
+    """Grids of loops of which nothing inside has become one."""
     there = loops(partial.kernel)
     shared = _loops_within(partial, {step.loop for grid in grids for step, _ in grid.bound if step.loop in there})
     for run in left_over(partial, shared):
         with partial.in_nest(run):
-            if not is_little(partial, run) and (bound := _first_taken(partial, run, list(run), EACH)):
+            if not is_little(partial, run) and (bound := _first_taken(partial, run, list(run), LEFT_OVER)):
                 yield Grid(run[-1].name, sum(trip_of(loop) is None for loop in run), bound)
 
 
@@ -210,6 +212,7 @@ def _restructured(partial: PartialSchedule) -> Iterator[list[Bound]]:
     extremes_in_scalars(partial)
     conditions_inside(partial)
     carried(partial)
+    compactions(partial)
     scattered(partial)
     rows_apart(partial)
     terms_apart(partial)

@@ -73,34 +73,6 @@ def with_conditions(partial: PartialSchedule) -> list[Chain]:
     return found
 
 
-def left_over(partial: PartialSchedule, shared: set[str]) -> list[Chain]:
-    """Loops around one another that need no order and are no part of a grid, outermost first: all that stands inside
-    needs its order, perhaps under conditions. shared: the loops of grids."""
-    found: list[Chain] = []
-    for loop in loops(partial.kernel).values():
-        if not isinstance(loop, For) or loop.run != "sequential" or not is_free_now(partial, loop):
-            continue
-        outer = [stmt for stmt in around_of(partial.kernel, loop) if isinstance(stmt, For | While)]
-        if any(isinstance(stmt, For) and is_free_now(partial, stmt) for stmt in outer):
-            continue
-        inside = list(statements((loop,), For, While))
-        are_long = trip_of(loop) is None or (trip_of(loop) or 0) >= partial.facts.gpu.warp
-        is_apart = shared.isdisjoint(one.name for one in (*outer, *inside)) and len(inside) > 1
-        if are_long and is_apart and partial.rare.isdisjoint(one.name for one in (*outer, *inside)):
-            found.append(_run_of(partial, loop))
-    return found
-
-
-def _run_of(partial: PartialSchedule, loop: For) -> Chain:
-    """A loop that needs no order, and the next inside it, while each holds nothing else."""
-    run = [loop]
-    while len(run) < 3 and len(body := run[-1].body) == 1 and isinstance(inner := body[0], For):
-        if not is_free_now(partial, inner):
-            break
-        run.append(inner)
-    return tuple(run)
-
-
 def is_in_a_thread(partial: PartialSchedule, chain: Chain) -> bool:
     """Whether a nest stands in a `while` of an iteration of a loop that needs no order: then it is that iteration's."""
     outer = around_of(partial.kernel, chain[0])
@@ -166,7 +138,8 @@ def _by_key(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bou
     return by_key(partial, chain, [])
 
 
-def _each_in_a_thread(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bound]:
+def each_in_a_thread(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bound]:
+    """All that stands in an iteration of loops that need no order is one thread's."""
     if not all(is_free_now(partial, loop) for loop in chain):
         return []
     names = [loop.name for loop in free]
@@ -188,10 +161,7 @@ def _ranges_in_warps(partial: PartialSchedule, chain: Chain, free: list[For]) ->
     ]
 
 
-EACH = (_each_in_a_thread,)
-"""What is left over is each a thread's."""
-
 CONDITIONAL = (
-    _rows_with_conditions, _each_in_a_thread, _ranges_in_warps, _by_key, totals_of_rows, totals_of_threads,
+    _rows_with_conditions, each_in_a_thread, _ranges_in_warps, _by_key, totals_of_rows, totals_of_threads,
 )  # fmt: skip
 """Ways to share out such loops, the first that can be taken."""

@@ -131,7 +131,9 @@ def by_key(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Boun
         threads = partial.threads(KEYS)
         is_heavy = any((trip_of(one) or SHORT) >= SHORT for one in statements(loop.body, For))
         is_heavy = is_heavy or contains(loop.body, While)
-        each = replace(KEYS_EACH, default=HEAVY_EACH if is_heavy else _each(loop))
+        are_few = not any(is_told_by_data(loop, reduction) for reduction in reductions)
+        usual = _each(loop) if are_few else KEYS_EACH.default
+        each = replace(KEYS_EACH, default=HEAVY_EACH if is_heavy else usual)
         (block,) = made(partial, Split(loop.name, threads * partial.number(each)), why)
         return bound_inside(partial, [Bind(block, "block.x")], Bind(loop.name, "thread.x", threads), why)
     rows = partial.number(KEYS_ROWS)
@@ -141,7 +143,8 @@ def by_key(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Boun
 
 
 def _each(loop: For) -> int:
-    """How many iterations a thread has: fewer where each adds to several elements, as the work is the same then."""
+    """How many iterations a thread has that adds to a few elements: fewer where each adds to several of them, as the
+    work is the same then."""
     each = KEYS_EACH.default
     while each > KEYS_EACH.among[0] and each * _additions(loop.body) > KEYS_EACH.default:
         each //= 2

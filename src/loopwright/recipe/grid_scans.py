@@ -92,7 +92,7 @@ def in_chunks_of_threads(partial: PartialSchedule, chain: Chain, free: list[For]
 
 
 def _in_chunks(partial: PartialSchedule, loop: For, shared: bool) -> list[Bound]:
-    inside = [one for one in statements(loop.body, For) if trip_of(one) is None]
+    inside = [one for one in statements(loop.body, For) if (partial.most_trips(one) or LANES) >= LANES]
     if not is_worth_it(partial, loop) or any(partial.verdict(one) != "sequential" for one in inside):
         return []
     if not partial.allows(Scan(loop.name, CHUNKS.default)) or (shared and not is_plain(partial.kernel, loop)):
