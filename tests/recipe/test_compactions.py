@@ -84,6 +84,17 @@ def asked_elsewhere(x, out):
     return n
 
 
+def words(letter, starts):
+    n = 0
+    inside = False
+    for i in range(len(letter)):
+        if letter[i] and not inside:
+            starts[n] = i
+            n += 1
+        inside = letter[i]
+    return n
+
+
 def schedule(function: Callable[..., Any], *arguments: Any) -> str:
     found = agree(function, *arguments)
     return "; ".join(str(one.step) for one in found.analysed.recipe.decisions)
@@ -121,3 +132,8 @@ def test_a_list_that_is_too_short_fails_as_in_python() -> None:
 
 def test_a_counter_that_others_ask_for_keeps_its_bound() -> None:
     assert "uncap" not in schedule(asked_elsewhere, DRAW.random(300), np.zeros(30, int))
+
+
+def test_lists_of_what_begins() -> None:
+    for count in (0, 1, 2, 5000):
+        assert "scan i" in schedule(words, DRAW.random(count) > 0.3, np.zeros(count, int))

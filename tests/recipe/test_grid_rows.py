@@ -120,7 +120,7 @@ def columns_under_a_condition(a, b, y):
 
 
 def planes_under_a_condition(a, b, y):
-    """Each has a grid of its own."""
+    """Each element has a sum, of which the condition is a part."""
     for k in range(a.shape[0]):
         if y[k] > 0:
             for i in range(a.shape[0]):
@@ -281,9 +281,10 @@ def test_columns_under_a_condition_are_one_grid(shape: tuple[int, int]) -> None:
     assert "bind j.o block.x; bind j thread.x" in schedule_of(found)
 
 
-def test_planes_under_a_condition_have_grids_of_their_own() -> None:
-    found = agree(planes_under_a_condition, whole(9, 7), whole(9, 7), whole(9), strict=False)
-    assert "bind k" not in schedule_of(found) and "block.x" in schedule_of(found)
+def test_planes_under_a_condition_are_sums_of_elements() -> None:
+    for shape in ((9, 7), (1, 1), (0, 3), (40, 33)):
+        found = agree(planes_under_a_condition, whole(*shape), whole(*shape), whole(shape[0]), strict=False)
+        assert schedule_of(found).startswith("predicate i; reorder i j k") and "block.x" in schedule_of(found)
 
 
 def channels(x, o):
