@@ -188,7 +188,7 @@ def _read(source: Source, wanted: Compilation, outside: Outside | None) -> Readi
     # Nor is an extreme one behind another condition.
     kernel = passes.after("guarded extremes", guards_of_extremes_apart(kernel))
     # Counters are gone: what else ties iterations, and need not.
-    kernel = passes.after("wrap around", computed_again(kernel))
+    kernel = passes.after("wrap around", computed_again(kernel, places=wanted.on_gpu))
     # What has a name can be computed before the loops that do not change it.
     kernel = passes.after("dear invariants", dear_invariants_named(kernel))
     if wanted.on_gpu:

@@ -170,3 +170,32 @@ def test_arrays_that_share_memory() -> None:
     lw.kernel(differences)(found[:-1], found[1:], 0.0)
     differences(wanted[:-1], wanted[1:], 0.0)
     np.testing.assert_array_equal(found, wanted)
+
+
+def test_loops_that_list_what_differs_from_before_are_peeled_for_a_gpu() -> None:
+    """The place in the list ties their iterations all the same, but a prefix sum finds it."""
+    kernel = parsed("if b[i] > x:\n    a[k] = b[i]\n    k = k + 1\nx = b[i]")
+    assert computed_again(kernel) is kernel
+    after = computed_again(kernel, places=True)
+    verify(after)
+    assert "if b[i] > b[i - 1]:" in print_kernel(after)
+    random = np.random.default_rng(4)
+    for n in (0, 1, 2, 9):
+        given = [random.integers(-9, 9, 20).astype(float) for _ in range(2)]
+        other = [one.copy() for one in given]
+        assert interpret(kernel, [*given, n, 5]) == interpret(after, [*other, n, 5])
+        np.testing.assert_array_equal(given, other)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "if b[i] > x:\n    a[k] = b[i]\n    k = 2 * k\nx = b[i]",
+        "if b[i] > x:\n    a[k] = float64(k)\n    k = k + 1\nx = b[i]",
+        "if b[i] > x + float64(k):\n    k = k + 1\nx = b[i]",
+        "if b[i] > x:\n    a[k] = b[i]\n    k = k + 1\nx = b[k]",
+    ],
+)
+def test_what_else_asks_for_a_place_leaves_the_loop_as_it_is(text: str) -> None:
+    kernel = parsed(text)
+    assert computed_again(kernel, places=True) is kernel

@@ -120,7 +120,7 @@ def columns_under_a_condition(a, b, y):
 
 
 def planes_under_a_condition(a, b, y):
-    """Each has a grid of its own."""
+    """Each element has a sum, of which the condition is a part."""
     for k in range(a.shape[0]):
         if y[k] > 0:
             for i in range(a.shape[0]):
@@ -281,9 +281,10 @@ def test_columns_under_a_condition_are_one_grid(shape: tuple[int, int]) -> None:
     assert "bind j.o block.x; bind j thread.x" in schedule_of(found)
 
 
-def test_planes_under_a_condition_have_grids_of_their_own() -> None:
-    found = agree(planes_under_a_condition, whole(9, 7), whole(9, 7), whole(9), strict=False)
-    assert "bind k" not in schedule_of(found) and "block.x" in schedule_of(found)
+def test_planes_under_a_condition_are_sums_of_elements() -> None:
+    for shape in ((9, 7), (1, 1), (0, 3), (40, 33)):
+        found = agree(planes_under_a_condition, whole(*shape), whole(*shape), whole(shape[0]), strict=False)
+        assert schedule_of(found).startswith("predicate i; reorder i j k") and "block.x" in schedule_of(found)
 
 
 def channels(x, o):
@@ -507,3 +508,30 @@ def test_a_sum_in_a_while_of_a_thread_is_that_threads() -> None:
     for rows, terms in ((40, 5), (3, 300), (1, 0), (0, 4)):
         found = agree(halved, abs(whole(rows)), abs(whole(terms)), np.zeros(rows), strict=False)
         assert schedule_of(found) == "split i 32; bind i.o block.x; bind i thread.x 32"
+
+
+def remembered(q, k, v, out):
+    """Linear attention: a state of each head and column that every round goes through."""
+    for h in range(k.shape[0]):
+        state = np.zeros((k.shape[2], v.shape[2]))
+        for t in range(k.shape[1]):
+            for i in range(k.shape[2]):
+                for j in range(v.shape[2]):
+                    state[i, j] += k[h, t, i] * v[h, t, j]
+            for j in range(v.shape[2]):
+                s = 0.0
+                for i in range(k.shape[2]):
+                    s += q[h, t, i] * state[i, j]
+                out[h, t, j] = s
+
+
+@pytest.mark.parametrize("shape", [(2, 5, 3), (1, 0, 4), (0, 2, 2), (3, 4, 0), (1, 6, 33), (2, 3, 70)])
+def test_columns_that_are_gone_through_in_rounds_are_shared_by_warps_where_there_are_few(
+    shape: tuple[int, int, int],
+) -> None:
+    heads, steps, width = shape
+    q, k, v = whole(*shape), whole(*shape), whole(heads, steps, 9)
+    k[:, 1:2] = np.nan if width == 33 else 1.0
+    found = agree(remembered, q, k, v, np.zeros((heads, steps, 9)), strict=False)
+    taken = "; ".join(str(one.step) for one in found.analysed.recipe.decisions)
+    assert ">= 8192 in h" in taken and "thread.y; bind i" in taken and "thread.x 32" in taken

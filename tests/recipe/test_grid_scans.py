@@ -119,6 +119,20 @@ def sums_of_pairs_so_far(a, b):
             b[i, j] = s
 
 
+def decimated(a, r, b):
+    """Two integrators, and two combs of every r-th of what they give."""
+    s, t = 0, 0
+    old_t, old_d = 0, 0
+    for i in range(a.shape[0]):
+        s += a[i]
+        t += s
+        if i % r == r - 1:
+            d = t - old_t
+            b[i // r] = d - old_d
+            old_t, old_d = t, d
+    return old_d
+
+
 def a_few(a, b):
     s = 0
     for i in range(100):
@@ -311,6 +325,15 @@ def test_linear_recurrences_in_chunks(function: Any) -> None:
         assert last is right or last == pytest.approx(right, rel=1e-9, nan_ok=True)
     found = kernel._dispatch.compiled()[0]
     assert not found.why_not_gpu and scans(found)
+
+
+@pytest.mark.usefixtures("few_chunks")
+@pytest.mark.parametrize("rate", [1, 16, -3, 9000])
+def test_what_keeps_one_of_so_many_sums(rate: int) -> None:
+    for size in (0, 1, 4097, 8000):
+        a = np.random.default_rng(size).integers(-(2**62), 2**62, size)
+        found = agree(decimated, a, rate, np.zeros(size // abs(rate) + 1, int))
+        assert scans(found) and not found.why_not_gpu
 
 
 @pytest.mark.usefixtures("few_chunks")

@@ -74,7 +74,7 @@ def test_faults_say_what_is_wanted(kind: type[Knead | Layer], words: str, why: s
     [
         "align i 3", "balance i k 2048 128", "bind i thread.x 32", "bind i block.y", "complete i j",
         "carry o i", "cut i k+1", "demote s", "expand s i j", "fission i 2", "fission i 2 kept", "fuse i j -1",
-        "guard j i", "normalize i", "overrun j",
+        "guard j i", "normalize i", "overrun j", "predicate j", "collapse i j", "uncap s i",
         "pack d i transposed pad 4", "parallelize i",
         "promote b k whole", "promote b k whole filled", "promote b k seldom",
         "expand s in i j", "reduce i 64", "reduce i 64 chunks", "reorder j i",

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from loopwright.analysis.bounds import prove
+from loopwright.analysis.decimation import is_decimated
 from loopwright.analysis.dependence import Elements, apart, carried, meetings
 from loopwright.analysis.effort import LOCK, TooHard
 from loopwright.analysis.extremes import extremes
@@ -225,7 +226,7 @@ def _array_obstacles(
         if array in local or array in scene.distinct or not any(access.is_write for access in accesses):
             continue
         obstacle = _array_obstacle(scene, note, accesses)
-        if obstacle is None or _is_exchanged(scene, note, array) or _is_shifted(scene, note, accesses):
+        if obstacle is None or _is_exchanged(scene, note, array) or _is_told_by_indices(scene, note, accesses):
             continue
         if _is_private(scene, loop, array):
             local.append(array)
@@ -249,14 +250,16 @@ def _is_exchanged(scene: _LoopQuestions, note: LoopNote, array: str) -> bool:
         return False
 
 
-def _is_shifted(scene: _LoopQuestions, note: LoopNote, accesses: Sequence[Access]) -> bool:
+def _is_told_by_indices(scene: _LoopQuestions, note: LoopNote, accesses: Sequence[Access]) -> bool:
     def never_from_end(access: Access, axis: int) -> bool:
         bounds = scene.elements.proof.bounds[id(access.node)][axis]
         return bounds.kind == "proven" or not bounds.may_be_negative
 
     try:
         with scene.elements.proof.effort.bounded():
-            return shifted_apart(scene.notes, note, accesses, never_from_end)
+            return shifted_apart(scene.notes, note, accesses, never_from_end) or is_decimated(
+                note, accesses, never_from_end
+            )
     except TooHard:
         return False
 

@@ -61,7 +61,7 @@ def in_pairs(notes: Trace, note: LoopNote, array: str) -> bool:
         own = notes.loops.get(loop.name)
         if own is None or own.step <= 0 or own.lower.interval(0)[0] < 0:
             continue
-        places = _Places(note.loop, loop.name, array).of(note.loop.body, ())
+        places = IndexedPlaces(note.loop, loop.name, array).of(note.loop.body, ())
         found = _may_be_paired(Var(loop.name, loop.lower.type), places)
         if found and any(_paired(notes, own, found, axis) for axis in range(len(found[0].index))):
             return own is note or goes_on(note, own)
@@ -69,17 +69,17 @@ def in_pairs(notes: Trace, note: LoopNote, array: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class IndexedPlace:
     """An access: its index, and what holds there, in terms of the loop's variable and what is constant in the loop."""
 
     index: tuple[Expr, ...]
     where: tuple[Expr, ...]
 
 
-def _may_be_paired(own: Var, places: Iterable[_Place]) -> list[_Place]:
+def _may_be_paired(own: Var, places: Iterable[IndexedPlace]) -> list[IndexedPlace]:
     """The places; none where along each axis there are other indices than the variable and one partner. Most loops are
     known by their first accesses to have no pairs: the others are not looked for."""
-    found: list[_Place] = []
+    found: list[IndexedPlace] = []
     partners: dict[int, Expr] = {}  # by axis; the variable itself before there is any
     for place in places:
         if not found:
@@ -98,7 +98,7 @@ def _may_be_paired(own: Var, places: Iterable[_Place]) -> list[_Place]:
     return found
 
 
-def _paired(notes: Trace, note: LoopNote, places: Sequence[_Place], axis: int) -> bool:
+def _paired(notes: Trace, note: LoopNote, places: Sequence[IndexedPlace], axis: int) -> bool:
     own = Var(note.loop.name, note.loop.lower.type)
     partners = {place.index[axis] for place in places} - {own}
     if len(partners) != 1:
@@ -181,7 +181,7 @@ def _assigned_once(loop: For) -> frozenset[str]:
 
 
 @dataclass(slots=True)
-class _Places:
+class IndexedPlaces:
     """The accesses of an array in a loop. own: the variable that tells its indices, of this loop or of one inside.
     known: scalars that have one value for each of it, once it is given."""
 
@@ -194,7 +194,7 @@ class _Places:
     def __post_init__(self) -> None:
         self.changing = _changing_in(self.loop) - {self.own}
 
-    def of(self, body: Body, where: tuple[Expr, ...]) -> Iterator[_Place]:
+    def of(self, body: Body, where: tuple[Expr, ...]) -> Iterator[IndexedPlace]:
         for stmt in body:
             yield from self._own(stmt, where)
             if isinstance(stmt, If):
@@ -208,13 +208,13 @@ class _Places:
             if isinstance(stmt, Assign):
                 self._assigned(stmt)
 
-    def _own(self, stmt: Stmt, where: tuple[Expr, ...]) -> Iterator[_Place]:
+    def _own(self, stmt: Stmt, where: tuple[Expr, ...]) -> Iterator[IndexedPlace]:
         for expr in own_expressions(stmt):
             yield from self._in(expr, where)
         if isinstance(stmt, Store) and stmt.array == self.array:
             yield self._place(stmt.index, where)
 
-    def _in(self, expr: Expr, where: tuple[Expr, ...]) -> Iterator[_Place]:
+    def _in(self, expr: Expr, where: tuple[Expr, ...]) -> Iterator[IndexedPlace]:
         if isinstance(expr, Load) and expr.array == self.array:
             yield self._place(expr.index, where)
         if isinstance(expr, Logical):
@@ -229,8 +229,8 @@ class _Places:
             for child in children(expr):
                 yield from self._in(child, where)
 
-    def _place(self, index: tuple[Expr, ...], where: tuple[Expr, ...]) -> _Place:
-        return _Place(tuple(map(self._resolved, index)), where)
+    def _place(self, index: tuple[Expr, ...], where: tuple[Expr, ...]) -> IndexedPlace:
+        return IndexedPlace(tuple(map(self._resolved, index)), where)
 
     def _assigned(self, stmt: Assign) -> None:
         """A scalar with one assignment has, after it, the value that it gives, as far as that stays the same."""

@@ -11,7 +11,8 @@ one is peeled off, and what is left has no order.
                                                x = b[i]
 
 A value that comes from two iterations before takes two. A loop of which another scalar ties the iterations all the
-same, and is no plain sum, and no switch that is only turned, stays as it is.
+same, and is no plain sum, and no switch that is only turned, stays as it is; on a GPU it may also be a place of a list
+that grows.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from loopwright.ir.identities import cannot_fail, simpler
-from loopwright.ir.linear import linear, plus, variable
+from loopwright.ir.linear import linear, parted, plus, variable
 from loopwright.ir.nodes import (
     Assign,
     Binary,
@@ -52,23 +53,27 @@ CHEAP = frozenset({"add", "sub", "mul", "min", "max", "and", "or", "xor"})
 ADDED = frozenset({"add", "mul", "min", "max"})
 
 
-def computed_again(kernel: Kernel) -> Kernel:
-    """The same kernel without such scalars between iterations."""
+def computed_again(kernel: Kernel, places: bool = False) -> Kernel:
+    """The same kernel without such scalars between iterations. places: also in loops that are tied by places of lists,
+    which are worth being found by a prefix sum on a GPU."""
     if kernel.overlap:
         return kernel
-    body = rewrite_body(kernel.body, _peeled)
+    body = rewrite_body(kernel.body, lambda stmt: _peeled(stmt, places))
     return kernel if body is kernel.body else replace(kernel, body=body)
 
 
-def _peeled(stmt: Stmt) -> Body:
-    if not isinstance(stmt, For) or not _may_be_peeled(stmt) or not _tying(stmt.body):
+def _peeled(stmt: Stmt, places: bool) -> Body:
+    if not isinstance(stmt, For) or not _may_be_peeled(stmt):
+        return (stmt,)
+    grown = _places(stmt.body) if places else set[str]()
+    if not _tying(stmt.body) - grown:
         return (stmt,)
     first: list[If] = []
     loop = stmt
     while len(first) < MOST_BEFORE and (again := _told_again(loop)):
         first.append(_first(loop))
         loop = _rest(loop, again)
-    if not first or _tying(loop.body):
+    if not first or _tying(loop.body) - grown:
         return (stmt,)
     if _is_small(stmt.lower):
         return (*first, loop)
@@ -125,6 +130,17 @@ def _sums(body: Body) -> set[str]:
     added = Counter(stmt.name for stmt in assigned if _adds(stmt))
     every = Counter(stmt.name for stmt in assigned)
     return {name for name, times in every.items() if added[name] == times == reads[name]}
+
+
+def _places(body: Body) -> set[str]:
+    """The scalars that only grow by constants, and only tell where something is stored: a prefix sum finds them."""
+    assigned = list(statements(body, Assign))
+    grown = {one.name for one in assigned if parted(one.value)[0] == Var(one.name, INT64)}
+    other = {one.name for one in assigned if one.name not in grown or parted(one.value)[0] != Var(one.name, INT64)}
+    asked = [expr for stmt in statements(body) if not isinstance(stmt, Store) for expr in own_expressions(stmt)]
+    asked += [stmt.value for stmt in statements(body, Store)]
+    reads = Counter(part.name for expr in asked for part in subexpressions(expr, Var))
+    return {name for name in grown - other if reads[name] == sum(one.name == name for one in assigned)}
 
 
 def _adds(stmt: Assign) -> bool:

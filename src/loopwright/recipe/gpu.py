@@ -35,6 +35,8 @@ from loopwright.recipe.chequered import chequered
 from loopwright.recipe.coalescing import accesses_inside, along_x
 from loopwright.recipe.code_hoisting import hoisted
 from loopwright.recipe.code_sinking import CHEAP, expanded, is_narrow, price_of, sunk, unless_narrow
+from loopwright.recipe.compactions import compactions
+from loopwright.recipe.conditions_inside import conditions_inside
 from loopwright.recipe.constant_sizes import with_constant_sizes
 from loopwright.recipe.distribution import isolate
 from loopwright.recipe.extremes_in_scalars import extremes_in_scalars
@@ -53,6 +55,7 @@ from loopwright.recipe.grid_keys import (
     scattered,
     sums_over_several,
 )
+from loopwright.recipe.grid_left_over import LEFT_OVER, left_over
 from loopwright.recipe.grid_narrow import in_blocks_or_narrow_ones
 from loopwright.recipe.grid_panels import in_panels
 from loopwright.recipe.grid_parts import LEAST, few_columns, few_sums, few_sums_of_loops
@@ -169,6 +172,7 @@ def _recipe(
                 done |= _loops_within(partial, {step.loop for step, _ in bound})
                 if needs_order:
                     done |= set(loops(partial.kernel)) - before  # what is left of a sum is not worth a grid
+        grids += _left_over(partial, grids)
     grids = [grid for grid in grids if all(step.loop in loops(partial.kernel) for step, _ in grid.bound)]
     tables_turned(partial, (step for grid in grids for step, _ in grid.bound))
     present = partial.present_facts()
@@ -177,6 +181,16 @@ def _recipe(
     alone, kernel = dict(partial.refusals), partial.kernel
     other = better_off(kernel, grids, alone, partial.rare) or each_a_launch(kernel, present, facts)
     return Recipe(tuple(partial.decisions), kernel, present, alone, other), has_parts
+
+
+def _left_over(partial: PartialSchedule, grids: list[Grid]) -> Iterator[Grid]:
+    """Grids of loops of which nothing inside has become one."""
+    there = loops(partial.kernel)
+    shared = _loops_within(partial, {step.loop for grid in grids for step, _ in grid.bound if step.loop in there})
+    for run in left_over(partial, shared):
+        with partial.in_nest(run):
+            if not is_little(partial, run) and (bound := _first_taken(partial, run, list(run), LEFT_OVER)):
+                yield Grid(run[-1].name, sum(trip_of(loop) is None for loop in run), bound)
 
 
 def _restructured(partial: PartialSchedule) -> Iterator[list[Bound]]:
@@ -196,7 +210,9 @@ def _restructured(partial: PartialSchedule) -> Iterator[list[Bound]]:
     yield from _in_new_order(partial)
     in_order_of_keys(partial)
     extremes_in_scalars(partial)
+    conditions_inside(partial)
     carried(partial)
+    compactions(partial)
     scattered(partial)
     rows_apart(partial)
     terms_apart(partial)

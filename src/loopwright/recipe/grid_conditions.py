@@ -138,7 +138,8 @@ def _by_key(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bou
     return by_key(partial, chain, [])
 
 
-def _each_in_a_thread(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bound]:
+def each_in_a_thread(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bound]:
+    """All that stands in an iteration of loops that need no order is one thread's."""
     if not all(is_free_now(partial, loop) for loop in chain):
         return []
     names = [loop.name for loop in free]
@@ -161,6 +162,6 @@ def _ranges_in_warps(partial: PartialSchedule, chain: Chain, free: list[For]) ->
 
 
 CONDITIONAL = (
-    _rows_with_conditions, _each_in_a_thread, _ranges_in_warps, _by_key, totals_of_rows, totals_of_threads,
+    _rows_with_conditions, each_in_a_thread, _ranges_in_warps, _by_key, totals_of_rows, totals_of_threads,
 )  # fmt: skip
 """Ways to share out such loops, the first that can be taken."""

@@ -8,10 +8,10 @@ from dataclasses import replace
 from math import prod
 
 from loopwright.analysis.reductions import is_told_by_data
-from loopwright.ir.nodes import Const, For, Run, Store, While
+from loopwright.ir.nodes import Body, Const, For, Run, Store, While
 from loopwright.ir.queries import arrays_stored, contains
 from loopwright.ir.user_text import user_name
-from loopwright.ir.walk import loops, statements
+from loopwright.ir.walk import bodies, loops, statements
 from loopwright.recipe.grid_blocks import in_blocks
 from loopwright.recipe.grid_rows import (
     SHARING,
@@ -131,13 +131,34 @@ def by_key(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Boun
         threads = partial.threads(KEYS)
         is_heavy = any((trip_of(one) or SHORT) >= SHORT for one in statements(loop.body, For))
         is_heavy = is_heavy or contains(loop.body, While)
-        each = replace(KEYS_EACH, default=HEAVY_EACH) if is_heavy else KEYS_EACH
+        are_few = not any(is_told_by_data(loop, reduction) for reduction in reductions)
+        usual = _each(loop) if are_few else KEYS_EACH.default
+        each = replace(KEYS_EACH, default=HEAVY_EACH if is_heavy else usual)
         (block,) = made(partial, Split(loop.name, threads * partial.number(each)), why)
         return bound_inside(partial, [Bind(block, "block.x")], Bind(loop.name, "thread.x", threads), why)
     rows = partial.number(KEYS_ROWS)
     (block,) = made(partial, Split(loop.name, rows), why)
     around = [Bind(block, "block.x"), _a_row_each(loop, rows)]
     return bound_inside(partial, around, Bind(inner.name, "thread.x", partial.threads(KEYS) // rows), why)
+
+
+def _each(loop: For) -> int:
+    """How many iterations a thread has that adds to a few elements: fewer where each adds to several of them, as the
+    work is the same then."""
+    each = KEYS_EACH.default
+    while each > KEYS_EACH.among[0] and each * _additions(loop.body) > KEYS_EACH.default:
+        each //= 2
+    return each
+
+
+def _additions(body: Body) -> int:
+    """To how many elements it adds at most, in loops of known length."""
+    return sum(
+        (trip_of(stmt) or 1) * _additions(stmt.body)
+        if isinstance(stmt, For)
+        else isinstance(stmt, Store) + sum(map(_additions, bodies(stmt)))
+        for stmt in body
+    )
 
 
 def _a_row_each(loop: For, rows: int) -> Bind:

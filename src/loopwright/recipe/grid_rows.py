@@ -50,6 +50,9 @@ LONG_COLUMN = 128
 their results together (columns of 16, a sum of each: a thread each is ten times as fast)."""
 MANY = 1 << 16
 """Rows from which on a thread for each keeps a large GPU busy, and what rows have in common is read once for many."""
+FEW_COLUMNS, LONG_STATE = 1 << 13, 16
+"""Columns, with a thread each, that leave a large GPU waiting for memory in each round of a recurrence; and elements of
+a column from which on threads that share it have something to do."""
 SHORT = 6
 """Iterations of a loop that nobody shares."""
 
@@ -83,7 +86,8 @@ def rows_of_loops(partial: PartialSchedule, run: list[For], at_once: bool = Fals
     row = SharedRow(tuple(loop.name for loop in run), tuple(loop.name for loop in along))
     rows, columns = rows_and_columns(partial, row)
     if columns > rows:
-        return in_columns(partial, row, along)
+        is_direct = all(loop in run[-1].body for loop in along)
+        return in_columns(partial, row, along) if is_direct else _in_rounds(partial, row, run, along)
     if are_alike(partial, row):
         return rows_alike(partial, row, run[-1])
     if not anyhow and (rows == columns or _go_deeper(partial, row, along) > rows):
@@ -408,6 +412,21 @@ def in_columns(partial: PartialSchedule, row: SharedRow, along: list[For]) -> li
         return bound
     shorter = SharedRow(tuple(names[name] for name in row.outer), tuple(names[name] for name in row.shared))
     return [*bound, *_a_thread_each(partial, shorter)]
+
+
+def _in_rounds(partial: PartialSchedule, row: SharedRow, run: list[For], along: list[For]) -> list[Bound]:
+    """Columns that are gone through again and again, as the state of a recurrence is: a thread for each where there are
+    many, and the threads of a warp where there are few. Raises NotTaken where calls do not tell."""
+    if all((_longest(loop) or LONG_COLUMN) < LONG_STATE for loop in along):
+        return in_columns(partial, row, along)
+    count = number_of(partial, run)
+    names = None if count is None else version(partial, row.outer[0], count, FEW_COLUMNS)
+    if names is None:
+        raise NotTaken
+    each = user_name(row.each)
+    few = SharedRow(tuple(names[name] for name in row.outer), tuple(names[name] for name in row.shared))
+    many = in_blocks(partial, list(row.outer), f"with {FEW_COLUMNS} '{each}' and more each has a thread")
+    return [*many, *_several_each(partial, few, partial.facts.gpu.warp)]
 
 
 def columns_of_planes(partial: PartialSchedule, row: SharedRow, along: For) -> list[Bound]:

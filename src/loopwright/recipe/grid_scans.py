@@ -97,7 +97,7 @@ def in_chunks_of_threads(partial: PartialSchedule, chain: Chain, free: list[For]
 
 
 def _in_chunks(partial: PartialSchedule, loop: For, shared: bool) -> list[Bound]:
-    inside = [one for one in statements(loop.body, For) if trip_of(one) is None]
+    inside = [one for one in statements(loop.body, For) if (partial.most_trips(one) or LANES) >= LANES]
     if not is_worth_it(partial, loop) or any(partial.verdict(one) != "sequential" for one in inside):
         return []
     if not partial.allows(Scan(loop.name, CHUNKS.default)) or (shared and not is_plain(partial.kernel, loop)):
@@ -113,7 +113,7 @@ def _in_chunks(partial: PartialSchedule, loop: For, shared: bool) -> list[Bound]
 
 
 def _a_thread_each(partial: PartialSchedule, name: str, shared: bool, in_turn: bool) -> list[Bound]:
-    """Chunks of a loop, with a thread for each; in_turn: several where the work is done."""
+    """Chunks of a loop, with a thread for each; in_turn: several where the work is done. Raises NotTaken."""
     chunks, threads = partial.number(CHUNKS), partial.threads(THREADS)
     why = (
         f"'{user_name(name)}' must run in order only for what it carries on: {chunks} chunks, a thread for each, "
@@ -124,8 +124,10 @@ def _a_thread_each(partial: PartialSchedule, name: str, shared: bool, in_turn: b
     for phase in level.phases:
         bound += _shared(partial, phase, threads, why) if shared else _alone(partial, phase.ahead, threads, why)
         bound += _seen(partial, phase, chunks)
-    work = _in_turns(partial, name, level.chunk) if in_turn else []
-    bound += work or _alone(partial, level.chunk, threads, why)
+    work = _in_turns(partial, name, level.chunk) if in_turn else _alone(partial, level.chunk, threads, why)
+    if not work:
+        raise NotTaken  # before all that it takes to put chunks together
+    bound += work
     for phase in level.phases:
         bound += _together(partial, phase.merge, chunks)
     return bound

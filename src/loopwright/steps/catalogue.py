@@ -7,6 +7,7 @@ from loopwright.steps.align import Align
 from loopwright.steps.balance import Balance
 from loopwright.steps.bind import Bind
 from loopwright.steps.carry import Carry
+from loopwright.steps.collapse import Collapse
 from loopwright.steps.complete import Complete
 from loopwright.steps.contract import Contract
 from loopwright.steps.cut import Cut
@@ -29,6 +30,7 @@ from loopwright.steps.overrun import Overrun
 from loopwright.steps.pack import Pack
 from loopwright.steps.parallelize import Parallelize
 from loopwright.steps.partition import Partition
+from loopwright.steps.predicate import Predicate
 from loopwright.steps.privatize import Privatize
 from loopwright.steps.promote import Promote
 from loopwright.steps.propagate import Propagate
@@ -52,13 +54,15 @@ from loopwright.steps.stage import Stage
 from loopwright.steps.step import Step
 from loopwright.steps.swap import Swap
 from loopwright.steps.tile import Tile
+from loopwright.steps.uncap import Uncap
 from loopwright.steps.unroll import Unroll
 from loopwright.steps.unroll_and_jam import UnrollAndJam
 from loopwright.steps.vectorize import Vectorize
 
 STEPS: tuple[type[Step], ...] = (
-    Split, Tile, Align, Reorder, Swap, Sink, Hoist, Fuse, Fission, Distribute, Cut, Partition, Normalize, Reverse,
-    Shift, Skew, Guard, Complete, Overrun, Separate, Specialize, Promote, Hold, Carry, Demote, Forward, Expand,
-    Privatize, Lift, Contract, Propagate, Pack, Stage, Reduce, Scan, Find, Rank, Resolve, Inspect, Redirect, Group,
-    Abreast, Renumber, Relayout, Unroll, UnrollAndJam, Reschedule, Vectorize, Lockstep, Parallelize, Balance, Bind,
+    Split, Tile, Align, Reorder, Swap, Sink, Hoist, Fuse, Fission, Distribute, Cut, Partition, Normalize, Collapse,
+    Reverse, Shift, Skew, Guard, Predicate, Complete, Overrun, Separate, Specialize, Promote, Hold, Carry, Uncap,
+    Demote, Forward, Expand, Privatize, Lift, Contract, Propagate, Pack, Stage, Reduce, Scan, Find, Rank, Resolve,
+    Inspect, Redirect, Group, Abreast, Renumber, Relayout, Unroll, UnrollAndJam, Reschedule, Vectorize, Lockstep,
+    Parallelize, Balance, Bind,
 )  # fmt: skip
