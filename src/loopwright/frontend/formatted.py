@@ -99,10 +99,21 @@ class _Names(ast.NodeTransformer):
 
 class _Forms(ast.NodeTransformer):
     def visit(self, node: ast.AST) -> ast.AST:
+        match node:
+            case ast.FormattedValue(
+                value=ast.Call(func=ast.Name(id="str"), args=[shown], keywords=[]), format_spec=None
+            ):
+                return ast.copy_location(ast.FormattedValue(shown, _STR, None), node)
+            case _:
+                pass
         found = as_f_string(node) if isinstance(node, ast.expr) else None
         if found is not None:
             return ast.copy_location(found, node)
         return self.generic_visit(node)
+
+
+_STR = ord("s")
+"""How an f-string asks for `str(x)`, which is not `format(x)` of a float32."""
 
 
 def as_f_string(node: ast.expr) -> ast.JoinedStr | None:
@@ -113,7 +124,7 @@ def as_f_string(node: ast.expr) -> ast.JoinedStr | None:
         case ast.Call(func=ast.Attribute(value=ast.Constant(value=str() as text), attr="format")):
             values = _of_braces(text, node)
         case ast.Call(func=ast.Name(id="str"), args=[value], keywords=[]):
-            values = [ast.FormattedValue(value, -1, None)]
+            values = [ast.FormattedValue(value, _STR, None)]
         case ast.BinOp(op=ast.Add(), left=left, right=right):
             values = _joined(left, right)
         case _:
@@ -190,7 +201,7 @@ def _of_percent(value: ast.expr, flags: str, width: str, precision: str, kind: s
         case "e" | "E" | "f" | "F" | "g" | "G":
             return _formatted(value, f"{rest}{precision}{kind}")
         case "s" if not rest and not precision:
-            return _formatted(value, "")
+            return ast.FormattedValue(value, _STR, None)
         case _:
             return None
 

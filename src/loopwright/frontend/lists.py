@@ -49,7 +49,7 @@ from loopwright.frontend.views import (
     sliced,
 )
 from loopwright.ir.nodes import RESERVED, Allocate, Assign, Binary, Checked, Compare, Const, Expr, Store, Var
-from loopwright.ir.types import INT64
+from loopwright.ir.types import BOOL, INT64, Scalar
 
 GIVEN = "given"
 """How the key of a list of the caller's begins."""
@@ -278,11 +278,17 @@ def _refuse_other_kind(cx: Context, value: ListValue, item: Value, items: Sequen
         if not isinstance(one, Literal | Number):
             raise cx.error(node, f"a list of the caller's gets {describe(one)} here")
         fits = np.can_cast(one.number_type.type.dtype, part.element.dtype, "safe")
+        fits = fits and (one.number_type.type == BOOL) == (part.element == BOOL)  # a True among ints is shown as one
         joined = cx.session.types.assign((*value.key, k), one.number_type) if fits else None
         if not isinstance(joined, NumberType) or joined.type != part.element:
             raise cx.error(node, f"a list of the caller's holds {kind} where it gets {one.number_type}",
                            "what it holds keeps its type",
-                           "convert it, as in float(x), or make a list of your own and return it")  # fmt: skip
+                           f"convert it, as in {_conversion_to(part.element)}, "
+                           "or make a list of your own and return it")  # fmt: skip
+
+
+def _conversion_to(element: Scalar) -> str:
+    return "x != 0" if element == BOOL else "int(x)" if element.is_integer else "float(x)"
 
 
 def _instead_of(item: Value, items: Sequence[Value]) -> str:
