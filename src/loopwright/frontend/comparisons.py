@@ -14,7 +14,7 @@ from loopwright.frontend.elementwise import any_array, map_elements
 from loopwright.frontend.inline import run_written
 from loopwright.frontend.keyed import has_key
 from loopwright.frontend.lazy import LazyOperand, chain
-from loopwright.frontend.list_methods import is_among
+from loopwright.frontend.list_methods import is_among, lists_equal
 from loopwright.frontend.named_tuples import objects_differ
 from loopwright.frontend.operands import kept, operands, twice
 from loopwright.frontend.operators import binary_operation
@@ -100,7 +100,8 @@ def _compare(cx: Context, op: ast.cmpop, left: Value, right: Value, node: ast.ex
         case ast.NotIn():
             return operators.unary_operation(cx, ast.Not(), _contains(cx, left, right, node), node)
         case ast.Eq() | ast.NotEq() if not any_array(left, right):
-            equal = _equal(cx, left, right, node)
+            equal = lists_equal(cx, left, right, node) if _is_list(left) or _is_list(right) else None
+            equal = _equal(cx, left, right, node) if equal is None else equal
             if equal is not None:
                 return equal if isinstance(op, ast.Eq) else operators.unary_operation(cx, ast.Not(), equal, node)
     if isinstance(left, Items) and isinstance(right, Items):
@@ -108,6 +109,10 @@ def _compare(cx: Context, op: ast.cmpop, left: Value, right: Value, node: ast.ex
     if any_array(left, right):
         return _of_elements(cx, operators.COMPARE[type(op)], left, right, node)
     return operators.comparison(cx, operators.COMPARE[type(op)], left, right, node)
+
+
+def _is_list(value: Value) -> bool:
+    return isinstance(value, ListValue)
 
 
 _ORDERS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)

@@ -189,6 +189,46 @@ def _find_row(cx: Context, function: Callable[..., object], value: ListValue, it
     return run_written(cx, of_rows, [numbers, table.starts, table.sizes[0], table.parts[0], wanted], node)
 
 
+def lists_equal(cx: Context, left: Value, right: Value, node: ast.AST) -> Value | None:
+    """`left == right` of two lists of numbers or of tuples of numbers, of which one at least has elements that the run
+    tells; None for anything else."""
+    pair: list[ListValue] = []
+    for one, other in ((left, right), (right, left)):
+        if isinstance(one, Items) and one.is_list is False:  # a tuple is no list
+            return Literal(isinstance(other, Items))
+        if isinstance(one, Items) and not one.items and isinstance(other, ListValue):
+            return Literal(False) if other.is_of_tuple else Number(Compare("eq", other.length, ZERO), weak=True)
+    for k, value in enumerate((left, right)):
+        if isinstance(value, Items) and value.is_list and value.items:
+            value = new_list(cx, value.items, _node_of(cx, node, k))
+        if not isinstance(value, ListValue):
+            return None
+        pair.append(value)
+    first, second = (known(cx, one, node) for one in pair)
+    if first.is_of_tuple is not second.is_of_tuple:
+        return Literal(False)
+    if first.rows is not None or second.rows is not None or len(first.parts) != len(second.parts):
+        raise cx.error(node, "lists of lists or of arrays are not compared here", remedy="write a loop")
+    if first.is_tuple is not second.is_tuple or first.kind is not second.kind:
+        raise cx.error(node, "lists of elements of other kinds are not compared here", remedy="write a loop")
+    equal: Expr | None = None
+    for number, (a, b) in enumerate(zip(elements_of(cx, first, node), elements_of(cx, second, node), strict=True)):
+        found = run_written(cx, list_functions.are_equal, [a, b], node, number)
+        assert isinstance(found, Number)
+        equal = found.expr if equal is None else Binary("and", equal, cx.once(found.expr, cx.at(node)))
+        equal = cx.once(equal, cx.at(node))
+    assert equal is not None
+    return Number(equal, weak=True)
+
+
+def _node_of(cx: Context, node: ast.AST, number: int) -> ast.expr:
+    """What a list that is made for one side of a comparison is known by."""
+    key = (id(node), "side", number)
+    if key not in cx.session.calls:
+        cx.session.calls[key] = ast.copy_location(ast.Call(ast.Name("list"), [], []), node)
+    return cx.session.calls[key]
+
+
 def is_among(cx: Context, item: Value, value: ListValue, node: ast.AST) -> Value:
     """`item in list`."""
     return find(cx, list_functions.is_among, value, item, node)

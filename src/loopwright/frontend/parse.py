@@ -20,6 +20,7 @@ from functools import lru_cache, partial
 from types import CodeType, FunctionType
 
 from loopwright.errors import KernelError
+from loopwright.frontend.desugared import desugared
 from loopwright.frontend.formatted import with_texts_in_place
 from loopwright.frontend.rewritten import rewritten
 from loopwright.ir.location import Location
@@ -76,7 +77,7 @@ def parse(function: object) -> tuple[FunctionType, Definition]:
             why="the file was changed after it was imported",
             remedy="import it again, or start Python again",
         )
-    definition = Definition(rewritten(with_texts_in_place(tree)), code.co_filename, tuple(lines))
+    definition = Definition(rewritten(with_texts_in_place(desugared(tree))), code.co_filename, tuple(lines))
     return plain, definition
 
 
