@@ -58,8 +58,8 @@ class                 def f(a):
                               pass
 match                 def f(a):
                           match a[0]:
-                              case 0:
-                                  a[0] = 1
+                              case x:
+                                  a[0] = x
 async                 def f(a):
                           async def g():
                               pass

@@ -7,12 +7,10 @@ from __future__ import annotations
 
 import ast
 import copy
-from functools import lru_cache
 
 
-@lru_cache(maxsize=1024)
 def desugared(tree: ast.FunctionDef) -> ast.FunctionDef:
-    """The function as it is read; itself where it is read as it stands. The same object each time."""
+    """The function as it is read; itself where it has no such statement."""
     if not any(isinstance(node, ast.With | ast.Match) for node in ast.walk(tree)):
         return tree
     result = _Simpler().visit(copy.deepcopy(tree))

@@ -73,6 +73,13 @@ def is_changed(tree: ast.FunctionDef, name: str, seen: frozenset[str] = frozense
                     return True
             case ast.Assign(targets=[ast.Name(id=owner)], value=ast.ListComp()) if owner == name:
                 return True
+            case ast.For() | ast.While() if _is_made_anew(node, name):
+                return True
+            case ast.Assign(targets=[ast.Tuple(elts=targets)], value=ast.Tuple(elts=values)):
+                pairs = [(x.id, y.id) for x, y in zip(targets, values, strict=False)
+                         if isinstance(x, ast.Name) and isinstance(y, ast.Name)]  # fmt: skip
+                if any(y == name and x not in (*seen, name) and is_changed(tree, x, seen | {name}) for x, y in pairs):
+                    return True
             case ast.Assign(value=ast.Name(id=owner), targets=[ast.Name()]) if owner == name:
                 return True
             case ast.Delete(targets=targets):
@@ -102,6 +109,25 @@ def is_changed(tree: ast.FunctionDef, name: str, seen: frozenset[str] = frozense
             case _:
                 pass
     return False
+
+
+def _is_made_anew(loop: ast.For | ast.While, name: str) -> bool:
+    """Whether a loop gives a name other lists, which may have other lengths: `x = y.copy()`, `x = [0] + x`."""
+    for node in ast.walk(loop):
+        match node:
+            case ast.Assign(
+                targets=[ast.Name(id=owner)],
+                value=ast.Call(func=ast.Attribute(value=ast.Name(), attr="copy"), args=[]) | ast.BinOp() as made,
+            ) if owner == name:
+                if isinstance(made, ast.Call) or any(isinstance(x, ast.List | ast.ListComp) for x in _terms(made)):
+                    return True
+            case _:
+                pass
+    return False
+
+
+def _terms(node: ast.expr) -> list[ast.expr]:
+    return [*_terms(node.left), *_terms(node.right)] if isinstance(node, ast.BinOp) else [node]
 
 
 def is_searched(tree: ast.FunctionDef, name: str) -> bool:
