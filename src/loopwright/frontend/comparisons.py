@@ -20,6 +20,7 @@ from loopwright.frontend.operands import kept, operands, twice
 from loopwright.frontend.operators import binary_operation
 from loopwright.frontend.tables import contains
 from loopwright.frontend.values import (
+    Character,
     Fixed,
     Items,
     Keyed,
@@ -81,6 +82,12 @@ def comparisons(cx: Context, node: ast.Compare) -> Value:
 def _compare(cx: Context, op: ast.cmpop, left: Value, right: Value, node: ast.expr) -> Value:
     if not isinstance(op, ast.Is | ast.IsNot) and objects_differ(cx, op, left, right, node):
         return Literal(isinstance(op, ast.NotEq))
+    is_chosen = any(isinstance(one, Character) and one.is_long for one in (left, right))
+    if is_chosen and not isinstance(op, ast.Is | ast.IsNot | ast.Eq | ast.NotEq | ast.In | ast.NotIn):
+        raise cx.error(node, "a text that the run chooses is compared for equality only", remedy="write == or !=")
+    if is_chosen and isinstance(op, ast.In | ast.NotIn) and not isinstance(right, Items | ListValue):
+        raise cx.error(node, "a text that the run chooses is looked for in tuples and lists only",
+                       remedy="write a tuple of the texts: x in ('a', 'bc')")  # fmt: skip
     if (both := codes(cx, left, right)) is not None and not isinstance(op, ast.Is | ast.IsNot):
         if isinstance(op, ast.In | ast.NotIn):  # a character in a text of one
             op = ast.Eq() if isinstance(op, ast.In) else ast.NotEq()

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from loopwright.frontend import list_functions
 from loopwright.frontend.arguments import Arguments
+from loopwright.frontend.chosen_texts import number_of_text
 from loopwright.frontend.context import Context
 from loopwright.frontend.convert import as_index, as_number
 from loopwright.frontend.elementwise import check, nest
@@ -78,7 +79,7 @@ def _refuse_shared(cx: Context, value: ListValue, call: Arguments, position: int
 def _writable(cx: Context, value: ListValue, node: ast.AST) -> tuple[View, ...]:
     """For each place of its tuples, the elements as they are now, to be written."""
     refuse_change_in_dict(cx, value, node)
-    return tuple(replace(part, array=replace(part.array, weak=False)) for part in elements_of(cx, value, node))
+    return tuple(replace(part, array=replace(part.array, weak=False)) for part in elements_of(cx, value, node, True))
 
 
 def _set_length(cx: Context, value: ListValue, length: Expr, node: ast.AST) -> None:
@@ -157,7 +158,9 @@ def find(cx: Context, function: Callable[..., object], value: ListValue, item: V
     value = known(cx, value, node)
     if value.rows is not None:
         return _find_row(cx, function, value, item, node)
-    parts = Items(elements_of(cx, value, node))
+    parts = Items(elements_of(cx, value, node, of_texts=True))
+    if value.holds_texts:
+        item = number_of_text(cx, item, node)
     wanted = item if isinstance(item, Items) else Items((item,))
     if objects_differ(cx, ast.Eq(), of_class((), value.kind), item, node):
         raise cx.error(node, "the elements of this list are of another class")
@@ -211,8 +214,11 @@ def lists_equal(cx: Context, left: Value, right: Value, node: ast.AST) -> Value 
         raise cx.error(node, "lists of lists or of arrays are not compared here", remedy="write a loop")
     if first.is_tuple is not second.is_tuple or first.kind is not second.kind:
         raise cx.error(node, "lists of elements of other kinds are not compared here", remedy="write a loop")
+    if first.holds_texts is not second.holds_texts:
+        raise cx.error(node, "a list of texts is compared with others only")
     equal: Expr | None = None
-    for number, (a, b) in enumerate(zip(elements_of(cx, first, node), elements_of(cx, second, node), strict=True)):
+    sides = (elements_of(cx, one, node, of_texts=True) for one in (first, second))
+    for number, (a, b) in enumerate(zip(*sides, strict=True)):
         found = run_written(cx, list_functions.are_equal, [a, b], node, number)
         assert isinstance(found, Number)
         equal = found.expr if equal is None else Binary("and", equal, cx.once(found.expr, cx.at(node)))
@@ -251,6 +257,8 @@ def sort(cx: Context, value: ListValue, call: Arguments, apply: Apply) -> None:
     if not isinstance(turned, Literal):
         raise cx.error(node, "'reverse' is True or False here, known at compile time")
     value = known(cx, value, node)
+    if value.holds_texts:
+        raise cx.error(node, "a list of texts has no order here", remedy="sort it where the function is called")
     if turned.value:  # equal elements stay in their order
         _turn_around(cx, value, node)
     parts = _writable(cx, value, node)
