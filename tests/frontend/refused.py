@@ -115,7 +115,7 @@ slice of an axis      def f(a):
                           return a[0] + a[1:, 0]
 list of text          def f(a):
                           x = ["one", "two"]
-                          return x[int(a[0])]
+                          return len(x[int(a[0])])
 dict                  def f(a):
                           x = {"one": 2}
                           return x["two"]

@@ -7,6 +7,7 @@ import ast
 from loopwright.deferred import deferred
 from loopwright.frontend import operators
 from loopwright.frontend.characters import codes, is_text, letters, text_of
+from loopwright.frontend.chosen_texts import may_be_long
 from loopwright.frontend.context import Context
 from loopwright.frontend.convert import negated, truth
 from loopwright.frontend.decide import is_equal, is_same
@@ -83,7 +84,8 @@ def _compare(cx: Context, op: ast.cmpop, left: Value, right: Value, node: ast.ex
     if not isinstance(op, ast.Is | ast.IsNot) and objects_differ(cx, op, left, right, node):
         return Literal(isinstance(op, ast.NotEq))
     is_chosen = any(isinstance(one, Character) and one.is_long for one in (left, right))
-    if is_chosen and not isinstance(op, ast.Is | ast.IsNot | ast.Eq | ast.NotEq | ast.In | ast.NotIn):
+    of_run = isinstance(left, Character) or isinstance(right, Character)
+    if of_run and isinstance(op, _ORDERS) and (may_be_long(left) or may_be_long(right)):
         raise cx.error(node, "a text that the run chooses is compared for equality only", remedy="write == or !=")
     if is_chosen and isinstance(op, ast.In | ast.NotIn) and not isinstance(right, Items | ListValue):
         raise cx.error(node, "a text that the run chooses is looked for in tuples and lists only",
