@@ -18,6 +18,8 @@ from functools import reduce
 from pathlib import Path, PurePath
 from typing import Literal, Protocol
 
+import numpy as np
+
 
 class SourcePlace(Protocol):
     """Where something stands in the user's source; `ir.nodes.Location` is one."""
@@ -284,11 +286,14 @@ _CHECKS: dict[str, tuple[type[Exception], str]] = {
 }
 
 
-def check_failed(kind: str, at: SourcePlace | None, value: int | float | None = None, to: str = "") -> Exception:
+def check_failed(
+    kind: str, at: SourcePlace | None, value: int | float | None = None, to: str = "", second: int | float | None = None
+) -> Exception:
     """The exception for a failed check of the generated code or the interpreter: Python's own class for it. `value`:
-    the number that could not be converted to the integer type `to`, where the check is about one."""
+    the number that could not be converted to the integer type `to`, where the check is about one. Of the user's
+    exceptions `to` is the text, and `value` and `second` the numbers in it."""
     if kind == "raised":
-        return _raised(with_number(to, value), at)
+        return _raised(with_numbers(to, value, second), at)
     error, what = _CHECKS[kind] if value is None or _fits(value, to) else _not_converted(value, to)
     return error(describe("", what, at))
 
@@ -314,15 +319,32 @@ def class_named(name: str) -> type | None:
 
 
 NUMBER = "\ue000"
-"""Stands around the number in what an exception says, three times: around its format, and around the text of it."""
+"""Stands around a number in what an exception says, three times: around what it is (1: an integer, 2: uint64, 3:
+float64, 4: float32, 5: bool) and its format, and around the text of it."""
 
 
-def with_number(text: str, value: int | float | None) -> str:
-    """What an exception says with its number in place; where none is told, with the text that computes it."""
+def with_numbers(text: str, *values: int | float | None) -> str:
+    """What an exception says with its numbers in place; where one is not told, with the text that computes it."""
     if NUMBER not in text:
         return text
-    before, form, source, after = text.split(NUMBER)
-    return f"{before}{source if value is None else format(value, form)}{after}"
+    before, *pieces = text.split(NUMBER)
+    told = zip(pieces[::3], pieces[1::3], pieces[2::3], values, strict=False)
+    return before + "".join(f"{_shown(form, value) or source}{after}" for form, source, after, value in told)
+
+
+def _shown(form: str, value: int | float | None) -> str:
+    """A number as Python formats it; nothing where it is not told."""
+    if value is None:
+        return ""
+    if form == "4":
+        return str(np.float32(value))
+    return format(bool(value) if form.startswith("5") else value, form[1:])
+
+
+def kinds_of_two(text: str) -> tuple[int, ...]:
+    """What the two numbers are that an exception tells; nothing where it tells fewer."""
+    pieces = text.split(NUMBER) if NUMBER in text else ()
+    return tuple(int(form[0]) for form in pieces[1::3]) if len(pieces) == 7 else ()
 
 
 def _raised(text: str, at: SourcePlace | None) -> Exception:

@@ -131,7 +131,7 @@ EXAMPLES = {
     "Import": "import math",
     "ImportFrom": "from math import sin", "Global": "global q\n    q = 1", "Nonlocal": "",
     "ClassDef": "class C: pass", "AsyncFunctionDef": "async def g(): pass", "AsyncFor": "", "AsyncWith": "",
-    "Await": "", "Match": "match 1:\n        case 1:\n            pass",
+    "Await": "", "Match": "match 1:\n        case x:\n            pass",
     "Yield": "yield 1", "YieldFrom": "yield from a",
 }  # fmt: skip
 """A statement with each of them; '' for what no plain function can have."""

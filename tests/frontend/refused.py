@@ -58,8 +58,8 @@ class                 def f(a):
                               pass
 match                 def f(a):
                           match a[0]:
-                              case 0:
-                                  a[0] = 1
+                              case x:
+                                  a[0] = x
 async                 def f(a):
                           async def g():
                               pass
@@ -115,7 +115,7 @@ slice of an axis      def f(a):
                           return a[0] + a[1:, 0]
 list of text          def f(a):
                           x = ["one", "two"]
-                          return x[int(a[0])]
+                          return len(x[int(a[0])])
 dict                  def f(a):
                           x = {"one": 2}
                           return x["two"]

@@ -104,6 +104,7 @@ REFUSED = {
     "b = x * 2\nk = x * 1\nfor i in range(n):\n    b += 9\n    x = x + k\n    k = b\nreturn x": "'k' is another",
     "k = x * 1\nfor i in range(n):\n    b = x + i\n    if i: k = b\n    b += 9\n    x += k\nreturn x": "'k' is",
     "k = x * 1\nfor i in range(n):\n    b = x + i\n    k = b\n    b[0] = 9\nreturn k": "'k' is another name for",
+    "b = x * 2\nk = x * 1\nfor i in range(n):\n    k = b\n    b[0] = i\n    b = x + i\nreturn k": "'k' is another name",
     "t = 0.0\nfor row in x:\n    x = x * 2\n    t += row\nreturn t": "'x' is assigned again while a loop goes over it",
     "y = either(x, n)\ny[0] = 1\nreturn y": "one of several results is the caller's array",
     "y = either(x, n)\nx[0] = 1\nreturn y": "one of several results is the caller's array",

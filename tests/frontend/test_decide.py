@@ -91,7 +91,8 @@ def test_is_true():
 def largest(a):
     if hasattr(a, "max"):
         return a.max()
-    return a, hasattr(a, "real"), hasattr((a, a), "index"), hasattr(a, "no_such_name")
+    is_called = hasattr(a, "mro"), hasattr((a, a), "mro")  # which their class has, and they have not
+    return a, hasattr(a, "real"), hasattr((a, a), "index"), hasattr(a, "no_such_name"), is_called
 
 
 def test_hasattr():

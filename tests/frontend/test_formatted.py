@@ -40,7 +40,21 @@ def named(a, n):
         print(step)
 
 
-@pytest.mark.parametrize("function", [percents, braces, named])
+def of_a_constant(a, n):
+    line = "%s|%.2f"
+    if n > 0:
+        print(line % (n, a[0]), line)
+    print(f"{n!s} {a[1]!s}", "%s" % a[0])
+    form = "{} of {:.1f}"
+    print(form.format(n, a[0]))
+
+
+def single(a, n):
+    b = a.astype(np.float32) / np.float32(3)
+    print(b[0], f"{b[0]} {b[0]:.3f}", str(b[0]), "%s %.2f" % (b[0], b[1]), "{}".format(b[0]), f"{b[0]!s}")
+
+
+@pytest.mark.parametrize("function", [percents, braces, named, of_a_constant, single])
 @pytest.mark.parametrize("n", [3, -12])
 def test_what_is_printed_is_pythons(function, n, capsys):
     function(A, n)
@@ -50,6 +64,7 @@ def test_what_is_printed_is_pythons(function, n, capsys):
 
 
 def checked(a, n):
+    said = "failed after {} of {:.2f}"
     if n < 0:
         message = f"n is {n}"
         raise ValueError(message)
@@ -61,16 +76,19 @@ def checked(a, n):
         raise error
     if n == 6:
         raise ValueError("six: {}".format(n))
+    if n == 5:
+        raise ValueError(said.format(n, a[0]))
     return a[n]
 
 
-@pytest.mark.parametrize("n", [-1, 9, 7, 6, 1])
+@pytest.mark.parametrize("n", [-1, 9, 7, 6, 5, 1])
 def test_exceptions_with_a_named_text(n):
     try:
         expected = checked(A, n)
     except Exception as error:
-        with pytest.raises(type(error)):
+        with pytest.raises(type(error)) as ours:
             lw.kernel(checked)(A, n)
+        assert n != 5 or str(ours.value) == str(error)
     else:
         assert lw.kernel(checked)(A, n) == expected
 

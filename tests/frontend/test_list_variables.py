@@ -159,3 +159,99 @@ def test_a_list_of_the_caller_that_one_branch_assigns_again():
 def test_refused(body):
     function = define(f"def f(n):\n    {body}\n", f"lists_{len(body)}.py", given=given, emptied=emptied)
     assert REFUSED[body] in refusal(function, 3)
+
+
+def longest(a):
+    best, current = [], []
+    for v in a:
+        if v > 0:
+            current.append(v)
+        else:
+            if len(current) > len(best):
+                best = current
+            current = []
+    if len(current) > len(best):
+        best = current
+    return best
+
+
+def two_rows(a):
+    previous, row = [0] * (len(a) + 1), [0] * (len(a) + 1)
+    for i in range(len(a)):
+        for j in range(1, len(a) + 1):
+            row[j] = max(row[j - 1], previous[j - 1] + int(a[j - 1] > i))
+        previous, row = row, previous
+    return previous, row
+
+
+def row_after_row(a):
+    previous, row = [0], [0]
+    for i in range(len(a)):
+        row = [i] * len(a)
+        for j in range(1, len(a)):
+            row[j] += previous[(j - 1) % len(previous)]
+        previous = row
+    return previous, row
+
+
+def kept_before(a):
+    current, old = [1], [0]
+    for i in range(len(a)):
+        new = []
+        for v in current:
+            new.append(v + old[0])
+            new.append(i)
+        old = current
+        current = new
+    return current, old
+
+
+def exchanged(a):
+    x, y = [1], [2, 3]
+    for i in range(len(a)):
+        x, y = y, x
+        x.append(i)
+    return x, y
+
+
+def copied_and_joined(a):
+    best, row = [], [1]
+    for i in range(len(a)):
+        if len(row) > i:
+            best = row.copy()
+        row = [i] + [v + 1 for v in row]
+    return best, row
+
+
+ALIASES = [longest, two_rows, row_after_row, kept_before, exchanged, copied_and_joined]
+
+
+@pytest.mark.parametrize("function", ALIASES)
+@pytest.mark.parametrize(
+    "a", [np.array([1, 2, -1, 3, 4, 5, 0, 6]), np.array([-1]), np.arange(5)[::-1], np.zeros(0, int)]
+)
+def test_a_name_may_get_the_list_of_another_one(function, a):
+    same(function, a)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "        old = current\n        current.append(i)",
+        "        old = current\n        old.append(i)",
+        "        old = current\n        current[0] = i\n        current = [i]",
+        "        if i == 1: old = current\n        current[0] = i",
+        "        old = current\n        grow(current)\n        current = [i, i]",
+        "        old = current\n        grows(current)\n        current = [i, i]",
+        "        old = x\n        old[0] = 7",
+    ],
+)
+def test_refused_where_the_copy_would_show(body):
+    text = "def f(x, n):\n    def grow(v):\n        v.append(3)\n    current, old = [1], [0]\n    for i in range(n):\n"
+    function = define(f"{text}{body}\n    return current, old\n", grows=grows)
+    with pytest.raises(lw.KernelError):
+        lw.kernel(function)([1, 2], 3)
+
+
+def grows(v):
+    v.append(3)

@@ -74,7 +74,7 @@ def test_out_of_range(body):
 
 
 def test_refused():
-    assert "KernelError" in refusal(define("def f(a):\n    x = []\n    x.append('text')\n    return x\n"), np.zeros(2))
+    assert "KernelError" in refusal(define("def f(a):\n    x = []\n    x.append(None)\n    return x\n"), np.zeros(2))
 
 
 def breadth_first(linked, start):

@@ -208,9 +208,15 @@ def shared_with_a_dict(d):
     return own
 
 
+def gets_a_truth(x):
+    x[0] = x[1] > 0
+
+
 @pytest.mark.parametrize(
     "function, given",
     [
+        (gets_a_truth, [1, 2]),
+        (gets_a_truth, [1.5, 2.0]),
         (grows, [1, 2]),
         (changes_inside, [A]),
         (grows_inside, [[1], [2]]),
@@ -380,7 +386,7 @@ def test_an_array_of_a_list_that_is_written_under_another_name_is_refused():
     assert lw.kernel(first_after)([a, a], a.copy()) == 1.0
 
 
-@pytest.mark.parametrize("given", [[], [A, A.astype(np.float32)], [A, A.reshape(1, 3)], [object()], {}, {1: 2, 3: 0.5}])
+@pytest.mark.parametrize("given", [[A, A.astype(np.float32)], [A, A.reshape(1, 3)], [object()], {1: 2, 3: 0.5}])
 def test_what_is_of_several_kinds_is_no_argument(given):
     with pytest.raises((lw.ArgumentTypeError, lw.KernelError)):
         lw.kernel(numbers)(given)
@@ -448,3 +454,90 @@ def count(x):
 def test_a_python_int_that_64_bits_do_not_hold_is_named(given):
     with pytest.raises(OverflowError, match="the Python int 9223372036854775808 does not fit int64"):
         lw.kernel(count)(given)
+
+
+def gone_over(x):
+    out = []
+    for v in x:
+        out.append(v * 2)
+    return out, sorted(x), [v + 1 for v in x], x, sum(x), max(x, default=3), not x
+
+
+def inner(x):
+    n = 0
+    for row in x:
+        for v in row:
+            n += v
+    return n, len(x)
+
+
+def looked_up(d, k):
+    return d.get(k, 0), k in d, len(d), [x * 2 for x in d]
+
+
+def neighbours(graph):
+    order = []
+    for u in graph:
+        for v in graph[u]:
+            order.append(v)
+    return order
+
+
+@pytest.mark.parametrize(
+    "function, given",
+    [(gone_over, ([],)), (inner, ([[], []],)), (inner, ([[1], []],)), (looked_up, ({}, 3)),
+     (neighbours, ({1: [], 2: []},)), (neighbours, ({1: [2], 2: []},))],
+)  # fmt: skip
+@pytest.mark.parametrize("device", ["cpu", "emulated", "interpreter"])
+def test_without_elements(function, given, device):
+    with lw.options(device=device):
+        ours = outcome(lw.kernel(function), given)
+    assert ours.error is None and differences(outcome(function, given).result, ours.result) == []
+
+
+def test_the_first_element_of_none():
+    with pytest.raises(IndexError):
+        lw.kernel(first_of)([])
+    with pytest.raises(ValueError):
+        lw.kernel(largest_of)([])
+
+
+def first_of(x):
+    return x[0]
+
+
+def largest_of(x):
+    return max(x)
+
+
+def compared(x, y):
+    return x == y, x != y, x == [], x == (1, 2), (x == y) + 1
+
+
+def compared_as_they_grow(n):
+    x, y = [], []
+    for i in range(n):
+        x.append(i)
+        y.append(i * 2)
+        if x == y:
+            x.append(5)
+    return x, y, x == y, x == [0, 5, 1, 2], [0, n] == x[:2]
+
+
+@pytest.mark.parametrize(
+    "function, given",
+    [(compared, ([1, 2], [1, 2])), (compared, ([1, 2], [1.0, 2.5])), (compared, ([1, 2, 3], [1, 2])),
+     (compared, ([], [1])), (compared, ([], [])), (compared, ([np.nan], [0.0 * np.inf])), (compared, ([True], [1])),
+     (compared, ([(1, 2.0)], [(1, 2.0)])), (compared, ([(1, 2.0)], [(1, 2.5)])),
+     (compared_as_they_grow, (1,)), (compared_as_they_grow, (3,)), (compared_as_they_grow, (5,))],
+)  # fmt: skip
+@pytest.mark.parametrize("device", ["cpu", "emulated", "interpreter"])
+def test_lists_are_compared(function, given, device):
+    with lw.options(device=device):
+        ours = outcome(lw.kernel(function), given)
+    assert ours.error is None and differences(outcome(function, given).result, ours.result) == []
+
+
+def test_lists_of_lists_are_not_compared():
+    with pytest.raises(lw.KernelError, match="not compared here"):
+        lw.kernel(compared)([[1]], [[1]])

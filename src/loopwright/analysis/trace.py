@@ -228,8 +228,10 @@ class _Walker:
                 self.expr(expr.condition, stmt)
                 condition = condition_of(self.state, expr.condition)
                 self.notes.tests.append(Test(expr, condition.false, self.state.stack, tuple(self.where)))
-                with self._under(condition.true):
-                    self.expr(expr.value, stmt)
+                is_told = expr.kind == "raised" and expr.told is not None  # and read where the condition does not hold
+                with self._under(condition.false if is_told else condition.true):
+                    for part in children(expr)[1:]:
+                        self.expr(part, stmt)
                 self.sure = False
             case _:
                 for child in children(expr):

@@ -9,6 +9,7 @@ import tokenize
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from loopwright.frontend.desugared import desugared
 from loopwright.frontend.refusals import NUMPY as REFUSED_OF_LINALG
 from loopwright.frontend.refusals import WHEREVER_IT_STANDS, assigns_outside
 from loopwright.frontend.scopes import locals_of
@@ -98,7 +99,8 @@ class NumbaSource:
         for star, extra in (("*", arguments.vararg), ("**", arguments.kwarg)) if arguments is not None else ():
             if extra is not None:
                 yield TextRefusal(extra.lineno, f"'{star}{extra.arg}' is outside the language", "name every parameter")
-        for statement in node.body:
+        read = desugared(node) if isinstance(node, ast.FunctionDef) else node
+        for statement in read.body:
             for one in ast.walk(statement):
                 if isinstance(one, ast.Global | ast.Nonlocal) and not assigns_outside(one, node):
                     continue

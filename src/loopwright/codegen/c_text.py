@@ -397,9 +397,12 @@ def cast(text: str, source: Scalar, target: Scalar) -> str:
 def failing(text: str, scalar: Scalar) -> str:
     """C text of the two arguments with which a number that cannot be converted is recorded, as
     `program.failed_number` reads them."""
-    if scalar.is_float:
-        return f"lw_bits((double){text}), 3"
-    return f"(int64_t){text}, {2 if scalar.kind == 'uint' else 1}"
+    return f"{bits_of(text, scalar)}, {3 if scalar.is_float else 2 if scalar.kind == 'uint' else 1}"
+
+
+def bits_of(text: str, scalar: Scalar) -> str:
+    """C text of a number in 64 bits: a float's own."""
+    return f"lw_bits((double){text})" if scalar.is_float else f"(int64_t){text}"
 
 
 def _call(expr: Call, arguments: list[str], env: Environment) -> str:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from loopwright.analysis.facts import Bounds, Facts
 from loopwright.analysis.number_ranges import number_ranges
 from loopwright.codegen.arrays import ArrayText, arrays_of
-from loopwright.codegen.c_text import VALUE_TYPE, failing, text_of
+from loopwright.codegen.c_text import VALUE_TYPE, bits_of, failing, text_of
 from loopwright.codegen.decisions import NONE, Access, Accesses, CodegenInput, LoopLowering
 from loopwright.codegen.eager_conditions import asks_both
 from loopwright.codegen.gathers import gathers
@@ -315,6 +315,8 @@ class Writer:
         # The element type stands where a wrong index has the name of its array.
         site = self.site(node.kind, node.raised or node.type.name, 0, node.at)
         number = failing(self.text(node.told), node.told.type)
+        if node.second is not None:  # both by their bits: what they are stands in what the exception says
+            number = ", ".join(bits_of(self.text(one), one.type) for one in (node.told, node.second))
         return f"LW_CHECKED_NUMBER({self.text(node.condition)}, {value}, {site}, {number})"
 
     def _fitting(self, node: Checked) -> str:

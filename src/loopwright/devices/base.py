@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
 
 from loopwright.deferred import deferred
-from loopwright.errors import BoundsError, check_failed, class_named
+from loopwright.errors import BoundsError, check_failed, class_named, kinds_of_two
 from loopwright.ir.program import Program, failed_number
 from loopwright.ir.types import ALL
 
@@ -118,6 +118,9 @@ class Executable:
         where = self.program.sites[site]
         if where.kind == "bounds":
             return BoundsError(where.array, where.axis, index, size, where.at)
+        if where.kind == "raised" and (of_two := kinds_of_two(where.array)):
+            first, second = map(failed_number, (index, size), of_two)
+            return check_failed(where.kind, where.at, first, where.array, second)
         return check_failed(where.kind, where.at, failed_number(index, size), where.array)
 
 

@@ -24,7 +24,8 @@ _Names = frozenset[str]
 
 @dataclass(frozen=True, slots=True)
 class _Both:
-    """The names of the copy and those of the array, neither empty, and which of the two has been written since."""
+    """The names of the copy and those of the array, and which of the two has been written since. One of the two may
+    have no name left where it was written: the other one differs from it."""
 
     names: tuple[_Names, _Names]
     written: tuple[bool, bool] = (False, False)
@@ -206,8 +207,10 @@ def list_copy_shows(frame: Frame, name: str, of: ast.Name, node: ast.AST) -> boo
         group |= grown
     if _are_used_inside(frame, {name, *group}):
         return bool(reader.names_written() & {name, of.id})
-    if frame.is_inlined and group & {parameter.arg for parameter in parameters_of(frame.tree)}:
-        return True
+    if group & {parameter.arg for parameter in parameters_of(frame.tree)}:
+        if frame.is_inlined:
+            return True
+        group.add(CALLER)
     flow = _Flow(reader, node, _Both((frozenset({name}), frozenset(group))))
     flow.body(frame.tree.body, None)
     return flow.shows
@@ -381,7 +384,10 @@ class _Flow:
         first, second = (group - stored | {new for new, old in pairs if old in group} for group in state.names)
         if is_start:
             first, second = state.names[0], second - state.names[0]
-        return replace(state, names=(first, second)) if first and second else None
+        if first and second:
+            return replace(state, names=(first, second))
+        is_stale = (first and state.written[1]) or (second and state.written[0])  # what has no name left was written
+        return replace(state, names=(first, second)) if is_stale and not is_start else None
 
 
 def _targets(node: ast.AST) -> list[ast.expr]:

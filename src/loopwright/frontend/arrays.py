@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from loopwright.frontend.chosen_texts import may_be_long, meets_texts, number_of_text
 from loopwright.frontend.complex_pairs import part_of
 from loopwright.frontend.context import Context
 from loopwright.frontend.convert import as_index, convert, default_type, literal, product, stored
@@ -16,6 +17,7 @@ from loopwright.frontend.promote import NumberType, common
 from loopwright.frontend.values import (
     Array,
     ArrayLike,
+    Character,
     Elementwise,
     Fixed,
     Items,
@@ -257,6 +259,11 @@ def _index_items(cx: Context, base: Items, indices: Sequence[Value], nodes: Sequ
                                                 for one in columns.items if isinstance(one, Items)))  # fmt: skip
         case index if 0 < len(base.items) <= _MOST_CHOSEN and all(_is_only_read(cx, one) for one in base.items):
             return _chosen_array(cx, base.items, as_index(cx, index, nodes[0]), at)  # type: ignore[arg-type]
+        case index if meets_texts(cx, *base.items):
+            codes = Items(tuple(number_of_text(cx, one, at) for one in base.items))
+            found = _index_items(cx, codes, [index], nodes, at)
+            assert isinstance(found, Number)
+            return Character(cx.temporary(found.expr, cx.at(at)), any(map(may_be_long, base.items)))
         case index if 0 < len(base.items) <= _MOST_CHOSEN and not all(map(_is_constant, base.items)):
             return _chosen(cx, base, as_index(cx, index, nodes[0]), at)
         case index:

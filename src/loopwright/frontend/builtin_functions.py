@@ -17,6 +17,7 @@ from loopwright.frontend.operators import binary_operation
 from loopwright.frontend.renaming import trips
 from loopwright.frontend.values import (
     Array,
+    Character,
     Elementwise,
     Fixed,
     Items,
@@ -177,6 +178,9 @@ def _len(cx: Context, call: Arguments) -> Value:
             return Number(count_of(value), weak=True)
         case (Array() | View() | Elementwise() | Records()) as array if array.shape:
             return shape_of(cx, array)[0]
+        case Character(is_long=True):
+            raise cx.error(call.node, "how long this text is depends on which one the run has chosen",
+                           remedy="compare it with each of the texts")  # fmt: skip
         case text if is_text(text):
             return Literal(size_of_text(text))
         case _:

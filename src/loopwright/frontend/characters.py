@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from loopwright.frontend.arguments import Arguments
 from loopwright.frontend.arrays import index_value, largest_table
+from loopwright.frontend.chosen_texts import may_be_long, number_of_text
 from loopwright.frontend.context import Context
 from loopwright.frontend.convert import as_index
 from loopwright.frontend.elementwise import check
@@ -75,14 +76,16 @@ def codes(cx: Context, left: Value, right: Value) -> tuple[Value, Value] | None:
     """The codes of two characters, of which one at least is found by the run, to be compared; None for all else."""
     if not isinstance(left, Character) and not isinstance(right, Character):
         return None
-    found = [_code(one) for one in (left, right)]
+    found = [_code(cx, one) for one in (left, right)]
     return (found[0], found[1]) if found[0] is not None and found[1] is not None else None
 
 
-def _code(value: Value) -> Value | None:
+def _code(cx: Context, value: Value) -> Value | None:
     if isinstance(value, Character):
         return Number(value.code, weak=True)
     text = text_of(value)
+    if text is not None and len(text) != 1 and cx.session.texts is not None:
+        return number_of_text(cx, value, cx.frame.tree)
     return Literal(ord(text)) if text is not None and len(text) == 1 else None
 
 
@@ -95,7 +98,7 @@ def letters(value: Value) -> Items | None:
 def code_of(cx: Context, call: Arguments) -> Value:
     """`ord(c)`."""
     call.expect(cx, 1)
-    code = _code(call.values[0])
+    code = None if may_be_long(call.values[0]) else _code(cx, call.values[0])
     if code is None:
         raise cx.error(call.node, "ord() takes a character", f"this is {describe(call.values[0])}")
     return code

@@ -7,6 +7,7 @@ import ast
 from loopwright.deferred import deferred
 from loopwright.frontend import operators
 from loopwright.frontend.characters import codes, is_text, letters, text_of
+from loopwright.frontend.chosen_texts import may_be_long
 from loopwright.frontend.context import Context
 from loopwright.frontend.convert import negated, truth
 from loopwright.frontend.decide import is_equal, is_same
@@ -14,12 +15,13 @@ from loopwright.frontend.elementwise import any_array, map_elements
 from loopwright.frontend.inline import run_written
 from loopwright.frontend.keyed import has_key
 from loopwright.frontend.lazy import LazyOperand, chain
-from loopwright.frontend.list_methods import is_among
+from loopwright.frontend.list_methods import is_among, lists_equal
 from loopwright.frontend.named_tuples import objects_differ
 from loopwright.frontend.operands import kept, operands, twice
 from loopwright.frontend.operators import binary_operation
 from loopwright.frontend.tables import contains
 from loopwright.frontend.values import (
+    Character,
     Fixed,
     Items,
     Keyed,
@@ -81,6 +83,13 @@ def comparisons(cx: Context, node: ast.Compare) -> Value:
 def _compare(cx: Context, op: ast.cmpop, left: Value, right: Value, node: ast.expr) -> Value:
     if not isinstance(op, ast.Is | ast.IsNot) and objects_differ(cx, op, left, right, node):
         return Literal(isinstance(op, ast.NotEq))
+    is_chosen = any(isinstance(one, Character) and one.is_long for one in (left, right))
+    of_run = isinstance(left, Character) or isinstance(right, Character)
+    if of_run and isinstance(op, _ORDERS) and (may_be_long(left) or may_be_long(right)):
+        raise cx.error(node, "a text that the run chooses is compared for equality only", remedy="write == or !=")
+    if is_chosen and isinstance(op, ast.In | ast.NotIn) and not isinstance(right, Items | ListValue):
+        raise cx.error(node, "a text that the run chooses is looked for in tuples and lists only",
+                       remedy="write a tuple of the texts: x in ('a', 'bc')")  # fmt: skip
     if (both := codes(cx, left, right)) is not None and not isinstance(op, ast.Is | ast.IsNot):
         if isinstance(op, ast.In | ast.NotIn):  # a character in a text of one
             op = ast.Eq() if isinstance(op, ast.In) else ast.NotEq()
@@ -100,7 +109,8 @@ def _compare(cx: Context, op: ast.cmpop, left: Value, right: Value, node: ast.ex
         case ast.NotIn():
             return operators.unary_operation(cx, ast.Not(), _contains(cx, left, right, node), node)
         case ast.Eq() | ast.NotEq() if not any_array(left, right):
-            equal = _equal(cx, left, right, node)
+            equal = lists_equal(cx, left, right, node) if _is_list(left) or _is_list(right) else None
+            equal = _equal(cx, left, right, node) if equal is None else equal
             if equal is not None:
                 return equal if isinstance(op, ast.Eq) else operators.unary_operation(cx, ast.Not(), equal, node)
     if isinstance(left, Items) and isinstance(right, Items):
@@ -108,6 +118,10 @@ def _compare(cx: Context, op: ast.cmpop, left: Value, right: Value, node: ast.ex
     if any_array(left, right):
         return _of_elements(cx, operators.COMPARE[type(op)], left, right, node)
     return operators.comparison(cx, operators.COMPARE[type(op)], left, right, node)
+
+
+def _is_list(value: Value) -> bool:
+    return isinstance(value, ListValue)
 
 
 _ORDERS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)

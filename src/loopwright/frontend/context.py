@@ -97,11 +97,14 @@ class Session:
     trees: dict[ast.FunctionDef, ast.FunctionDef] = field(default_factory=dict)  # what is read instead of a function
     mixed: list[tuple[KernelError, ast.FunctionDef, str | tuple[int, int]]] = field(default_factory=list)
     """Names that cannot stand for all that they are assigned: the error, the function and the name."""
+    texts: dict[str, int] | None = None  # those that the run chooses among, by their places; None: it chooses no texts
+    meets_texts: bool = False  # the run would have to choose one
+    text_names: dict[Key, bool] = field(default_factory=dict)  # what is texts: whether of any length
 
     def restart(self) -> None:
         """Forget what was found about variables."""
         self.types, self.webs, self.result_shapes, self.rooms = Types(), {}, {}, {}
-        self.named, self.unsure, self.early, self.chosen_from = {}, set(), set(), {}
+        self.named, self.unsure, self.early, self.chosen_from, self.text_names = {}, set(), set(), {}, {}
 
 
 @dataclass

@@ -16,7 +16,9 @@ from loopwright.frontend.object_class import decides_truth
 from loopwright.frontend.promote import NumberType
 from loopwright.frontend.values import (
     Array,
+    Character,
     Elementwise,
+    Fixed,
     Items,
     Keyed,
     ListValue,
@@ -40,7 +42,11 @@ def as_number(cx: Context, value: Value, node: ast.AST, what: str = "a number is
         if isinstance(value, Records) and not value.shape:
             remedy = 'name the field: p["x"]'
         raise cx.error(node, what, f"this is {describe(value)}", remedy)
-    raise cx.error(node, what, f"this is {describe(value)}")
+    is_text = isinstance(value, Character) or (isinstance(value, Fixed) and isinstance(value.value, str))
+    raise cx.error(node, what, f"this is {describe(value)}", _INSTEAD_OF_TEXTS if is_text else "")
+
+
+_INSTEAD_OF_TEXTS = "put codes such as ord(c) into a list, and make the text where the function is called"
 
 
 def convert(cx: Context, value: Literal | Number, to: Scalar, node: ast.AST) -> Expr:

@@ -144,7 +144,8 @@ def has_attribute(value: Value | None, name: str) -> bool | None:
     own = class_of(value)
     if own is None or isinstance(value, Fixed):
         return None
-    return hasattr(own, name) or (isinstance(value, Items) and name in value.names)
+    of_class = any(name in vars(kind) for kind in own.__mro__)  # and not of the class of the class, as __call__
+    return of_class or (isinstance(value, Items) and name in value.names)
 
 
 def class_of(value: Value | None) -> type | None:

@@ -64,9 +64,9 @@ from loopwright.ir.nodes import Checked
 from loopwright.ir.walk import expressions, subexpressions
 
 if TYPE_CHECKING:
-    from loopwright.frontend import complex_functions
+    from loopwright.frontend import complex_functions, more
 else:
-    complex_functions = deferred("loopwright.frontend.complex_functions")
+    complex_functions, more = map(deferred, ("loopwright.frontend.complex_functions", "loopwright.frontend.more"))
 
 
 def evaluate(cx: Context, node: ast.expr) -> Value:
@@ -228,6 +228,9 @@ def indexed(cx: Context, node: ast.Subscript, base: Value | None = None) -> tupl
     is_written_out = not any(isinstance(one, ast.Starred) for one in nodes)
     indices = operands(cx, nodes) if is_written_out else list(_tuple(cx, nodes).items)  # a[i, *rest]
     base = kept(cx, base, start, node)
+    if isinstance(base, ArrayLike | Records) and any(isinstance(one, RangeValue) for one in indices):
+        pairs = zip(indices, places_of(node, indices), strict=True)
+        indices = [_index_of_range(cx, one, place) for one, place in pairs]
     match indices:
         case [Items(items=items, is_list=is_list)] if isinstance(base, ArrayLike | Records) and not is_list:
             if is_list is None:
@@ -237,6 +240,12 @@ def indexed(cx: Context, node: ast.Subscript, base: Value | None = None) -> tupl
     if isinstance(base, Array | Records) and base.index:
         base = _range_before(cx, base, start, indices, node)
     return base, indices
+
+
+def _index_of_range(cx: Context, index: Value, node: ast.expr) -> Value:
+    if not isinstance(index, RangeValue):
+        return index
+    return run_written(cx, more.numbers_of_range, index.bounds, node)
 
 
 def _range_before(

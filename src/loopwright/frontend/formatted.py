@@ -16,12 +16,31 @@ from itertools import pairwise
 @lru_cache(maxsize=1024)
 def with_texts_in_place(tree: ast.FunctionDef) -> ast.FunctionDef:
     """The function as it is read; itself where it is read as it stands. The same object each time."""
+    constants = _constants(tree)
     named = _named_in(tree)
-    if not named and not any(_is_shown(node) and _forms(node) for node in ast.walk(tree)):
+    if not named and not constants and not any(_is_shown(node) and _forms(node) for node in ast.walk(tree)):
         return tree
-    result = _InPlace(_named_in(result := copy.deepcopy(tree))).visit(result)
+    result = _InPlace(_named_in(result := copy.deepcopy(tree)), constants).visit(result)
     assert isinstance(result, ast.FunctionDef)
     return ast.fix_missing_locations(result)
+
+
+def _constants(tree: ast.FunctionDef) -> dict[str, ast.Constant]:
+    """The names that stand for one text from a line of the function on that every call runs, where something shows
+    them below it."""
+    given = Counter(
+        node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+    )
+    found: dict[str, ast.Constant] = {}
+    for statement in tree.body:
+        match statement:
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Constant(value=str()) as text) if given[name] == 1:
+                found[name] = text
+            case _:
+                pass
+    shown = [node for node in ast.walk(tree) if _is_shown(node)] if found else []
+    read = {part.id: part.lineno for node in shown for part in ast.walk(node) if isinstance(part, ast.Name)}
+    return {name: text for name, text in found.items() if read.get(name, 0) > text.lineno}
 
 
 def _is_shown(node: ast.AST) -> bool:
@@ -72,8 +91,8 @@ def _is_made(value: ast.expr) -> bool:
 
 
 class _InPlace(ast.NodeTransformer):
-    def __init__(self, named: dict[int, tuple[ast.Assign, str]]) -> None:
-        self.named = named
+    def __init__(self, named: dict[int, tuple[ast.Assign, str]], constants: dict[str, ast.Constant]) -> None:
+        self.named, self.constants = named, constants
         self.gone = {id(assign) for assign, _ in named.values()}
 
     def visit_Assign(self, node: ast.Assign) -> ast.AST | None:
@@ -86,6 +105,9 @@ class _InPlace(ast.NodeTransformer):
         if id(node) in self.named:
             assign, name = self.named[id(node)]
             node = _Names(name, assign.value).visit(node)
+        for name, text in self.constants.items():
+            if node.lineno > text.lineno:  # type: ignore[attr-defined]
+                node = _Names(name, text).visit(node)
         return _Forms().visit(node)
 
 
@@ -99,10 +121,21 @@ class _Names(ast.NodeTransformer):
 
 class _Forms(ast.NodeTransformer):
     def visit(self, node: ast.AST) -> ast.AST:
+        match node:
+            case ast.FormattedValue(
+                value=ast.Call(func=ast.Name(id="str"), args=[shown], keywords=[]), format_spec=None
+            ):
+                return ast.copy_location(ast.FormattedValue(shown, _STR, None), node)
+            case _:
+                pass
         found = as_f_string(node) if isinstance(node, ast.expr) else None
         if found is not None:
             return ast.copy_location(found, node)
         return self.generic_visit(node)
+
+
+_STR = ord("s")
+"""How an f-string asks for `str(x)`, which is not `format(x)` of a float32."""
 
 
 def as_f_string(node: ast.expr) -> ast.JoinedStr | None:
@@ -113,7 +146,7 @@ def as_f_string(node: ast.expr) -> ast.JoinedStr | None:
         case ast.Call(func=ast.Attribute(value=ast.Constant(value=str() as text), attr="format")):
             values = _of_braces(text, node)
         case ast.Call(func=ast.Name(id="str"), args=[value], keywords=[]):
-            values = [ast.FormattedValue(value, -1, None)]
+            values = [ast.FormattedValue(value, _STR, None)]
         case ast.BinOp(op=ast.Add(), left=left, right=right):
             values = _joined(left, right)
         case _:
@@ -190,7 +223,7 @@ def _of_percent(value: ast.expr, flags: str, width: str, precision: str, kind: s
         case "e" | "E" | "f" | "F" | "g" | "G":
             return _formatted(value, f"{rest}{precision}{kind}")
         case "s" if not rest and not precision:
-            return _formatted(value, "")
+            return ast.FormattedValue(value, _STR, None)
         case _:
             return None
 

@@ -28,6 +28,7 @@ from loopwright.frontend.tables import elements
 from loopwright.frontend.values import (
     Array,
     ArrayLike,
+    Character,
     Elementwise,
     Fixed,
     Items,
@@ -431,7 +432,7 @@ def bind_names(cx: Context, scope: dict[str, Value], target: ast.expr, value: Va
 def _is_row(value: Value) -> bool:
     """Whether this is a number, or a plain tuple of numbers of one type."""
     if not isinstance(value, Items):
-        return True
+        return not isinstance(value, Character | Fixed)
     kinds = {one.number_type if isinstance(one, Literal | Number) else None for one in value.items}
     return value.kind is None and len(kinds) == 1
 

@@ -8,11 +8,12 @@ import numpy as np
 
 from loopwright.frontend.array_variables import replaced_later
 from loopwright.frontend.context import Context
-from loopwright.frontend.iteration import function_of, sequence_of
+from loopwright.frontend.iteration import function_of, sequence_of, write_generators
 from loopwright.frontend.values import Fixed, IteratorValue, Value, describe
+from loopwright.frontend.variables import read_variable, store_variable
 from loopwright.frontend.views import ZERO, add, size_of
-from loopwright.ir.nodes import Assign, Checked, Compare, Const, Var
-from loopwright.ir.types import INT64
+from loopwright.ir.nodes import Assign, Block, Checked, Compare, Const, Var
+from loopwright.ir.types import BOOL, INT64
 
 _MAKERS = (np.ndindex, np.ndenumerate, enumerate, zip, reversed, iter)
 
@@ -41,8 +42,30 @@ def iterator_of(cx: Context, name: str, node: ast.expr) -> IteratorValue | None:
     return IteratorValue(sequence, position, (cx.frame.number, *cx.frame.loops))
 
 
+def _first_of(cx: Context, made: ast.GeneratorExp, node: ast.Call) -> Value:
+    """`next(x for ... if ...)`, and with what it gives where there is none."""
+    key, at, block = (*cx.frame.path, "next", id(node)), cx.at(node), cx.new_name("next")
+    given = cx.evaluate(node.args[1]) if len(node.args) > 1 else None
+    name = f"{cx.frame.prefix}next"
+    if given is not None:
+        store_variable(cx, key, name, given, node, node.args[1])
+
+    def found() -> None:
+        store_variable(cx, key, name, cx.evaluate(made.elt), node, made.elt)
+        cx.leave(block, node)
+
+    with cx.inner_body() as body:
+        write_generators(cx, made.generators, node, found)
+        if given is None:
+            cx.temporary(Checked(ZERO, Const(False, BOOL), "raised", "StopIteration", at=at), at)
+    cx.emit(Block(block, tuple(body), at=at))
+    return read_variable(cx, key, node, name)
+
+
 def next_of(cx: Context, node: ast.Call) -> Value:
-    """`next(iterator)`."""
+    """`next(iterator)`, `next(x for ... if ...)`."""
+    if node.args and isinstance(made := node.args[0], ast.GeneratorExp) and len(node.args) < 3 and not node.keywords:
+        return _first_of(cx, made, node)
     if len(node.args) != 1 or node.keywords:
         raise cx.error(node, "next() takes an iterator here", remedy="test whether there is one more before")
     given = cx.evaluate(node.args[0])

@@ -12,11 +12,12 @@ from dataclasses import dataclass, replace
 from loopwright.frontend import operators
 from loopwright.frontend.apart import place_of
 from loopwright.frontend.array_names import chosen_shows
+from loopwright.frontend.chosen_texts import may_be_long, meets_texts, number_of_text
 from loopwright.frontend.context import Context, NotYet
 from loopwright.frontend.convert import as_number, in_type, negated, truth
 from loopwright.frontend.infer import Key
 from loopwright.frontend.promote import NumberType
-from loopwright.frontend.values import Fixed, Items, Literal, Number, Value, describe
+from loopwright.frontend.values import Character, Fixed, Items, Literal, Number, Value, describe
 from loopwright.frontend.variables import store_variable, taken
 from loopwright.frontend.views import is_array
 from loopwright.ir.nodes import Assign, Const, Expr, If, Logical, Select, Stmt, Var
@@ -191,6 +192,11 @@ def _choose(cx: Context, condition: Expr, first: LazyOperand, second: LazyOperan
         return replace(x, items=tuple(each))
     if is_array(x) and is_array(y):
         return _chosen_array(cx, condition, first, second, node)
+    if meets_texts(cx, x, y):
+        codes = [LazyOperand(number_of_text(cx, one.value, node), one.body) for one in (first, second)]
+        found = _choose(cx, condition, codes[0], codes[1], node)
+        assert isinstance(found, Number)
+        return Character(cx.once(found.expr, cx.at(node)), may_be_long(x) or may_be_long(y))
     for value in (x, y):
         if not isinstance(value, Literal | Number):
             raise cx.error(node, f"a conditional expression chooses numbers, not {describe(value)}",

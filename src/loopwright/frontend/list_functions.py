@@ -49,6 +49,17 @@ def turn_around(a: Any) -> None:
         a[k], a[n - 1 - k] = a[n - 1 - k], a[k]
 
 
+def are_equal(a: Any, b: Any) -> Any:
+    """Whether two lists have equal numbers, in one order."""
+    equal = len(a) == len(b)
+    if equal:
+        for i in range(len(a)):
+            if a[i] != b[i]:
+                equal = False
+                break
+    return equal
+
+
 def place_to_insert(n: Any, index: Any) -> Any:
     """Where `list.insert(index, x)` puts x in a list of n elements."""
     return min(index, n) if index >= 0 else max(index + n, 0)

@@ -38,3 +38,22 @@ def _harmless(node: ast.AST, name: str) -> int:
             return int(owner == name)
         case _:
             return 0
+
+
+def is_made_anew(loop: ast.For | ast.While, name: str) -> bool:
+    """Whether a loop gives a name other lists, which may have other lengths: `x = y.copy()`, `x = [0] + x`."""
+    for node in ast.walk(loop):
+        match node:
+            case ast.Assign(
+                targets=[ast.Name(id=owner)],
+                value=ast.Call(func=ast.Attribute(value=ast.Name(), attr="copy"), args=[]) | ast.BinOp() as made,
+            ) if owner == name:
+                if isinstance(made, ast.Call) or any(isinstance(x, ast.List | ast.ListComp) for x in _terms(made)):
+                    return True
+            case _:
+                pass
+    return False
+
+
+def _terms(node: ast.expr) -> list[ast.expr]:
+    return [*_terms(node.left), *_terms(node.right)] if isinstance(node, ast.BinOp) else [node]

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from loopwright.frontend import list_functions
 from loopwright.frontend.arguments import Arguments
+from loopwright.frontend.chosen_texts import number_of_text
 from loopwright.frontend.context import Context
 from loopwright.frontend.convert import as_index, as_number
 from loopwright.frontend.elementwise import check, nest
@@ -78,7 +79,7 @@ def _refuse_shared(cx: Context, value: ListValue, call: Arguments, position: int
 def _writable(cx: Context, value: ListValue, node: ast.AST) -> tuple[View, ...]:
     """For each place of its tuples, the elements as they are now, to be written."""
     refuse_change_in_dict(cx, value, node)
-    return tuple(replace(part, array=replace(part.array, weak=False)) for part in elements_of(cx, value, node))
+    return tuple(replace(part, array=replace(part.array, weak=False)) for part in elements_of(cx, value, node, True))
 
 
 def _set_length(cx: Context, value: ListValue, length: Expr, node: ast.AST) -> None:
@@ -157,7 +158,9 @@ def find(cx: Context, function: Callable[..., object], value: ListValue, item: V
     value = known(cx, value, node)
     if value.rows is not None:
         return _find_row(cx, function, value, item, node)
-    parts = Items(elements_of(cx, value, node))
+    parts = Items(elements_of(cx, value, node, of_texts=True))
+    if value.holds_texts:
+        item = number_of_text(cx, item, node)
     wanted = item if isinstance(item, Items) else Items((item,))
     if objects_differ(cx, ast.Eq(), of_class((), value.kind), item, node):
         raise cx.error(node, "the elements of this list are of another class")
@@ -189,6 +192,49 @@ def _find_row(cx: Context, function: Callable[..., object], value: ListValue, it
     return run_written(cx, of_rows, [numbers, table.starts, table.sizes[0], table.parts[0], wanted], node)
 
 
+def lists_equal(cx: Context, left: Value, right: Value, node: ast.AST) -> Value | None:
+    """`left == right` of two lists of numbers or of tuples of numbers, of which one at least has elements that the run
+    tells; None for anything else."""
+    pair: list[ListValue] = []
+    for one, other in ((left, right), (right, left)):
+        if isinstance(one, Items) and one.is_list is False:  # a tuple is no list
+            return Literal(isinstance(other, Items))
+        if isinstance(one, Items) and not one.items and isinstance(other, ListValue):
+            return Literal(False) if other.is_of_tuple else Number(Compare("eq", other.length, ZERO), weak=True)
+    for k, value in enumerate((left, right)):
+        if isinstance(value, Items) and value.is_list and value.items:
+            value = new_list(cx, value.items, _node_of(cx, node, k))
+        if not isinstance(value, ListValue):
+            return None
+        pair.append(value)
+    first, second = (known(cx, one, node) for one in pair)
+    if first.is_of_tuple is not second.is_of_tuple:
+        return Literal(False)
+    if first.rows is not None or second.rows is not None or len(first.parts) != len(second.parts):
+        raise cx.error(node, "lists of lists or of arrays are not compared here", remedy="write a loop")
+    if first.is_tuple is not second.is_tuple or first.kind is not second.kind:
+        raise cx.error(node, "lists of elements of other kinds are not compared here", remedy="write a loop")
+    if first.holds_texts is not second.holds_texts:
+        raise cx.error(node, "a list of texts is compared with others only")
+    equal: Expr | None = None
+    sides = (elements_of(cx, one, node, of_texts=True) for one in (first, second))
+    for number, (a, b) in enumerate(zip(*sides, strict=True)):
+        found = run_written(cx, list_functions.are_equal, [a, b], node, number)
+        assert isinstance(found, Number)
+        equal = found.expr if equal is None else Binary("and", equal, cx.once(found.expr, cx.at(node)))
+        equal = cx.once(equal, cx.at(node))
+    assert equal is not None
+    return Number(equal, weak=True)
+
+
+def _node_of(cx: Context, node: ast.AST, number: int) -> ast.expr:
+    """What a list that is made for one side of a comparison is known by."""
+    key = (id(node), "side", number)
+    if key not in cx.session.calls:
+        cx.session.calls[key] = ast.copy_location(ast.Call(ast.Name("list"), [], []), node)
+    return cx.session.calls[key]
+
+
 def is_among(cx: Context, item: Value, value: ListValue, node: ast.AST) -> Value:
     """`item in list`."""
     return find(cx, list_functions.is_among, value, item, node)
@@ -211,6 +257,8 @@ def sort(cx: Context, value: ListValue, call: Arguments, apply: Apply) -> None:
     if not isinstance(turned, Literal):
         raise cx.error(node, "'reverse' is True or False here, known at compile time")
     value = known(cx, value, node)
+    if value.holds_texts:
+        raise cx.error(node, "a list of texts has no order here", remedy="sort it where the function is called")
     if turned.value:  # equal elements stay in their order
         _turn_around(cx, value, node)
     parts = _writable(cx, value, node)

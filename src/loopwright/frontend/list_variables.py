@@ -7,11 +7,12 @@ on using what it is given; everything else is refused.
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 
 from loopwright.frontend.array_names import list_copy_shows
 from loopwright.frontend.context import Context
 from loopwright.frontend.infer import Key
-from loopwright.frontend.lists import RESIZERS, extend, new_list
+from loopwright.frontend.lists import GIVEN, RESIZERS, extend, new_list
 from loopwright.frontend.scopes import own_nodes
 from loopwright.frontend.values import Items, ListValue, Value
 from loopwright.frontend.views import ZERO
@@ -25,7 +26,7 @@ def store_list(cx: Context, key: Key, name: str, value: ListValue, node: ast.AST
                        remedy="use another name for each")  # fmt: skip
     is_of_helper = value.key[:-2] not in {frame.path for frame in cx.active}  # which has returned, and forgets it
     is_new = value.key[-1] == id(value_node) or is_of_helper
-    if not is_new and not (isinstance(value_node, ast.Name) and _ends_with(cx.frame.tree, node, value_node)):
+    if not is_new and not (isinstance(value_node, ast.Name) and _may_be_copied(cx, name, value, node, value_node)):
         raise cx.error(
             node,
             f"'{name}' is assigned a list that another name still refers to",
@@ -44,6 +45,26 @@ def store_list(cx: Context, key: Key, name: str, value: ListValue, node: ast.AST
     cx.emit(Assign(own.length.name, ZERO, at=cx.at(node)))
     if cx.session.types.of(value.key) is not None or value.parts:  # else nothing is ever put in
         extend(cx, own, value, node)
+
+
+def _may_be_copied(cx: Context, name: str, value: ListValue, node: ast.AST, value_node: ast.Name) -> bool:
+    """Whether nobody notices that a name gets a copy of the list of another one."""
+    if _ends_with(cx.frame.tree, node, value_node):
+        return True
+    return value.key[0] != GIVEN and not list_copy_shows(cx.frame, name, value_node, node)
+
+
+def apart_from_targets(
+    cx: Context, items: tuple[Value, ...], keys: Sequence[Key | None], places: Sequence[ast.expr]
+) -> tuple[Value, ...]:
+    """The values of `u, v = v, u`: of lists that an assignment before theirs fills anew, copies."""
+    result, filled = list(items), set[object]()
+    for k, (item, key) in enumerate(zip(items, keys, strict=True)):
+        if isinstance(item, ListValue) and item.key in filled and isinstance(places[k], ast.Name):
+            result[k] = _copied(cx, item, places[k])  # type: ignore[arg-type]
+        if key is not None and key in cx.list_variables:
+            filled.add(cx.list_variables[key].key)
+    return tuple(result)
 
 
 def kept_list(cx: Context, name: str, value: ListValue, node: ast.Name, value_node: ast.AST) -> ListValue:

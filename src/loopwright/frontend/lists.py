@@ -14,10 +14,11 @@ from dataclasses import replace
 import numpy as np
 
 from loopwright.frontend import rows
+from loopwright.frontend.chosen_texts import meets_texts, note_texts, number_of_text
 from loopwright.frontend.context import Context, NotYet, Restart
 from loopwright.frontend.convert import as_index, in_type
 from loopwright.frontend.elementwise import check, materialised, nest
-from loopwright.frontend.list_lengths import keeps_length
+from loopwright.frontend.list_lengths import is_made_anew, keeps_length
 from loopwright.frontend.named_tuples import note_class, of_class
 from loopwright.frontend.promote import NumberType
 from loopwright.frontend.scopes import locals_of, own_nodes
@@ -25,6 +26,7 @@ from loopwright.frontend.values import (
     Along,
     Array,
     ArrayLike,
+    Character,
     Fixed,
     Items,
     ListValue,
@@ -49,7 +51,7 @@ from loopwright.frontend.views import (
     sliced,
 )
 from loopwright.ir.nodes import RESERVED, Allocate, Assign, Binary, Checked, Compare, Const, Expr, Store, Var
-from loopwright.ir.types import INT64
+from loopwright.ir.types import BOOL, INT64, Scalar
 
 GIVEN = "given"
 """How the key of a list of the caller's begins."""
@@ -73,6 +75,13 @@ def is_changed(tree: ast.FunctionDef, name: str, seen: frozenset[str] = frozense
                     return True
             case ast.Assign(targets=[ast.Name(id=owner)], value=ast.ListComp()) if owner == name:
                 return True
+            case ast.For() | ast.While() if is_made_anew(node, name):
+                return True
+            case ast.Assign(targets=[ast.Tuple(elts=targets)], value=ast.Tuple(elts=values)):
+                pairs = [(x.id, y.id) for x, y in zip(targets, values, strict=False)
+                         if isinstance(x, ast.Name) and isinstance(y, ast.Name)]  # fmt: skip
+                if any(y == name and x not in (*seen, name) and is_changed(tree, x, seen | {name}) for x, y in pairs):
+                    return True
             case ast.Assign(value=ast.Name(id=owner), targets=[ast.Name()]) if owner == name:
                 return True
             case ast.Delete(targets=targets):
@@ -219,12 +228,18 @@ def _of_kind(cx: Context, value: ListValue, node: ast.AST, named: str = "", room
         arrays.append(as_view(Array(name, kind.type, (as_size(room),), weak=kind.weak)))
     holds_lists = cx.session.types.of((*value.key, "inner")) == 1
     cx.lists[value.key] = replace(value, parts=tuple(arrays), is_tuple=count > 0, holds_lists=holds_lists,
-                                  kind=cx.session.named.get(value.key))  # fmt: skip
+                                  kind=cx.session.named.get(value.key),
+                                  holds_texts=value.key in cx.session.text_names)  # fmt: skip
     return cx.lists[value.key]
 
 
 def grown(cx: Context, value: ListValue, item: Value, node: ast.AST) -> ListValue:
     """Note the type of an element; the list as far as its arrays are known."""
+    if meets_texts(cx, item) and value.home is None and value.key[0] != GIVEN:
+        note_texts(cx, value.key, item)
+        item = number_of_text(cx, item, node)
+    elif value.key in cx.session.text_names:
+        raise cx.error(node, f"a list of texts gets {describe(item)} here")
     items = item.items if isinstance(item, Items) else (item,)
     refuse_change_in_dict(cx, value, node)
     if value.key[0] == GIVEN:
@@ -278,11 +293,17 @@ def _refuse_other_kind(cx: Context, value: ListValue, item: Value, items: Sequen
         if not isinstance(one, Literal | Number):
             raise cx.error(node, f"a list of the caller's gets {describe(one)} here")
         fits = np.can_cast(one.number_type.type.dtype, part.element.dtype, "safe")
+        fits = fits and (one.number_type.type == BOOL) == (part.element == BOOL)  # a True among ints is shown as one
         joined = cx.session.types.assign((*value.key, k), one.number_type) if fits else None
         if not isinstance(joined, NumberType) or joined.type != part.element:
             raise cx.error(node, f"a list of the caller's holds {kind} where it gets {one.number_type}",
                            "what it holds keeps its type",
-                           "convert it, as in float(x), or make a list of your own and return it")  # fmt: skip
+                           f"convert it, as in {_conversion_to(part.element)}, "
+                           "or make a list of your own and return it")  # fmt: skip
+
+
+def _conversion_to(element: Scalar) -> str:
+    return "x != 0" if element == BOOL else "int(x)" if element.is_integer else "float(x)"
 
 
 def _instead_of(item: Value, items: Sequence[Value]) -> str:
@@ -296,6 +317,8 @@ def _instead_of(item: Value, items: Sequence[Value]) -> str:
 
 def _with_row(cx: Context, value: ListValue, item: Value, kind: int, node: ast.AST) -> ListValue:
     """Note that a list has such a list or array among its elements; the list as far as its arrays are known."""
+    if isinstance(item, ListValue) and item.holds_texts:
+        raise cx.error(node, "a list of lists of texts is outside the language", remedy="keep the lists apart")
     has_lists = isinstance(item, Items) and any(isinstance(one, Items) and one.is_list for one in item.items)
     if value.home is not None or has_lists or (isinstance(item, ListValue) and item.holds_lists):
         raise cx.error(node, "a list of lists of lists is outside the language", remedy="use a list of tuples")
@@ -406,6 +429,8 @@ def put(cx: Context, value: ListValue, place: Expr, item: Value, node: ast.AST) 
     """Write an element at a place that is known to be in range."""
     if value.rows is not None:
         item = Number(number_of(cx, value, item, node), weak=True)
+    if value.holds_texts and not isinstance(item, Literal | Number):
+        item = number_of_text(cx, item, node)
     items = item.items if isinstance(item, Items) else (item,)
     for part, one in zip(value.parts, items, strict=True):
         assert isinstance(one, Literal | Number)
@@ -434,6 +459,9 @@ def items_at(cx: Context, value: ListValue, place: Expr, node: ast.AST) -> Value
         assert isinstance(number, Number)
         return rows.row_at(cx, value.rows, cx.once(number.expr, cx.at(node)), node)
     found = tuple(element_at(cx, part, [place], node) for part in value.parts)
+    if value.holds_texts:
+        assert isinstance(found[0], Number)
+        return Character(cx.temporary(found[0].expr, cx.at(node)), cx.session.text_names.get(value.key, True))
     return of_class(found, value.kind, value.holds_lists) if value.is_tuple else found[0]
 
 
@@ -478,9 +506,11 @@ def assign_item(cx: Context, value: ListValue, index: Value, item: Value, node: 
     put(cx, value, place, item, node)
 
 
-def elements_of(cx: Context, value: ListValue, node: ast.AST) -> tuple[View, ...]:
-    """For each place of its tuples, the elements as they are now."""
+def elements_of(cx: Context, value: ListValue, node: ast.AST, of_texts: bool = False) -> tuple[View, ...]:
+    """For each place of its tuples, the elements as they are now. of_texts: texts may be told by their numbers."""
     value = known(cx, value, node)
+    if value.holds_texts and not of_texts:
+        raise cx.error(node, "this takes no list of texts", remedy="write a loop")
     size = as_size(length_now(cx, value, node))
     return tuple(replace(part, shape=(size,)) for part in value.parts)
 

@@ -92,22 +92,36 @@ def lower(
     """The kernel of a function for a call of this signature. `outside`: what is asked about everything else, and
     answered before. `narrowing_raises`: a NumPy number that does not fit the signed integers that it is stored among
     is an error of the run. Raises KernelError at the user's line."""
-    session = Session(source, signature, outside or Outside(source), narrowing_raises)
-    kernel = _rounds(session)
-    failure, trees = session.failure, dict[ast.FunctionDef, ast.FunctionDef]()
-    for _ in range(_MOST_APART):
-        if session.failure is None or not _take_apart(session, trees):
-            break
-        session = Session(source, signature, session.outside, narrowing_raises, trees=trees)
-        kernel = _rounds(session)
-    if session.failure is not None:
-        assert failure is not None
+    outside = outside or Outside(source)
+    session, kernel, failure = _read(source, signature, outside, narrowing_raises, None)
+    if failure is not None and session.meets_texts:  # once more: the run chooses texts
+        session, kernel, still = _read(source, signature, outside, narrowing_raises, {})
+        failure = still
+    if failure is not None:
         raise failure
     assert kernel is not None
     if _has_complex(kernel):
         kernel = complex_split.of_reals(kernel)
     _refuse_unseen_writes(source, signature, kernel)
     return Lowered(replace(kernel, body=_each_its_own(kernel.body)), session.outside.constants)
+
+
+def _read(
+    source: Source, signature: Signature, outside: Outside, narrowing_raises: bool, texts: dict[str, int] | None
+) -> tuple[Session, Kernel | None, KernelError | None]:
+    """Read a function, and once more for each name that has to be taken apart; the first error where that is of no
+    help."""
+    session = Session(source, signature, outside, narrowing_raises, texts=texts)
+    kernel = _rounds(session)
+    failure, trees, meets_texts = session.failure, dict[ast.FunctionDef, ast.FunctionDef](), session.meets_texts
+    for _ in range(_MOST_APART):
+        if session.failure is None or not _take_apart(session, trees):
+            break
+        session = Session(source, signature, outside, narrowing_raises, trees=trees, texts=texts)
+        kernel = _rounds(session)
+        meets_texts |= session.meets_texts
+    session.meets_texts = meets_texts
+    return session, kernel, failure if session.failure is not None else None
 
 
 def _rounds(session: Session) -> Kernel | None:

@@ -9,6 +9,7 @@ from loopwright.frontend import (
     decompositions,
     eigenvectors,
     further,
+    gradients,
     numerics,
     python_library,
     read_only_views,
@@ -17,11 +18,11 @@ from loopwright.frontend import (
 
 FUNCTIONS: dict[Any, Any] = {
     **arrangement.FUNCTIONS, **numerics.FUNCTIONS, **sets.FUNCTIONS, **python_library.FUNCTIONS,
-    **decompositions.FUNCTIONS, **eigenvectors.FUNCTIONS,
+    **decompositions.FUNCTIONS, **eigenvectors.FUNCTIONS, **gradients.FUNCTIONS,
 }  # fmt: skip
 METHODS: dict[str, Any] = {**arrangement.METHODS, **numerics.METHODS}
 ELEMENTWISE = numerics.ELEMENTWISE
 HANDLERS: dict[Any, further.Handler] = {**further.HANDLERS, **read_only_views.HANDLERS}
 method_of_ufunc, norm, repeat_each = further.method_of_ufunc, numerics.norm, arrangement.repeat_each
-holds = sets.holds
+holds, numbers_of_range = sets.holds, sets.numbers_of_range
 norm_of_singular_values = decompositions.norm_of_singular_values

@@ -59,41 +59,6 @@ def _trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: Any = -1) -> Any:
     return area
 
 
-def _gradient(f: Any, varargs: Any = 1.0) -> Any:
-    if np.ndim(varargs) == 0:
-        slopes = _even_slopes(+f * 1.0, varargs)
-    else:
-        slopes = _slopes(+f * 1.0, varargs)
-    return slopes
-
-
-def _even_slopes(f: Any, step: Any) -> Any:
-    n = len(f)
-    if n < 2:
-        raise ValueError("Shape of array too small to calculate a numerical gradient")
-    slopes = np.empty(n, (f[:1] / 2.0).dtype)
-    slopes[1:-1] = (f[2:] - f[:-2]) / (2.0 * step)
-    slopes[0] = (f[1] - f[0]) / step
-    slopes[-1] = (f[-1] - f[-2]) / step
-    return slopes
-
-
-def _slopes(f: Any, x: Any) -> Any:
-    n = len(f)
-    if n < 2:
-        raise ValueError("Shape of array too small to calculate a numerical gradient")
-    slopes = np.empty(n, (f[:1] / 2.0).dtype)
-    for i in range(1, n - 1):
-        left, right = x[i] - x[i - 1], x[i + 1] - x[i]
-        a = -right / (left * (left + right))
-        b = (right - left) / (left * right)
-        c = left / (right * (left + right))
-        slopes[i] = a * f[i - 1] + b * f[i] + c * f[i + 1]
-    slopes[0] = (f[1] - f[0]) / (x[1] - x[0])
-    slopes[-1] = (f[-1] - f[-2]) / (x[-1] - x[-2])
-    return slopes
-
-
 # ---- polynomials and products ------------------------------------------------------------------------------------
 
 
@@ -581,7 +546,7 @@ METHODS: dict[str, Any] = {"cumsum": _cumsum, "cumprod": _cumprod}
 By = Callable[..., Any]
 FUNCTIONS: dict[Any, By | tuple[int, By, By]] = {
     np.cumsum: _cumsum, np.cumprod: _cumprod, np.nancumsum: _nancumsum, np.nancumprod: _nancumprod, np.diff: _diff,
-    np.ediff1d: _ediff1d, np.trapezoid: _trapezoid, np.gradient: _gradient, np.polyadd: _polyadd,
+    np.ediff1d: _ediff1d, np.trapezoid: _trapezoid, np.polyadd: _polyadd,
     np.polyval: (1, _polyval, _polyval_all), np.polymul: _polymul, np.polyfit: _polyfit, np.vander: _vander,
     np.correlate: _correlate, np.kron: _kron, np.cross: _cross, np.hanning: _hanning, np.hamming: _hamming,
     np.blackman: _blackman, np.bartlett: _bartlett, np.logspace: _logspace,

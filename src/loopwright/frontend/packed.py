@@ -37,7 +37,7 @@ class Packed:
 
 
 def packed(value: Sequence[Any] | dict[Any, Any]) -> Packed | None:
-    """What a list, a dict or bytes hold; None where they are of no such kind, or empty."""
+    """What a list, a dict or bytes hold; None where they are of no such kind."""
     if isinstance(value, bytes):
         return Packed("numbers", (True,), 1)
     if isinstance(value, dict):
@@ -74,7 +74,10 @@ def packed_dict(value: dict[Any, Any]) -> tuple[Packed, Packed] | None:
 
 
 def _kind_of_numbers(values: Sequence[Any]) -> str | None:
-    """Whose numbers these are, "python" or "numpy", all of one type; None for anything else."""
+    """Whose numbers these are, "python" or "numpy", all of one type; None for anything else. No numbers count as ints:
+    what a list without elements holds shows in nothing."""
+    if not values:
+        return "python"
     kinds = set(map(type, values))
     if len(kinds) != 1:
         return None
@@ -107,7 +110,7 @@ def _array(values: Sequence[Any]) -> Any:
     if isinstance(values, bytes):
         return np.frombuffer(values, np.uint8).astype(np.int64)
     try:
-        return np.array(values, _PYTHON.get(type(values[0]))) if len(values) else np.empty(0)
+        return np.array(values, _PYTHON.get(type(values[0]))) if len(values) else np.empty(0, np.int64)
     except OverflowError:
         large = next(one for one in values if not -(1 << 63) <= one < 1 << 63)
         raise OverflowError(f"an element of a list or a dict: the Python int {large} does not fit int64") from None

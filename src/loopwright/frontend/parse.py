@@ -18,11 +18,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from types import CodeType, FunctionType
+from typing import TYPE_CHECKING
 
+from loopwright.deferred import deferred
 from loopwright.errors import KernelError
 from loopwright.frontend.formatted import with_texts_in_place
 from loopwright.frontend.rewritten import rewritten
 from loopwright.ir.location import Location
+
+if TYPE_CHECKING:
+    from loopwright.frontend import desugared
+else:
+    desugared = deferred("loopwright.frontend.desugared")
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,8 +83,16 @@ def parse(function: object) -> tuple[FunctionType, Definition]:
             why="the file was changed after it was imported",
             remedy="import it again, or start Python again",
         )
-    definition = Definition(rewritten(with_texts_in_place(tree)), code.co_filename, tuple(lines))
+    definition = Definition(_read(tree), code.co_filename, tuple(lines))
     return plain, definition
+
+
+@lru_cache(maxsize=1024)
+def _read(tree: ast.FunctionDef) -> ast.FunctionDef:
+    """The definition in the form in which it is read. The same object each time."""
+    if any(isinstance(node, ast.With | ast.Match) for node in ast.walk(tree)):
+        tree = desugared.desugared(tree)
+    return rewritten(with_texts_in_place(tree))
 
 
 def refuse_generator(function: FunctionType, definition: Definition) -> None:

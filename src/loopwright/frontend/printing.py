@@ -72,7 +72,9 @@ def _parts_of(cx: Context, node: ast.expr) -> Iterator[tuple[int, Expr | str]]:
             if part.format_spec is not None and (len(shown) > 1 or shown[0][0] == _TEXT):
                 what = "a format applies only to numbers that are computed"
                 raise cx.error(part, what, remedy="write out the final text")
-            if shown[0][0] != _TEXT:
+            if part.conversion != -1 and part.format_spec is not None:
+                raise cx.error(part, "a conversion with a format is outside the language", remedy="write {x:...}")
+            if shown[0][0] != _TEXT and part.conversion == -1:
                 yield _FORMAT, "" if part.format_spec is None else _constant_text(cx, part.format_spec)
             yield from shown
         else:

@@ -10,6 +10,7 @@ from functools import reduce
 from loopwright.errors import KernelError, name_of_class
 from loopwright.frontend import promote
 from loopwright.frontend.bounds import bound_of, known_at_call
+from loopwright.frontend.chosen_texts import all_texts
 from loopwright.frontend.complex_pairs import parts_of
 from loopwright.frontend.context import Context, NotYet, ReturnForm
 from loopwright.frontend.convert import convert, in_type
@@ -23,6 +24,7 @@ from loopwright.frontend.tables import as_list
 from loopwright.frontend.values import (
     Along,
     Array,
+    Character,
     Fixed,
     Items,
     Keyed,
@@ -38,7 +40,7 @@ from loopwright.frontend.values import (
 )
 from loopwright.frontend.variables import array_if_present, grow
 from loopwright.frontend.views import as_size, as_view, clipped, in_range, size_of
-from loopwright.ir.made_values import name_of_each, name_of_keyed, name_of_records, name_of_text
+from loopwright.ir.made_values import name_of_choice, name_of_each, name_of_keyed, name_of_records, name_of_text
 from loopwright.ir.nodes import (
     RESERVED,
     Allocate,
@@ -120,14 +122,15 @@ def _flatten(
             packing.append(("tuple", len(items)))
             if value.kind is not None:
                 packing.append((known_name(cx, value.kind, node), 0))
-            if value.is_list:
-                packing.append(("list", 0))
+            packing += [("list", 0)] * bool(value.is_list)
         case Literal() | Number() if (kind := _complex_kind(cx, value, flat, packing)) is not None:
             packing += [("value", len(flat)), ("value", len(flat) + 1), ("complex", 2)]
-            both = parts_of(cx, convert(cx, value, kind.type, node), cx.at(node))
-            flat += [Number(part, kind.weak) for part in both]
+            flat += [Number(x, kind.weak) for x in parts_of(cx, convert(cx, value, kind.type, node), cx.at(node))]
         case Fixed(value=None):
             packing.append(("none", 0))
+        case Character():
+            packing += [("value", len(flat)), ("tuple", 1), (name_of_choice(all_texts(cx)), 0)]
+            flat.append(Number(value.code, weak=True))
         case ListValue():
             _flatten_list(cx, value, node, flat, packing)
         case TableValue(shows="keys"):
@@ -192,10 +195,12 @@ def _flatten_list(
     if value.rows is not None:
         _flatten_rows(cx, value, node, flat, packing)
         return
-    for part in elements_of(cx, value, node):
+    for part in elements_of(cx, value, node, of_texts=True):
         _flatten_cut(cx, part, node, flat, packing)
         packing += [("complex", 1)] * part.array.element.is_complex
         packing.append(("list", int(not part.array.weak)))
+    if value.holds_texts:
+        packing.append((name_of_choice(all_texts(cx), in_list=True), 0))
     if value.is_tuple:
         packing.append(("zip", len(value.parts)))
     if value.kind is not None:
@@ -589,6 +594,5 @@ def result_arrays(cx: Context, body: tuple[Stmt, ...]) -> tuple[tuple[ResultArra
 
 def _not_negative(cx: Context, size: Expr, allocate: Allocate) -> Stmt:
     """The test of a size, where it is computed, of an array that is made earlier."""
-    inside = Compare("ge", size, Const(0, INT64))
-    test = Checked(Const(0, INT64), inside, "raised", "ValueError: negative dimensions are not allowed", at=allocate.at)
-    return Assign(cx.temporary_name(), test, at=allocate.at)
+    inside, says = Compare("ge", size, _ZERO), "ValueError: negative dimensions are not allowed"
+    return Assign(cx.temporary_name(), Checked(_ZERO, inside, "raised", says, at=allocate.at), at=allocate.at)

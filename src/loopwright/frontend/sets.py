@@ -103,6 +103,11 @@ def holds(a: Any, x: Any) -> Any:
     return bool((a == x).any())
 
 
+def numbers_of_range(start: Any, stop: Any, step: Any) -> Any:
+    """A range as an array, where it is an index: `a[range(2, n)]`."""
+    return np.arange(start, stop, step)
+
+
 By = Callable[..., Any]
 FUNCTIONS: dict[Any, By | tuple[int, By, By]] = {
     np.unique: _unique, np.isin: (0, _isin_one, _isin), np.intersect1d: _intersect1d, np.setdiff1d: _setdiff1d,

@@ -32,6 +32,7 @@ from loopwright.frontend.iterators import iterator_of
 from loopwright.frontend.keyed import is_filled_by_text, item_of, note_keyed, set_key
 from loopwright.frontend.lazy import condition_before
 from loopwright.frontend.list_methods import comprehension_list, delete_item
+from loopwright.frontend.list_variables import apart_from_targets
 from loopwright.frontend.lists import assign_item, extend, index_list, is_changed, is_searched, new_list, of_array
 from loopwright.frontend.loops import for_loop, jump, while_loop
 from loopwright.frontend.manipulation import reshaped
@@ -315,7 +316,7 @@ def _unpack(cx: Context, target: ast.expr, parts: list[ast.expr], value: Value, 
     places = value_node.elts if written_out else [value_node] * len(parts)  # type: ignore[attr-defined]
     keys = [_variable_key(cx, part) for part in parts]
     refuse_copies(cx, parts, value_node)
-    value = Items(independent(cx, value.items, keys, value_node))
+    value = Items(independent(cx, apart_from_targets(cx, value.items, keys, places), keys, value_node))
     items = settle(cx, value.items, [assigned_by(cx, part) for part in parts], cx.at(value_node))
     for part, item, place in zip(parts, items, places, strict=True):
         assign_to(cx, part, item, place)

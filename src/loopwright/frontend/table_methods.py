@@ -348,8 +348,19 @@ def table_comprehension(cx: Context, node: ast.SetComp | ast.DictComp) -> TableV
     return cx.hash_tables.get(result.key, result)
 
 
+def _dict_comprehension(argument: ast.expr, node: ast.Call) -> ast.DictComp | None:
+    """`dict((k, v) for ...)` as `{k: v for ...}`; None for anything else."""
+    match argument:
+        case ast.ListComp(elt=ast.Tuple(elts=[key, value])) | ast.GeneratorExp(elt=ast.Tuple(elts=[key, value])):
+            return ast.copy_location(ast.DictComp(key, value, argument.generators), node)
+        case _:
+            return None
+
+
 def called_table(cx: Context, is_dict: bool, node: ast.Call) -> TableValue:
     """`set()`, `set(sequence)`, `dict()`."""
+    if is_dict and len(node.args) == 1 and not node.keywords and (pairs := _dict_comprehension(node.args[0], node)):
+        return table_comprehension(cx, cx.session.nodes.setdefault(id(node), pairs))  # type: ignore[arg-type]
     if node.keywords or len(node.args) > (0 if is_dict else 1):
         raise cx.error(node, "this takes one sequence here" if not is_dict else "dict() takes no arguments here",
                        remedy="begin with an empty dict, and add its items")  # fmt: skip

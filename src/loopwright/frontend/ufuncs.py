@@ -12,7 +12,7 @@ import numpy as np
 
 from loopwright.frontend import promote
 from loopwright.frontend.arguments import Arguments
-from loopwright.frontend.builtin_functions import rounded
+from loopwright.frontend.builtin_functions import rounded, truncated
 from loopwright.frontend.context import Context
 from loopwright.frontend.convert import convert
 from loopwright.frontend.creation import array_of_items, as_array
@@ -35,7 +35,7 @@ from loopwright.frontend.values import (
 )
 from loopwright.frontend.views import as_view, is_array
 from loopwright.ir.nodes import Binary, Cast, Const, Load, Select
-from loopwright.ir.types import INT64, Scalar
+from loopwright.ir.types import BOOL, INT64, Scalar
 from loopwright.ir.walk import subexpressions
 
 Handler = Callable[[Context, Arguments], Value]
@@ -110,6 +110,8 @@ def _with_digits(cx: Context, call: Arguments, digits: Value) -> Value:
         raise cx.error(call.node, "round() takes a number of digits from 0 to 22 that is known at compile time")
     if isinstance(number, Literal):
         return Literal(round(number.value, digits.value))
+    if number.number_type.type == BOOL:
+        return truncated(cx, number, call.node)
     if number.number_type.type.is_integer:
         return number
     scale = np.float64(10.0**digits.value)

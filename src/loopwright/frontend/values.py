@@ -162,7 +162,7 @@ class ListValue:
     an element of a table's `sizes`. rows: of a list of lists or arrays, where these stand: its numbers are theirs.
     home: of a list in another one, where it stands, and its number. holds_lists: its tuples are lists that nobody
     changes. is_of_tuple: it is a slice of a tuple, in Python. kind: the class of its tuples, of named ones and of
-    dataclasses."""
+    dataclasses. holds_texts: its numbers are texts."""
 
     parts: tuple[View, ...]
     length: Expr
@@ -174,6 +174,7 @@ class ListValue:
     holds_lists: bool = False
     is_of_tuple: bool = False
     kind: type | None = None
+    holds_texts: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,9 +279,10 @@ class Fixed:
 @dataclass(frozen=True, slots=True)
 class Character:
     """A text of one character that the run finds, as its code: `text[i]`. `code` is a variable that nobody assigns
-    again."""
+    again. is_long: it may also be another text, as a number (chosen_texts.py)."""
 
     code: Expr
+    is_long: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -354,8 +356,8 @@ def describe(value: Value) -> str:
             return "a dict"
         case Closure():
             return "a function"
-        case Character():
-            return "a character"
+        case Character(is_long=is_long):
+            return "a text" if is_long else "a character"
         case Fixed(value=fixed):
             if fixed is None:
                 return "None"

@@ -12,6 +12,7 @@ import numpy as np
 from loopwright.errors import KernelError
 from loopwright.frontend.array_variables import refuse_out_of_scope, separate, store_array
 from loopwright.frontend.arrays import check_range
+from loopwright.frontend.chosen_texts import meets_texts, note_texts, number_of_text
 from loopwright.frontend.context import Context, Frame, NotYet, Restart, web_key
 from loopwright.frontend.convert import as_index, in_type
 from loopwright.frontend.elementwise import kept_array, materialised
@@ -49,7 +50,7 @@ from loopwright.frontend.values import (
 )
 from loopwright.frontend.watched import Found
 from loopwright.frontend.webs import Web
-from loopwright.ir.nodes import Assign, Checked, Const, Expr, If, Load, Location, Return, Select, Stmt, Var
+from loopwright.ir.nodes import Assign, Checked, CheckKind, Const, Expr, If, Load, Location, Return, Select, Stmt, Var
 from loopwright.ir.queries import arrays_stored, has, names_assigned
 from loopwright.ir.types import BOOL, INT64
 from loopwright.ir.walk import subexpressions
@@ -142,6 +143,11 @@ def read_variable(cx: Context, key: Key, node: ast.AST, name: str, may_be_unassi
             return replace(cx.session.chosen_from[key], index=places)
         return Items(tuple(items), names, is_list=key in cx.session.fixed_lists, kind=named)
     variable = Var(cx.variable(key, name), kind.type)
+    if key in cx.session.text_names:
+        flag = cx.flag(variable.name) if key in cx.session.optional or may_be_unassigned else None
+        failure: CheckKind = "none" if key in cx.session.optional else "unassigned"
+        code = variable if flag is None else Checked(variable, flag, failure, at=cx.at(node))
+        return Character(cx.temporary(code, cx.at(node)), cx.session.text_names[key])
     if key in cx.session.optional:
         return Number(Checked(variable, cx.flag(variable.name), "none", at=cx.at(node)), kind.weak)
     if not may_be_unassigned:
@@ -224,6 +230,7 @@ def _assign_web(cx: Context, web: Web, value: Value, node: ast.AST, value_node: 
         return
     is_none = isinstance(value, Fixed) and value.value is None
     is_open = isinstance(value, Literal | Number | Items | RangeValue | SliceIndex | Records | ArrayLike | ListValue)
+    is_open = is_open or meets_texts(cx, value)
     if (web.definitions == 1 or isinstance(value, ListValue)) and not is_none and not is_open:
         raise cx.error(
             node,
@@ -260,12 +267,23 @@ def _bound(cx: Context, key: Key, name: str, value: Value, node: ast.AST, value_
             return read_variable(cx, key, node, name)
 
 
+def _without_text(cx: Context, key: Key, name: str, value: Value, node: ast.AST) -> Value:
+    """What a variable is assigned, as a number where it is a text. Raises KernelError for a text elsewhere only."""
+    if meets_texts(cx, value) and (key in cx.session.text_names or cx.session.types.of(key) is None):
+        note_texts(cx, key, value)
+        return number_of_text(cx, value, node)
+    if key in cx.session.text_names and not (isinstance(value, Fixed) and value.value is None):
+        raise cx.error(node, f"'{name}' is a text elsewhere, and {describe(value)} here", remedy="use another name")
+    return value
+
+
 def store_variable(cx: Context, key: Key, name: str, value: Value, node: ast.AST, value_node: ast.AST) -> None:
     """Assign to a variable that has a place of its own at run time."""
     if key in cx.fixed:
         if isinstance(value, Array | View) and value == cx.fixed[key]:  # x = filled(x), which returns x
             return
         _refuse_second_meaning(cx, key, name, value, node)
+    value = _without_text(cx, key, name, value, node)
     match value:
         case Number(expr=Checked(kind="none")):
             _store_maybe(cx, key, name, value, node, value_node)

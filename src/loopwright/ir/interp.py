@@ -482,11 +482,13 @@ def _checked(expr: Checked) -> Evaluate:
     condition, value = evaluation(expr.condition), evaluation(expr.value)
     found = expr.told
     told = None if found is None else evaluation(found)
+    second = None if expr.second is None else evaluation(expr.second)
 
     def run(state: State) -> Value:
         if condition(state):
             return value(state)
         number = None if told is None else told(state).item()
-        raise check_failed(expr.kind, expr.at, number, expr.raised or expr.type.name)
+        other = None if second is None else second(state).item()
+        raise check_failed(expr.kind, expr.at, number, expr.raised or expr.type.name, other)
 
     return run

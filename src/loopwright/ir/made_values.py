@@ -31,6 +31,12 @@ def name_of_text(text: str) -> str:
     return _name("Text", text)
 
 
+def name_of_choice(texts: tuple[str, ...], in_list: bool = False) -> str:
+    """The name of the class that gives the text of a number: a character's code, or beyond these the place of one of
+    these texts. in_list: a list of them, of a list of numbers."""
+    return _name("Choices" if in_list else "Choice", texts)
+
+
 def name_of_each(name: str, depth: int) -> str:
     """The name of the class that makes objects of the class of this name of all tuples in a list, or, at a depth of 2,
     in the lists in a list."""
@@ -84,6 +90,23 @@ class _Text:
         return cls.known
 
 
+class _TextOfNumber:
+    """A text, from its number."""
+
+    known: tuple[str, ...]
+
+    def __new__(cls, number: int) -> str:  # type: ignore[misc]
+        return chr(number) if number < 0x110000 else cls.known[number - 0x110000]
+
+
+class _TextsOfNumbers(_TextOfNumber):
+    """A list of texts, from their numbers."""
+
+    def __new__(cls, *numbers: int) -> list[str]:  # type: ignore[misc]
+        one = super().__new__
+        return [one(cls, number) for number in numbers]
+
+
 def _each(name: str, depth: int) -> type:
     """The class for objects of the class that has this name now. Raises AttributeError where there is none."""
     kind = class_named(name)
@@ -110,4 +133,5 @@ class _Each:
         return [made[id(one)] for one in items]
 
 
-_KINDS: dict[str, type] = {"Records": _Records, "Keyed": _Keyed, "Text": _Text, "Each": _Each}
+_KINDS: dict[str, type] = {"Records": _Records, "Keyed": _Keyed, "Text": _Text, "Each": _Each,
+                           "Choice": _TextOfNumber, "Choices": _TextsOfNumbers}  # fmt: skip

@@ -211,12 +211,14 @@ class Call(Answering):
 @dataclass(frozen=True, slots=True)
 class Checked(Answering):
     """`value`, provided that `condition` (evaluated first) is true; else the error named by `kind` at `at`. raised: of
-    kind "raised", the user's exception: the name of its class, a colon, a space, and what it says."""
+    kind "raised", the user's exception: the name of its class, a colon, a space, and what it says. second: where it
+    tells two numbers, the second one; the first is `value`."""
 
     value: Expr
     condition: Expr
     kind: CheckKind
     raised: str = ""
+    second: Expr | None = None
     at: Location | None = _at()
     key: object = _key()
 

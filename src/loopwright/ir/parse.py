@@ -424,12 +424,13 @@ class _Parser:
             if not self.at(*get_args(CheckKind)):
                 self.refuse("a kind of check")
             kind = cast(CheckKind, self.take("name"))
-            raised = ""
+            raised, second = "", None
             if kind == "raised":
                 self.expect(",")
                 raised = self.take("string")
+                second = self.expr() if self.skip(",") else None
             self.expect(")")
-            return Checked(value, condition, kind, raised)
+            return Checked(value, condition, kind, raised, second)
         if name in BY_NAME and self.peek().kind == "string":
             value_text = self.take("string")
             self.expect(")")

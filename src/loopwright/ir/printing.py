@@ -110,7 +110,8 @@ def _expr(expr: Expr) -> Written:
             return f"{expr.function}({_list(expr.arguments)})", PRIMARY
         case Checked():
             raised = f", {_string(expr.raised)}" if expr.kind == "raised" else ""
-            return f"checked({_list((expr.value, expr.condition))}, {expr.kind}{raised})", PRIMARY
+            second = "" if expr.second is None else f", {print_expr(expr.second)}"
+            return f"checked({_list((expr.value, expr.condition))}, {expr.kind}{raised}{second})", PRIMARY
         case Unary() | Binary() | Compare() | Logical() | Select():
             return write_operator(expr, _expr)
     assert_never(expr)

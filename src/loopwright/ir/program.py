@@ -41,11 +41,11 @@ class FailureSite:
 def failed_number(index: int, size: int) -> int | float | None:
     """The number whose conversion failed: `index` has its bits, and `size` says what they are (0: none is told)."""
     match size:
-        case 1:
+        case 1 | 5:
             return index
         case 2:
             return index % 2**64
-        case 3:
+        case 3 | 4:
             return float(struct.unpack("d", struct.pack("q", index))[0])
         case _:
             return None

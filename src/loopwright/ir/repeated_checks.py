@@ -114,7 +114,8 @@ def _expression(expr: Expr, known: Known) -> tuple[Expr, Known]:
             if _holds(condition, known):
                 return _expression(expr.value, known)
             value, last = _expression(expr.value, known)
-            return with_children(expr, (condition, value)), after | last | _told(condition, "and")
+            rest = children(expr)[2:]  # numbers that are only told
+            return with_children(expr, (condition, value, *rest)), after | last | _told(condition, "and")
         case Logical():
             left, after = _expression(expr.left, known)
             right, _ = _expression(expr.right, known | _told(left, expr.op))

@@ -63,7 +63,7 @@ def children(expr: Expr) -> tuple[Expr, ...]:
         case Call():
             return expr.arguments
         case Checked():
-            return (expr.condition, expr.value)
+            return (expr.condition, expr.value) if expr.second is None else (expr.condition, expr.value, expr.second)
     assert_never(expr)
 
 
@@ -89,7 +89,7 @@ def with_children(expr: Expr, new: tuple[Expr, ...]) -> Expr:
         case Call():
             return replace(expr, arguments=new)
         case Checked():
-            return replace(expr, condition=new[0], value=new[1])
+            return replace(expr, condition=new[0], value=new[1], second=new[2] if len(new) > 2 else None)
     assert_never(expr)
 
 
