@@ -66,6 +66,51 @@ def test_where_a_jump_is_left_out(lines: tuple[str, ...], most: str, chosen: str
     assert ("lw_next" in text) == (chosen is not None) and (chosen is None or chosen in text)
 
 
+LONG = "d = ((k * 7 + best) ^ at) * 3 + a[i, k] * a[i, k] + (k + at) * (k - best) - c[k] * 5"
+
+
+@pytest.mark.parametrize(
+    ("lines", "chosen"),
+    [
+        ((LONG, "if d < best:", "    best = d", "    at = k"), True),
+        ((LONG, "for m in 0 .. 3:", "    d = d + m", "if d < best:", "    best = d", "    at = k"), True),
+        ((LONG, "for m in 0 .. k:", "    d = d + m", "if d < best:", "    best = d", "    at = k"), False),
+        (("d = a[i, k] + 1", "if d < best:", "    best = d", "    at = k"), False),  # who waits for it, waits long
+        ((LONG, *FARTHEST), False),  # of floats for longer
+    ],
+)
+def test_of_many_that_take_long_the_better_is_chosen(lines: tuple[str, ...], chosen: bool) -> None:
+    text = host_text(text_of(lines, "size(a, 1)").replace("    var at", "    var d: int64\n    var at"))
+    assert ("lw_next" in text) == chosen
+
+
+@lw.kernel(device="cpu", threads=1)
+def colours(image, palette, out):
+    for i in range(image.shape[0]):
+        best = 1 << 30
+        which = -1
+        for c in range(palette.shape[0]):
+            d = 0
+            for k in range(3):
+                diff = int(image[i, k]) - int(palette[c, k])
+                d += diff * diff
+            if d < best:
+                best = d
+                which = c
+        out[i, 0] = which
+        out[i, 1] = best
+
+
+def test_colours_are_those_of_python() -> None:
+    random = np.random.default_rng(7)
+    for count in (0, 1, 40):
+        image, palette = (random.integers(0, 9, (n, 3)).astype(np.uint8) for n in (60, count))
+        mine, right = np.zeros((2, 60, 2), np.int64)
+        colours(image, palette, mine)
+        colours.__wrapped__(image, palette, right)
+        assert (mine == right).all()
+
+
 @lw.kernel(device="cpu", threads=1)
 def nearest(x, c, keys, place, least, last):
     for i in range(x.shape[0]):

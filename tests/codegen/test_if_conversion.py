@@ -11,7 +11,7 @@ import pytest
 
 import loopwright as lw
 from codegen.scheduled import host_text
-from loopwright.codegen.if_conversion import choices_of, count_of, flag_of, recurrence_of, update_of
+from loopwright.codegen.if_conversion import choices_of, count_behind, count_of, flag_of, recurrence_of, update_of
 from loopwright.ir.nodes import If
 from loopwright.ir.text import parse_kernel
 from loopwright.ir.walk import statements
@@ -225,6 +225,7 @@ WORK = "".join(f"            x = {step}\n" for step in STEPS)
     [
         (["if x < n:", "    n = x", "    j = i"], WORK, True),
         (["if x < n:", "    n = n + 1", "    j = j - 1", "else:", "    n = n - 1", "    j = j + 1"], WORK, True),
+        (["if x < n:", "    n = -x", "    j = i"], WORK, True),
         (["if x < n:", "    n = x", "    j = i"], "", False),  # who waits for the choice, waits long
         (["if x < n:", "    n = x"], WORK, False),  # the C compiler does without a jump
         (["if x < n:", "    n = x", "    s = 1.0"], WORK, False),
@@ -546,3 +547,54 @@ def test_a_flag_of_each_iteration_is_set_without_a_jump_in_lanes() -> None:
     assert generated is not None
     assert "top_ = top_ & !(" in Path(generated.source_path).read_text()
     np.testing.assert_array_equal(out, expected)
+
+
+@pytest.mark.parametrize(
+    ("condition", "then", "taken"),
+    [
+        ("0 <= r and r < 8 and b[r] == 1", "n = n + k", True),
+        ("0 <= r and (r < 8 and b[r] == 1)", "n = n - 3", True),
+        ("r < 8 and b[r] == 1", "n = n + k * 2", False),
+        ("r < 8 and b[r] == 1", "n = k", False),
+        ("b[i] == 0 and b[r] == 1", "n = n + k", False),  # which of the two jumps is guessed wrong, nobody knows
+        ("0 <= r and r < k", "n = n + k", False),
+        ("b[r] == 1", "n = n + k", False),  # the C compiler does without a jump
+    ],
+)
+def test_which_counts_behind_conditions(condition: str, then: str, taken: bool) -> None:
+    kernel = parse_kernel(
+        "kernel f(a: float64[1] C, b: int64[1] C, k: int64, r: int64):\n    var n: int64\n    n = 0\n"
+        f"    for i in 0 .. size(a, 0):\n        if {condition}:\n            {then}\n        a[i] = float64(n)\n"
+    )
+    assert (count_behind(next(statements(kernel.body, If))) is not None) == taken
+
+
+def turned(boards: Any, out: Any, least: Any) -> None:
+    for g in range(boards.shape[0]):
+        x = int(boards[g, 0]) * least
+        sign = 0
+        if x < 0:
+            x = -x
+            sign = 128
+        n, k = sign, 0
+        for d in range(-2, 3):
+            r = g + d
+            while 0 <= r < boards.shape[1] and boards[g, r] == 2:
+                r += 1
+                k += 1
+            if 0 <= r < boards.shape[1] and boards[g, r] == 1:
+                n += k
+            if r >= 1 and r < boards.shape[1] and boards[g, r - 1] != 0:
+                n -= 7
+        out[g] = n + x
+
+
+def test_counts_behind_conditions_as_python() -> None:
+    boards = np.random.default_rng(3).integers(-1, 3, (40, 30)).astype(np.int8)
+    for threads in (1, 3):
+        kernel = lw.kernel(turned, threads=threads)
+        for least in (-3, 0, 5, -(2**40)):
+            mine, right = np.zeros((2, 40), np.int64)
+            kernel(boards, mine, least)
+            turned(boards, right, least)
+            assert (mine == right).all()

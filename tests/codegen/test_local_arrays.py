@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import platform
 import resource
 import shutil
 import subprocess
@@ -83,6 +84,18 @@ def test_the_memory_of_local_arrays_is_not_touched_anew_in_each_call() -> None:
     for _ in range(20):
         by_way_of(np.ones(3), 200_000, False)
     assert faults() - before < 20 * 100  # of 600 pages in each call
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="it is about what glibc's malloc learns")
+def test_nor_is_that_of_large_ones() -> None:
+    size = 1_200_000  # 9 MB
+    by_way_of(np.ones(3), size, False)
+    by_way_of(np.ones(3), size, False)
+    before = resource.getrusage(resource.RUSAGE_SELF)
+    for _ in range(20):
+        by_way_of(np.ones(3), size, False)
+    after = resource.getrusage(resource.RUSAGE_SELF)
+    assert after.ru_minflt - before.ru_minflt < 20 * 3  # of five pages of 2 MiB, or 2,300, in each call
 
 
 @lw.kernel

@@ -124,6 +124,53 @@ def test_elements_with_names(element: Any) -> None:
             assert kernel(a, b) == expected
 
 
+def above(x: Any, t: Any) -> Any:
+    if x > t:
+        return 3
+    return -1
+
+
+def passing(a: Any, t: Any) -> Any:
+    n, share, last = 0, 0.5, 0
+    for i in range(a.size):
+        share += above(a[i], t)
+        if a[i] != t and a[i] < 100:
+            n += 1
+    for i in range(a.size):
+        if a[i] > t:
+            last = 1
+        else:
+            last = 0
+        n += last
+    return n, share, last
+
+
+@pytest.mark.parametrize("element", [np.float32, np.float64, np.int32, np.int64, np.uint32, np.int8])
+def test_elements_that_pass_a_test(element: Any) -> None:
+    kernel, rng = lw.kernel(passing), np.random.default_rng(4)
+    for size in (0, 1, 15, 17, 150, 4097, 9000):
+        a = rng.integers(0, 120, size).astype(element)
+        if element in (np.float32, np.float64):
+            a[::7] = np.nan
+        for given in (a, a[::-1], np.full(size, 50, element)):
+            assert kernel(given, element(50)) == passing(given, element(50))
+
+
+def square_of_last(a: Any) -> Any:
+    s, d = 0, 7
+    for i in range(a.size):
+        d = int(a[i])
+        s += d * d
+    return s, d
+
+
+def test_what_is_read_behind_the_loop() -> None:
+    kernel = lw.kernel(square_of_last)
+    for size in (0, 1, 100, 5000):
+        a = np.arange(size).astype(np.int8)
+        assert kernel(a) == square_of_last(a)
+
+
 HEAD = "kernel f(a: {}[1] C, x: float64[1] C) -> python int64:\n    var s: int64\n    var d: int64\n    s = 0\n"
 LOOP = "    for i in 0 .. size(a, 0):\n        {}\n    return s\n"
 
@@ -143,7 +190,10 @@ LOOP = "    for i in 0 .. size(a, 0):\n        {}\n    return s\n"
         ("uint8", "d = 1 - int64(a[i]); s = s + d * d; d = 3", ""),
         ("uint8", "d = int64(a[i]); s = s + d * d", "int32_t"),
         ("int8", "s = max(s, int64(a[i]))", ""),
-        ("int8", "s = s + int64(x[i] > 0.5)", ""),
+        ("int8", "s = s + int64(x[i] > 0.5)", "int64_t"),
+        ("float32", "s = s + int64(a[i] > a[0])", "int32_t"),
+        ("float32", "s = s + int64(a[i] * a[i] > a[0])", ""),
+        ("float32", "s = s + int64(float64(a[i]) > 0.5)", ""),
         ("int8", "s = s + int64(a[i]) + i", ""),
         ("int8", "s = s + int64(a[i] * a[i])", "int16_t"),
     ],

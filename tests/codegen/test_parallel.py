@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import loopwright as lw
 from codegen.execution import compiled
 from codegen.scheduled import RANDOM, N, check, host_text, small
 from loopwright.analysis.analyse import analyse
@@ -289,3 +290,38 @@ def test_a_table_is_owned_or_copied_and_never_shared_by_chance() -> None:
     text = host_text(COUNT, "parallelize i")
     assert "lw_own_i_(" in text and "lw_owner(lw_x >> 6, lw_team_size) == lw_thread" in text
     assert "lw_part_i_(" in text
+
+
+def orthogonal(a: Any, q: Any, norms: Any) -> None:
+    for i in range(a.shape[0]):
+        for c in range(a.shape[1]):
+            q[i, c] = a[i, c]
+        for j in range(i):
+            dot = 0.0
+            for c in range(a.shape[1]):
+                dot += a[i, c] * q[j, c]
+            for c in range(a.shape[1]):
+                q[i, c] -= dot * q[j, c]
+        norms[i] = 0.0
+        for c in range(a.shape[1]):
+            norms[i] += q[i, c] * q[i, c]
+
+
+@pytest.mark.parametrize("size", [0, 1, 15, 16, 40, 127, 128, 5000])
+def test_short_loops_inside_of_others_stand_there_without_a_function(size: int) -> None:
+    random = np.random.default_rng(size)
+    a = random.integers(-1, 2, (3, size)) * 1.0
+    for threads in (1, 3):
+        mine, right = (np.zeros((3, size)), np.zeros(3)), (np.zeros((3, size)), np.zeros(3))
+        kernel = lw.kernel(orthogonal, threads=threads)
+        kernel(a, *mine)
+        orthogonal(a, *right)
+        for one, other in zip(mine, right, strict=True):
+            np.testing.assert_allclose(one, other, rtol=1e-9)
+
+
+def test_which_loops_inside_of_others_stand_there_without_a_function() -> None:
+    for lines, is_short in (("b[i, j] = a[i, j] + 1.0", True), ("b[i, j] = " + " + ".join(["a[i, j]"] * 30), False)):
+        text = host_text(f"kernel add(a: float64[2] C, b: float64[2] C):\n    for i in 0 .. size(a, 0):\n"
+                         f"        for j in 0 .. size(a, 1):\n            {lines}\n", "parallelize j")  # fmt: skip
+        assert ("(lw_count < 128)" in text) == is_short and "lw_part_j_(" in text

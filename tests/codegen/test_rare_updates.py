@@ -102,6 +102,29 @@ def blocks(function: Callable[..., Any], *arguments: object) -> int:
     return str(lw.kernel(function).explain(*arguments)).count("iterations are skipped at once")
 
 
+def of_a_column(a: Any) -> Any:
+    for k in range(a.shape[0]):
+        if a[k, 1] > 3:
+            return k
+    return -1
+
+
+def of_each_column(a: Any, out: Any) -> None:
+    for _t in range(3):
+        for j in range(out.shape[0]):
+            top, where = a[0, j], 0
+            for k in range(1, a.shape[0]):
+                if a[k, j] + out[k] > top:
+                    top, where = a[k, j] + out[k], k
+            out[where] = top
+
+
+def test_in_loops_inside_of_others_not_across_rows() -> None:
+    a = np.zeros((200, 200))
+    assert blocks(of_a_column, a) == 1 and blocks(of_each_column, a, a[0]) == 0
+    assert blocks(of_each_column, np.asfortranarray(a), a[0]) == 1
+
+
 def guarded(a: Any, m: Any) -> Any:
     for k in range(len(a) + 3):
         if k < len(a) and a[k] == m:

@@ -38,6 +38,12 @@ kernel loops(a: float64[1] C, b: float64[2] C, out: float64[1] C, n: int64):
             if b[p, t] > 40.0:
                 break t
             b[p, t] = b[p, t] + 1.0
+        block found:
+            for x in size(b, 1) - 1 .. -1 step -1:
+                if b[p, x] > 39.0:
+                    leave found
+                b[p, x] = b[p, x] - 1.0
+            s = s + 1.0
     k = n
     while k > 0 named w:
         s = s + 1.0
@@ -89,6 +95,27 @@ kernel short(a: float64[1] C):
     kernel = parse_kernel(text)
     program = openmp.generate(kernel, analyse(kernel), False, False)
     assert "LW_SPEND" not in program.text.removeprefix(openmp.HEADER)
+
+
+SEARCHES = """
+kernel searches(a: int64[1] C, out: int64[1] C):
+    for i in 0 .. size(a, 0):
+        for j in {}:
+            if a[j] == a[i]:
+                {}
+            out[j] = out[j] + 1
+"""
+
+
+@pytest.mark.parametrize(
+    ("iterations", "rest"), [("0 .. i", "lw_upper - j_ - 1"), ("i - 1 .. -1 step -1", "j_ - lw_upper - 1")]
+)
+def test_searches_give_back_what_they_have_not_done(iterations: str, rest: str) -> None:
+    for end in ("break j", "out[0] = 7"):
+        text = host_text(SEARCHES.format(iterations, end))
+        assert (f"lw_due += ({rest}) *" in text) == (end == "break j")
+        assert ("lw_asked_between(watch)" in text) == (end != "break j")  # searches of many mostly end before the first
+        assert ("+ lw_if_few(lw_trip(" in text) == (end == "break j")
 
 
 WALKS = """

@@ -8,10 +8,12 @@ import sys
 import threading
 import weakref
 from importlib import resources
+from typing import Any
 
 import numpy as np
 import pytest
 
+import loopwright as lw
 from devices.handmade import ADD, FAIL, HEADER, NOTHING, config_in, executable
 from loopwright.devices import base, by_ctypes
 from loopwright.devices import launcher as launcher_module
@@ -481,3 +483,27 @@ def test_what_is_asked_for_meanwhile_runs_only_where_a_compiler_does(tmp_path, m
         assert known or done.wait(10)
     assert len(ran) == 1
     assert ran[0] is not threading.main_thread()
+
+
+def listed(a: Any) -> Any:
+    found = []
+    for k in range(len(a)):
+        found.append(a[k])
+    return found
+
+
+@pytest.mark.parametrize("kind", [np.int64, np.int32, np.uint64, np.float64, np.float32])
+@pytest.mark.parametrize("length", [3, 63, 64, 900])
+def test_lists_hold_numpys_numbers(kind: type, length: int) -> None:
+    kernel = lw.kernel(listed)
+    for first in (-20, 1000, 2**31 - 100):
+        a = (np.arange(length) % 300 + (first if kind is not np.uint64 else abs(first))).astype(kind)
+        for given in (a, a[::-1].copy()):
+            found = kernel(given)
+            assert found == listed(given) and all(type(one) is kind for one in found)
+
+
+def test_small_whole_numbers_of_a_long_list_are_made_once() -> None:
+    assert len({id(one) for one in lw.kernel(listed)(np.arange(1000) % 7)}) == 7
+    negative = [-5, -6, 256, 257] * 100
+    assert lw.kernel(listed)(np.array(negative)) == negative

@@ -12,6 +12,9 @@ guessed wrong costs some fifteen cycles, and a choice for which the next candida
 they are five, and a jump is guessed right nearly always: there it stays. So it does where the loops around store to an
 array that candidates are read from, such as the times at which servers are free: what follows would wait for the
 choice, where a jump goes ahead.
+
+Of more candidates too, in a loop that begins again and again, where to find one takes longer than the choice: the
+comparison of the next one is not waited for then, and of the jumps none is guessed wrong.
 """
 
 from __future__ import annotations
@@ -20,12 +23,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from loopwright.codegen.decisions import CodegenInput, LoopLowering
+from loopwright.codegen.safepoints import is_innermost, operations_in
 from loopwright.ir.nodes import Assign, Body, Compare, Const, Expr, For, If, Var, While
 from loopwright.ir.queries import arrays_loaded, arrays_stored, contains, names_in
 from loopwright.ir.types import BOOL, INT64
 from loopwright.ir.walk import statements
 
 MOST_CANDIDATES = 16
+LONGER = {"int": 16, "float": 32}  # operations of an iteration that a choice takes no longer than
+MOST_LONGER = 160  # operations next to which a jump that is guessed wrong counts little
 MOST_KEPT = 4  # scalars: the extreme, and what is kept with it
 
 
@@ -72,13 +78,21 @@ def among_few(given: CodegenInput, lowering: LoopLowering) -> set[int]:
     found: set[int] = set()
     for path in _paths(given.kernel.body, ()):
         body = path[-1].loop.body
-        if any(one.loop.name in lowering.lanes for one in path) or contains(body, For, While):
+        if any(one.loop.name in lowering.lanes for one in path):
+            continue
+        operations = operations_in(body) if is_innermost(path[-1].loop) and not contains(body, While) else 0
+        has_loops = contains(body, For, While)
+        if has_loops and not LONGER["int"] <= operations <= MOST_LONGER:
             continue
         if arrays_loaded(body) & arrays_stored(path[0].loop.body):
             continue
         for stmt in statements(body, If):
             better = better_extreme(stmt)
-            if better is not None and _are_few(better.name, path, given, lowering):
+            if better is None:
+                continue
+            is_long = LONGER["float" if better.asked.left.type.is_float else "int"] <= operations <= MOST_LONGER
+            begins_again = is_long and stmt in body and _begins_again(better.name, path, given, lowering)
+            if begins_again or (not has_loops and _are_few(better.name, path, given, lowering)):
                 found.add(id(stmt))
     return found
 
@@ -113,11 +127,21 @@ def _are_few(name: str, path: tuple[_LoopBehind, ...], given: CodegenInput, lowe
         if trip is None or candidates * trip > MOST_CANDIDATES:
             return False
         candidates *= trip
-        if any(
-            isinstance(one, Assign) and one.name == name and name not in names_in(one.value) for one in place.before
-        ):
+        if _is_set(name, place.before):
             return True
     return False
+
+
+def _begins_again(name: str, path: tuple[_LoopBehind, ...], given: CodegenInput, lowering: LoopLowering) -> bool:
+    """Whether a loop around the innermost one begins an extreme anew in each of its iterations, and that one runs in
+    order in one thread; not where the C compiler writes it out."""
+    loop = path[-1].loop
+    is_alone = loop.name not in lowering.regions and given.constant_trip(loop) is None
+    return len(path) > 1 and is_alone and _is_set(name, path[-1].before)
+
+
+def _is_set(name: str, before: Body) -> bool:
+    return any(isinstance(one, Assign) and one.name == name and name not in names_in(one.value) for one in before)
 
 
 def _trip(loop: For, given: CodegenInput) -> int | None:

@@ -71,12 +71,12 @@ class Function:
     elements that live in a variable for a while, by (array, index). renamed: locals so; widened: to which C type reads
     convert some of these. computed: names of quotients, remainders, and values of functions that are there already;
     checked: indices, by the access that has checked them. broken: loops that run in strips, with the label behind them.
-    nested: in how many loops of this function text is being written. owed: by
-    names of loops, operations of those around that they count. counters: what counts the iterations of loops of which
-    there is a constant number, from 0 on. own_bytes: of the arrays that each thread of a block keeps in registers.
-    asks: whether the text of a device function asks whether to stop. both: it is also compiled as one that does not:
-    C++ then knows `lw_asks`. ends_early: whether a thread may end there, where others meet. meets: whether threads wait
-    for one another in it."""
+    ahead: loops whose operations were counted before them, with a line that takes back those that are left. nested: in
+    how many loops of this function text is being written. owed: by names of loops, operations of those around that they
+    count. counters: what counts the iterations of loops of which there is a constant number, from 0 on. own_bytes: of
+    the arrays that each thread of a block keeps in registers. asks: whether the text of a device function asks
+    whether to stop. both: it is also compiled as one that does not: C++ then knows `lw_asks`. ends_early: whether a
+    thread may end there, where others meet. meets: whether threads wait for one another in it."""
 
     name: str
     code: list[Node] = field(default_factory=list)
@@ -94,6 +94,7 @@ class Function:
     checked: dict[Access, str] = field(default_factory=dict)
     counters: dict[str, str] = field(default_factory=dict)
     broken: dict[str, str] = field(default_factory=dict)
+    ahead: dict[str, tuple[For, str]] = field(default_factory=dict)
     own_bytes: int = 0
     nested: int = 0
     owed: dict[str, int] = field(default_factory=dict)

@@ -9,6 +9,9 @@ iteration does so much that nobody waits for the choice. One number alone the C 
 `for` loop, unless what it chooses decides the next time: `if x % 2 == 0: x //= 2` and `else: x = 3 * x + 1`, or the
 same as one expression.
 
+The same of a whole number that is added where an element says so, behind conditions on scalars that say whether it is
+there: those stay a jump.
+
 The same of two constants of which a comparison of floats chooses one: a pixel becomes black or white. Where what the
 next iteration waits for goes only through the comparison, a jump that is guessed right ends the wait; there it stays.
 
@@ -28,7 +31,7 @@ from loopwright.analysis.recurrence_latency import COMPARE, SELECT, recurrence_l
 from loopwright.codegen.chosen_scalars import chosen_scalars
 from loopwright.codegen.chosen_stores import is_better_chosen
 from loopwright.codegen.decisions import CodegenInput, LoopLowering
-from loopwright.codegen.few_candidates import among_few
+from loopwright.codegen.few_candidates import among_few, better_extreme
 from loopwright.codegen.kept_elements import keeps_elements
 from loopwright.codegen.recurrent_scalars import returning
 from loopwright.codegen.safepoints import operations_in
@@ -54,7 +57,7 @@ from loopwright.ir.nodes import (
     Var,
     While,
 )
-from loopwright.ir.queries import arrays_loaded, contains, names_assigned, names_in
+from loopwright.ir.queries import arrays_loaded, contains, has, names_assigned, names_in
 from loopwright.ir.types import INT64
 from loopwright.ir.walk import children, expressions, rewrite_body, rewrite_expr, statements, subexpressions
 
@@ -84,14 +87,19 @@ def select_updates(given: CodegenInput, lowering: LoopLowering) -> LoopLowering:
         if not contains(search.body, For, While):
             found |= {id(stmt) for stmt in search.body if isinstance(stmt, If) and choices_of(stmt) is not None}
     for loop in statements(given.kernel.body, For):
-        if loop.name in lowering.lanes or loop.name in lowering.regions or contains(loop.body, For, While):
+        if loop.name in lowering.lanes:
+            continue
+        is_large = operations_in(loop.body) >= LEAST_AROUND
+        if loop.name in lowering.regions or contains(loop.body, For, While):
+            direct = (stmt for stmt in loop.body if isinstance(stmt, If) and is_large)
+            found |= {id(one) for one in direct if _is_guessed_wrong(one, loop) and better_extreme(one) is None}
             continue
         found |= {id(stmt) for stmt in statements(loop.body, If) if update_of(stmt) is not None}
         known = given.facts.loops.get(loop.name)  # of nothing where every access is checked
         if known is not None and known.verdict not in ("parallel", "reduction"):
             better = (stmt for stmt in loop.body if is_better_chosen(stmt, loop.body, given))
             found |= {id(stmt) for stmt in better if isinstance(stmt, If | Store)}
-        is_large, totals = operations_in(loop.body) >= LEAST_AROUND, set(_running_totals(loop))
+        totals = set(_running_totals(loop))
         found |= {
             id(stmt)
             for stmt in loop.body
@@ -101,7 +109,15 @@ def select_updates(given: CodegenInput, lowering: LoopLowering) -> LoopLowering:
             branches = (stmt for stmt in loop.body if isinstance(stmt, If) and _is_of_data(stmt, loop))
             found |= {id(stmt) for stmt in branches if chosen_scalars(stmt) is not None}
     found |= among_few(given, lowering)
+    found |= _counts(given, lowering)
     return replace(lowering, selected=frozenset(found))
+
+
+def _counts(given: CodegenInput, lowering: LoopLowering) -> set[int]:
+    """What is counted behind conditions, in loops but not in lanes."""
+    in_lanes = {id(stmt) for name in lowering.lanes for stmt in statements(given.loops[name].body, If)}
+    inside = (stmt for loop in statements(given.kernel.body, For, While) for stmt in statements(loop.body, If))
+    return {id(stmt) for stmt in inside if count_behind(stmt) is not None} - in_lanes
 
 
 def _running_totals(loop: For) -> Iterator[str]:
@@ -140,6 +156,28 @@ def update_of(stmt: If) -> tuple[str, str, Expr] | None:
             return name, op, value
         case _:
             return None
+
+
+def count_behind(stmt: If) -> tuple[Expr, Compare, str, str, Expr] | None:
+    """Of a condition on scalars and then on an element, `if 0 <= r < 8 and a[r] == 1: n += k`, with nothing but a sum
+    of whole numbers behind it: the one on scalars, the one on the element, the sum, `add` or `sub`, and what is added.
+    The former guards the access and is mostly guessed right; the latter is as good as drawn. None for anything else."""
+    match stmt:
+        case If(condition=Logical(op="and") as both, otherwise=(), then=(
+            Assign(name=name, value=Binary(op="add" | "sub" as op, left=Var(name=old), right=Var() | Const() as value)),
+        )) if name == old and value.type == INT64:  # fmt: skip
+            first, last = _last_of(both)
+            if isinstance(last, Compare) and has(last, Load) and not has(first, Load):
+                return first, last, name, op, value
+    return None
+
+
+def _last_of(both: Logical) -> tuple[Expr, Expr]:
+    """What is asked last, and all that is asked before."""
+    if not isinstance(both.right, Logical) or both.right.op != "and":
+        return both.left, both.right
+    before, last = _last_of(both.right)
+    return replace(both, right=before), last
 
 
 def flag_of(stmt: If) -> tuple[str, bool] | None:
@@ -249,7 +287,7 @@ def _assigned(body: Body, most_parts: int) -> dict[str, Expr] | None:
 
 def _is_step(value: Expr) -> bool:
     match value:
-        case Binary(op="add" | "sub", left=Var(), right=Const()) | Var() | Const():
+        case Binary(op="add" | "sub", left=Var(), right=Const()) | Unary(op="neg", operand=Var()) | Var() | Const():
             return value.type == INT64
         case _:
             return False

@@ -10,8 +10,9 @@ whose elements something is added: 0.5 at 5 iterations, 1.0 at 12, 1.5 at 40.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
+from loopwright.codegen.arrays import ArrayText
 from loopwright.codegen.loop_versions import FEWEST
 from loopwright.ir.linear import linear
 from loopwright.ir.nodes import Binary, Body, Call, Expr, For, If, Load, Logical, Select, Store
@@ -45,6 +46,16 @@ def changes_columns(loop: For) -> bool:
         for store in statements(loop.body, Store)
         for load in subexpressions(store.value, Load)
     )
+
+
+def reads_columns(loop: For, body: Body, arrays: Mapping[str, ArrayText]) -> bool:
+    """Whether neighbouring iterations read elements of different rows in a body: lanes load these one by one."""
+    for load in expressions(body, Load):
+        array = arrays[load.array]
+        along = {"C": array.rank - 1, "last": array.rank - 1, "F": 0, "first": 0}.get(array.layout)
+        if along is not None and any(_moves(axis, loop) for at, axis in enumerate(load.index) if at != along):
+            return True
+    return False
 
 
 def flags_are_wide(loop: For) -> bool:

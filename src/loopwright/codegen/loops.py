@@ -21,7 +21,14 @@ from loopwright.codegen.overlapped_tails import write_overlapped
 from loopwright.codegen.partial_results import declare, named, one_by_one, put_into, standing_in, target_of
 from loopwright.codegen.rare_updates import skipping
 from loopwright.codegen.reduce import simd_operator
-from loopwright.codegen.safepoints import in_strips, spend_at_once, write_iteration, write_range
+from loopwright.codegen.safepoints import (
+    countdown,
+    in_strips,
+    operations_in,
+    spend_at_once,
+    write_iteration,
+    write_range,
+)
 from loopwright.codegen.statements import write_body
 from loopwright.codegen.tail_masking import FEW, write_masked
 from loopwright.codegen.vector_code import write_vector_rows
@@ -216,10 +223,21 @@ def _calls(loop: For, scalar: Scalar) -> Iterator[Call]:
     return (call for call in expressions(loop.body, Call) if call.type == scalar)
 
 
+def write_on_one_thread(loop: For, partials: tuple[PartialResult, ...], w: Writer) -> None:
+    """A loop that threads share, where it does too little for two of them: without a function, and without strips."""
+    found = w.decided.lanes.get(loop.name)
+    w.line(f"{countdown(w)} -= lw_count * {max(1, operations_in(loop.body))};")
+    if found is None or not partials:
+        write_sequential(loop, w, lanes_of(found, (), w), short=True)
+    else:
+        _write_lanes(loop, found, partials, w, short=True)
+
+
 def _write_lanes(
-    loop: For, found: VectorLanes, partials: tuple[PartialResult, ...], w: Writer, length: int = 0
+    loop: For, found: VectorLanes, partials: tuple[PartialResult, ...], w: Writer, length: int = 0, short: bool = False
 ) -> None:
-    """length: how many iterations at once, of a loop that has few; 0 for as many as the compiler chooses."""
+    """length: how many iterations at once, of a loop that has few; 0 for as many as the compiler chooses. short: see
+    write_sequential."""
     declare(partials, loop, w)
     lanes = lanes_of(found, partials, w)
     with standing_in(partials, w):
@@ -227,7 +245,7 @@ def _write_lanes(
             write_sequential(loop, w, replace(lanes, length=length), short=True)
         else:
             with accumulating(loop, partials, lanes, w) as several:
-                write_sequential(loop, w, lanes, several=several)
+                write_sequential(loop, w, lanes, several=several, short=short)
     for one in partials:
         put_into(target_of(one, w), one, w)
 

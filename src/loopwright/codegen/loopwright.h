@@ -234,6 +234,8 @@ LW_PURE int64_t lw_below(int64_t first, int64_t bound, int64_t most) {
   return (uint64_t)first - (uint64_t)bound > (uint64_t)most ? first - most : bound;
 }
 
+#define LW_FEW (LW_PATIENCE / 16) /* operations of a loop that may end early; more of them it counts itself */
+LW_PURE int64_t lw_if_few(int64_t operations) { return operations > LW_FEW ? 0 : operations; }
 /* The operations of a loop, as far as they matter to LW_SPEND. */
 LW_PURE int64_t lw_spent(double work) { return work < 0x1p40 ? (int64_t)work + 1 : INT64_C(1) << 40; }
 

@@ -1,6 +1,6 @@
 """Sums of narrow integers in narrow lanes: a sum of int8 has the type int64, and in lanes of 64 bits the additions wait
 for elements that are widened. For a strip of iterations that is short enough, nothing overflows in 32 bits, or in 16;
-sums of strips go into the wide one. Masks that are counted are such sums.
+sums of strips go into the wide one. Masks that are counted are such sums, and elements of 32 bits that pass a test.
 
 A sum of floats to which narrow integers are added is one of integers for as long: each is exact.
 
@@ -12,7 +12,7 @@ keeps its jumps has registers of 32 bytes also where there are longer ones, so t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from loopwright.codegen.c_text import VALUE_TYPE
@@ -24,10 +24,27 @@ from loopwright.codegen.inspection import tests_of
 from loopwright.codegen.loop_versions import is_plain
 from loopwright.codegen.narrow_numbers import in_32_bits, is_narrow
 from loopwright.ir.code import Lanes
-from loopwright.ir.nodes import Assign, Binary, Body, Cast, Const, Expr, For, If, Load, Logical, Select, Unary, Var
+from loopwright.ir.nodes import (
+    Assign,
+    Binary,
+    Body,
+    Call,
+    Cast,
+    Checked,
+    Const,
+    Expr,
+    For,
+    If,
+    Load,
+    Logical,
+    Select,
+    Stmt,
+    Unary,
+    Var,
+)
 from loopwright.ir.queries import arrays_stored, names_assigned
-from loopwright.ir.types import BOOL, INT16, INT32, Scalar
-from loopwright.ir.walk import children, expressions, own_expressions, statements, subexpressions
+from loopwright.ir.types import BOOL, INT16, INT32, INT64, Scalar
+from loopwright.ir.walk import children, expressions, own_expressions, statements
 from loopwright.steps.draft import substituted
 
 SHORTEST, LONGEST = 64, 4096  # iterations of a strip
@@ -40,7 +57,7 @@ def narrow_sums(given: CodegenInput, lowering: LoopLowering) -> LoopLowering:
     for loop in statements(given.kernel.body, For):
         lanes = lowering.lanes.get(loop.name)
         if lanes is not None and loop.name not in lowering.inspections and (width := _width(loop, lanes)) is not None:
-            adds = statements(_substituted(loop, set(_targets(lanes))), Assign)
+            adds = statements(_substituted(loop, lanes), Assign)
             ranges = [one for stmt in adds if (one := _range(stmt)) is not None]
             low, high = (min(low for low, _ in ranges), max(high for _, high in ranges))
             strip = min(LONGEST, width.minimum // min(low, -1), width.maximum // max(high, 1))
@@ -51,8 +68,7 @@ def narrow_sums(given: CodegenInput, lowering: LoopLowering) -> LoopLowering:
 
 def _width(loop: For, lanes: VectorLanes) -> Scalar | None:
     """The type of the sums of a strip; None for any other loop."""
-    targets = _targets(lanes)
-    body = _substituted(loop, set(targets))
+    targets, body = _targets(lanes), _substituted(loop, lanes)
     assigned = [stmt.name for stmt in statements(body, Assign)]
     if not targets or len(targets) != len(lanes.partials) or sorted(assigned) != sorted(targets):
         return None
@@ -61,29 +77,47 @@ def _width(loop: For, lanes: VectorLanes) -> Scalar | None:
     if any(_range(stmt) is None for stmt in statements(body, Assign)):
         return None
     bits = [part.type.bits if part.type.kind != "bool" else 8 for part in expressions(loop.body, Load)]
-    if not bits or max(bits) > 16 or any(part.type.is_float for part in _narrow_parts(body)):
+    if not bits:
         return None
+    parts = list(_narrow_parts(body))
+    if max(bits) > 16 or any(part.type.is_float for part in parts):
+        if max(bits) <= 16 or any(part.type.bits > max(bits) for part in parts) or any(map(_is_computed, parts)):
+            return None
+        return INT32 if max(bits) == INT32.bits else INT64
     is_computed = any(
         in_32_bits(stmt.value.right) for stmt in statements(body, Assign) if isinstance(stmt.value, Binary)
     )
     return INT16 if max(bits) == 8 and not is_computed else INT32
 
 
+def _is_computed(part: Expr) -> bool:
+    """Whether a number takes longer than a comparison, or has another type on its way."""
+    return isinstance(part, Call | Checked | Cast) or (isinstance(part, Binary) and part.type != BOOL)
+
+
 def _targets(lanes: VectorLanes) -> list[str]:
     return [one.reduction.target for one in lanes.partials if one.store is None and one.reduction.op == "add"]
 
 
-def _substituted(loop: For, targets: Collection[str]) -> Body:
-    """The iteration without the whole numbers that it has for itself, which it begins with: `d = int(a[i]) - int(b[i])`
-    before `s += d * d`. They stand where they are read, and the C compiler computes them once."""
-    values: dict[str, Expr] = {}
+def _substituted(loop: For, lanes: VectorLanes) -> Body:
+    """The iteration without the numbers that it has for itself, which it begins with: `d = int(a[i]) - int(b[i])`
+    before `s += d * d`, or 1 or 0 by a condition. They stand where they are read; the C compiler computes them once."""
     body = loop.body
-    while body and isinstance(body[0], Assign) and body[0].name not in targets and is_narrow(body[0].value):
-        if body[0].name in names_assigned(body[1:]):
-            break
-        values[body[0].name] = body[0].value
-        body = body[1:]
-    return substituted(body, values) if values else body
+    while body and (found := _own_number(body[0], lanes)) is not None and found[0] not in names_assigned(body[1:]):
+        body = substituted(body[1:], dict([found]))
+    return body
+
+
+def _own_number(stmt: Stmt, lanes: VectorLanes) -> tuple[str, Expr] | None:
+    """A number that an iteration has for itself: an element, what is computed from narrow ones, or one of two."""
+    match stmt:
+        case Assign(name=name, value=value) if name in lanes.private and (isinstance(value, Load) or is_narrow(value)):
+            return name, value
+        case If(then=(Assign() as then,), otherwise=(Assign() as otherwise,)) if then.name == otherwise.name:
+            one, other = then.value, otherwise.value
+            if then.name in lanes.private and isinstance(one, Const) and isinstance(other, Const):
+                return then.name, Select(stmt.condition, one, other)
+    return None
 
 
 def _narrow_parts(body: Body) -> Iterator[Expr]:
@@ -91,7 +125,13 @@ def _narrow_parts(body: Body) -> Iterator[Expr]:
     for stmt in statements(body):
         for expr in own_expressions(stmt):
             added = _added(stmt) if isinstance(stmt, Assign) else expr
-            yield from subexpressions(expr if added is None else _narrow(added))
+            yield from _but_indices(expr if added is None else _narrow(added))
+
+
+def _but_indices(expr: Expr) -> Iterator[Expr]:
+    yield expr
+    for child in () if isinstance(expr, Load) else children(expr):
+        yield from _but_indices(child)
 
 
 def _narrow(added: Expr) -> Expr:
@@ -99,6 +139,8 @@ def _narrow(added: Expr) -> Expr:
     match added:
         case Const(value=value):
             return Const(int(value), INT16)
+        case Cast(operand=Select() as chosen) | (Select() as chosen) if (ends := _ends(chosen)) is not None:
+            return Select(chosen.condition, *(Const(end, INT32) for end in ends))
         case Cast(operand=operand):
             return operand
     found = in_32_bits(added)
@@ -113,6 +155,8 @@ def _range(stmt: Assign) -> tuple[int, int] | None:
     match _added(stmt):
         case Const(value=value) if 0 < abs(value) < 128 and int(value) == value:  # -0.0 is no integer, nor is NaN
             return int(value), int(value)
+        case Cast(operand=Select() as chosen) | (Select() as chosen) if (ends := _ends(chosen)) is not None:
+            return min(ends), max(ends)
         case Cast(operand=operand) if operand.type.kind == "bool":
             return 0, 1
         case Cast(operand=operand) if operand.type.is_integer and operand.type.bits <= 16:
@@ -120,6 +164,17 @@ def _range(stmt: Assign) -> tuple[int, int] | None:
         case Unary() | Binary() as added if (found := in_32_bits(added)) is not None:
             return int(found[1].low), int(found[1].high)
     return None
+
+
+def _ends(chosen: Select) -> tuple[int, int] | None:
+    """The two small whole numbers of which one is chosen."""
+    one, other = chosen.then, chosen.otherwise
+    if not (isinstance(one, Const) and isinstance(other, Const)) or one.type == BOOL:
+        return None
+    values = (one.value, other.value)
+    if not all(abs(value) < 128 and int(value) == value and str(value) != "-0.0" for value in values):
+        return None
+    return int(one.value), int(other.value)
 
 
 def _added(stmt: Assign) -> Expr | None:
@@ -201,7 +256,7 @@ def write_narrow(
 
 def _without_jumps(loop: For, lanes: Lanes, ctype: str, w: Writer) -> None:
     variable = w.names.of(loop.name)
-    body = _substituted(loop, set(_targets(w.decided.lanes[loop.name])))
+    body = _substituted(loop, w.decided.lanes[loop.name])
     lanes = replace(lanes, sums=(), private=(), length=0)
     with w.loop(f"int64_t {variable} = {LOW}; {variable} < lw_then; ++{variable}", lanes=lanes):
         _WithoutJumps(w, ctype).body(body, None)

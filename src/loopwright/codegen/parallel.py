@@ -14,11 +14,11 @@ from loopwright.analysis.facts import LoopFacts, Reduction
 from loopwright.codegen.accumulators import Accumulators, accumulating
 from loopwright.codegen.arrays import ArrayText
 from loopwright.codegen.c_text import VALUE_TYPE
-from loopwright.codegen.decisions import COPIED, NEAR, OWNED, ParallelRegion, PartialResult, Rows
+from loopwright.codegen.decisions import COPIED, NEAR, OWNED, ParallelRegion, PartialResult
 from loopwright.codegen.function import Function, Writer
 from loopwright.codegen.inspector import write_inspected
 from loopwright.codegen.lane_gains import fewest_for_sums
-from loopwright.codegen.loops import in_parts, lanes_of, passed, write_few, write_sequential
+from loopwright.codegen.loops import in_parts, lanes_of, passed, write_few, write_on_one_thread, write_sequential
 from loopwright.codegen.narrow_scalars import narrow_scalars
 from loopwright.codegen.narrow_sums import write_narrow
 from loopwright.codegen.owner_computes import write_owner
@@ -29,8 +29,8 @@ from loopwright.codegen.statements import write_body
 from loopwright.codegen.tail_masking import FEW as MASKED
 from loopwright.codegen.tail_masking import write_masked
 from loopwright.codegen.versions import bound_named, tests_of, write_both, write_versions
-from loopwright.codegen.work import UNKNOWN_TRIP, LoopWork
-from loopwright.codegen.work_sharing import BAD, end_where_bad, write_pieces, write_rows
+from loopwright.codegen.work import LoopWork
+from loopwright.codegen.work_sharing import BAD, end_where_bad, work_text, write_pieces, write_rows
 from loopwright.ir.code import Lanes
 from loopwright.ir.nodes import Const, For
 from loopwright.ir.queries import arrays_made
@@ -38,6 +38,8 @@ from loopwright.ir.types import Scalar
 from loopwright.ir.walk import rewrite_body
 
 GRAIN = 20000.0  # elementary operations that are worth a thread's waking up
+MOST_INLINE = 128  # iterations next to which a call counts
+MOST_ON_ONE = 32  # operations of one of them
 ROW = 10  # elementary operations that entering and leaving an inner loop costs
 FEW = 16384  # elements of copies that one thread adds together
 BLOCKS, COPIES = 64, 8  # deterministic: blocks of iterations at most, and where each of them needs a copy of an array
@@ -260,7 +262,7 @@ def _write_call(loop: For, plan: _Plan, part: Function, owner: Function | None, 
             fewest = fewest_for_sums(loop, [one.scalar for one in plan.partials])
             with w.branch(f"lw_count < {fewest}"):
                 write_few(loop, plan.partials, fewest, w)
-            with w.otherwise(), _in_registers(loop, plan, w):
+            with w.otherwise(), _in_registers(loop, plan, w), _on_one_thread(loop, plan, w):
                 _write_team(loop, plan, part, owner, w)
             return
         with w.branch("lw_count > 0"):
@@ -279,11 +281,25 @@ def _in_registers(loop: For, plan: _Plan, w: Writer) -> Iterator[None]:
         yield
 
 
+@contextmanager
+def _on_one_thread(loop: For, plan: _Plan, w: Writer) -> Iterator[None]:
+    """Write the loop for iterations that do too little for two threads; the block is for more of them."""
+    region = plan.region
+    most = min(MOST_INLINE, int(2 * GRAIN / max(1, region.work.fixed)))
+    if region.work.inner or region.work.fixed > MOST_ON_ONE or region.sums or region.owned or region.rows:
+        yield
+        return
+    with w.branch(f"lw_count < {most}"):
+        write_versions(loop, w, lambda loop: write_on_one_thread(loop, plan.partials, w))
+    with w.otherwise():
+        yield
+
+
 def _write_team(loop: For, plan: _Plan, part: Function, owner: Function | None, w: Writer) -> None:
     if plan.region.rows is not None:
         write_rows(plan.region.rows, _costs(plan, w), loop, w)
     count = "lw_count" if plan.region.collapsed is None else "lw_outside"
-    w.line(f"const double lw_work = (double){count} * {_work_text(plan.region.work, w, plan.region.rows)};")
+    w.line(f"const double lw_work = (double){count} * {work_text(plan.region.work, w, plan.region.rows)};")
     w.line(f"int64_t lw_threads = lw_team({w.use('threads')}, lw_count, lw_work, {GRAIN});")
     if plan.fixed:
         most = COPIES if plan.copies else BLOCKS
@@ -308,19 +324,6 @@ def _write_team(loop: For, plan: _Plan, part: Function, owner: Function | None, 
     for copied in plan.copies:
         _add_copies(copied.reduction, copied.target, plan.parts, w)
     spend("lw_spent(lw_work)", w)
-
-
-def _work_text(work: LoopWork, w: Writer, rows: Rows | None) -> str:
-    terms = [f"{float(work.fixed)}"]
-    for bounds, inner in work.inner:
-        trip = f"{UNKNOWN_TRIP}.0"
-        if rows is not None and inner.loop == rows.loop:
-            trip = f"(lw_rows ? (double)lw_entries / (double)lw_count : {trip})"
-        elif bounds is not None:
-            lower, upper, step = (w.text(bound) for bound in bounds)
-            trip = f"(double)lw_trip({lower}, {upper}, {step})"
-        terms.append(f"{trip} * {_work_text(inner, w, rows)}")
-    return f"({' + '.join(terms)})"
 
 
 def _owners(owner: Function, w: Writer) -> None:
@@ -364,7 +367,7 @@ def _costs(plan: _Plan, w: Writer) -> tuple[str, str]:
         return None
 
     entry = below(plan.region.work)
-    return f"{plan.region.work.fixed + ROW}", "0" if entry is None else _work_text(entry, w, None)
+    return f"{plan.region.work.fixed + ROW}", "0" if entry is None else work_text(entry, w, None)
 
 
 def _call(

@@ -2,7 +2,8 @@
 iterations improve, and compactions that choose next to nothing. Each iteration only waits for the jump before it, and
 registers hold many. So a block of iterations is asked at once whether a condition holds in any of them, as things are
 before the block; where none does, nothing in it changes what the next ones would ask, and it is passed over. Any other
-block runs as it is written.
+block runs as it is written. Not in loops inside of others whose iterations read elements of different rows: to compute
+where each row of a block begins takes as long as a few iterations, and in front of each of these loops it is done.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from loopwright.codegen.decisions import NONE, CodegenInput, IndexTest, LoopLowe
 from loopwright.codegen.function import Writer
 from loopwright.codegen.index_tests import HIGH, LOW, texts_of_tests
 from loopwright.codegen.inspection import tests_of
+from loopwright.codegen.lane_gains import reads_columns
 from loopwright.codegen.loop_versions import is_short
 from loopwright.codegen.safepoints import breaking_out_of, operations_in
 from loopwright.ir.code import Lanes
@@ -36,10 +38,11 @@ from loopwright.ir.nodes import (
     Return,
     Stmt,
     Var,
+    While,
 )
 from loopwright.ir.queries import names_in
 from loopwright.ir.types import BOOL
-from loopwright.ir.walk import children, expressions, rewrite_expr, subexpressions
+from loopwright.ir.walk import children, expressions, rewrite_expr, statements, subexpressions
 
 BLOCK = 64
 LONG = 320  # iterations with which blocks pay in which more is read than one by one
@@ -50,7 +53,13 @@ FLAGS = {1: "int8_t", 2: "int16_t", 4: "int32_t", 8: "int64_t"}
 
 def skip_blocks(given: CodegenInput, lowering: LoopLowering) -> LoopLowering:
     """Innermost loops of which facts say so, and that nothing else is done with."""
-    found = (loop.name for loop in given.loops.values() if _is_possible(loop, given, lowering))
+    inner = {one.name for loop in statements(given.kernel.body, For, While) for one in statements(loop.body, For)}
+    found = (
+        loop.name
+        for loop in given.loops.values()
+        if _is_possible(loop, given, lowering)
+        and not (loop.name in inner and reads_columns(loop, loop.body, given.arrays))
+    )
     return replace(lowering, skipped=frozenset(found))
 
 

@@ -17,7 +17,7 @@ bring.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 
 from loopwright.analysis.bit_loops import most_iterations as most_by_bits
@@ -41,6 +41,7 @@ from loopwright.ir.nodes import (
     Dim,
     For,
     If,
+    Leave,
     Load,
     Logical,
     Stmt,
@@ -208,8 +209,10 @@ def write_range(loop: For, first: str, bound: str, down: bool, w: Writer, write:
         return
     w.line(f"const int64_t lw_from_here = {first};")
     # No iterations, or less than none, are many here. Neither version is rare: rare code is made small, not fast.
-    with w.branch(f"(uint64_t)({trip}) > (uint64_t)LW_STRIP({operations})"):
-        _write_strips(loop, "lw_from_here", down, w, write, counts=False)
+    searches = _ends_early(loop)
+    most = f"(LW_FEW / {operations})" if searches else f"LW_STRIP({operations})"
+    with w.branch(f"(uint64_t)({trip}) > (uint64_t){most}"):
+        _write_strips(loop, "lw_from_here", down, w, write, counts=searches)
     with w.otherwise():
         if loop.name not in w.decided.counted:
             w.line(f"{countdown(w)} -= ({trip}) * {operations};")
@@ -240,7 +243,8 @@ def _write_strips(
             spend(f"({rest}) * {operations}", w)
         else:
             w.leave(f"lw_asked_between({w.use('watch')})")
-        write("lw_strip", "lw_upper")
+        with _giving_back(loop, down, w) if counts else nullcontext():
+            write("lw_strip", "lw_upper")
 
 
 def _write_on_device(
@@ -349,6 +353,38 @@ def breaking_out_of(loop: For, w: Writer) -> Iterator[None]:
     w.line(f"{label}:;")
 
 
+@contextmanager
+def _giving_back(loop: For, down: bool, w: Writer) -> Iterator[None]:
+    """Within, what leaves a loop before the end of a strip gives back what was counted for the rest of it: a search
+    that mostly ends soon would ask as often as if it went through everything."""
+    if not isinstance(loop.step, Const) or loop.step.value not in (1, -1) or not _ends_early(loop):
+        yield
+        return
+    at = w.names.of(loop.name)
+    rest = f"{at} - lw_upper - 1" if down else f"lw_upper - {at} - 1"
+    w.function.ahead[loop.name] = loop, f"{countdown(w)} += ({rest}) * {max(1, operations_in(loop.body))};"
+    yield
+    del w.function.ahead[loop.name]
+
+
+def give_back(stmt: Break | Leave, w: Writer) -> None:
+    """Before a jump that leaves a loop whose operations were counted before it, write what takes back the rest."""
+    for loop, line in w.function.ahead.values():
+        if _ends(stmt, loop):
+            w.line(line)
+
+
+def _ends_early(loop: For) -> bool:
+    """Whether a statement may end a loop, and not the whole function, before its last iteration."""
+    return any(_ends(stmt, loop) for stmt in statements(loop.body, Break, Leave))
+
+
+def _ends(stmt: Break | Leave, loop: For) -> bool:
+    if isinstance(stmt, Break):
+        return stmt.loop == loop.name
+    return all(block.name != stmt.block for block in statements(loop.body, Block))
+
+
 def countdown(w: Writer) -> str:
     """What counts the operations of a thread."""
     w.function.declared.setdefault("lw_due", Countdown())
@@ -419,7 +455,8 @@ def write_iteration(loop: For | While, w: Writer, write: Callable[[], None], is_
         for stmt in loop.body:
             if isinstance(stmt, For) and stmt.name in w.decided.counted:
                 trip = f"lw_trip({w.text(stmt.lower)}, {w.text(stmt.upper)}, {w.text(stmt.step)})"
-                terms.append(f"{trip} * {max(1, operations_in(stmt.body))}")
+                work = f"{trip} * {max(1, operations_in(stmt.body))}"
+                terms.append(f"lw_if_few({work})" if _ends_early(stmt) else work)
         spend(" + ".join(terms), w)
     write()
     w.function.nested -= 1

@@ -15,10 +15,19 @@ from loopwright.codegen.chosen_stores import chosen_store, store_of_levels
 from loopwright.codegen.compaction import write_compaction
 from loopwright.codegen.few_candidates import BetterExtreme, better_extreme
 from loopwright.codegen.function import Writer
-from loopwright.codegen.if_conversion import SIMPLE_STEP, branch_of, chosen_in, count_of, flag_of, level_of, update_of
+from loopwright.codegen.if_conversion import (
+    SIMPLE_STEP,
+    branch_of,
+    chosen_in,
+    count_behind,
+    count_of,
+    flag_of,
+    level_of,
+    update_of,
+)
 from loopwright.codegen.kept_elements import kept_element
 from loopwright.codegen.outlining import may_outline, write_outlined
-from loopwright.codegen.safepoints import write_while
+from loopwright.codegen.safepoints import give_back, write_while
 from loopwright.ir.code import AlignedArray
 from loopwright.ir.nodes import (
     RESERVED,
@@ -156,11 +165,13 @@ def _write(stmt: Stmt, w: Writer) -> None:
         case Block():
             _block(stmt, w)
         case Break():
+            give_back(stmt, w)
             label = w.function.broken.get(stmt.loop)
             w.line("break;" if label is None else f"goto {label};")
         case Continue():
             w.line("continue;")
         case Leave():
+            give_back(stmt, w)
             w.line(f"goto {w.names.of(stmt.block)};")
         case Return():
             _return(stmt, w)
@@ -193,6 +204,8 @@ def write_store(stmt: Store, w: Writer) -> None:
 def _selected(stmt: If, w: Writer) -> None:
     if (flag := flag_of(stmt)) is not None:
         _set_flag(*flag, w.text(stmt.condition), w)
+    elif (count := count_behind(stmt)) is not None:
+        _count_behind(*count, w)
     elif (update := update_of(stmt)) is not None:
         _update(stmt, *update, w)
     elif (level := level_of(stmt)) is not None:
@@ -209,6 +222,14 @@ def _selected(stmt: If, w: Writer) -> None:
 def _set_flag(name: str, value: bool, condition: str, w: Writer) -> None:
     target = w.function.renamed.get(name) or w.use(w.names.of(name))
     w.line(f"{target} = {target} | ({condition});" if value else f"{target} = {target} & !({condition});")
+
+
+def _count_behind(first: Expr, last: Compare, name: str, op: str, value: Expr, w: Writer) -> None:
+    """A jump for what is asked first; what is asked last says of all bits of what is added whether they count."""
+    with w.branch(w.text(first)):
+        w.line(f"const int64_t lw_all_bits = -(int64_t)({w.text(last)});")
+        target = w.function.renamed.get(name) or w.use(w.names.of(name))
+        w.line(f"{target} = {target} {'+' if op == 'add' else '-'} ({w.text(value)} & lw_all_bits);")
 
 
 def _update(stmt: If, name: str, op: str, value: Expr, w: Writer) -> None:

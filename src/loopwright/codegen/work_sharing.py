@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from loopwright.codegen.decisions import Rows
 from loopwright.codegen.function import Writer
+from loopwright.codegen.work import UNKNOWN_TRIP, LoopWork
 from loopwright.ir.code import AtomicOperation
 from loopwright.ir.nodes import For
 
@@ -89,3 +90,17 @@ def _search(rows: Rows, result: str, piece: str, w: Writer) -> None:
 
 def _entry(rows: Rows, at: str, w: Writer) -> str:
     return f"(int64_t){w.arrays[rows.pointer].element_at((f'(lw_row + {at})',))}"
+
+
+def work_text(work: LoopWork, w: Writer, rows: Rows | None) -> str:
+    """C text of how many operations an iteration takes; rows: what tells how many a loop in it has."""
+    terms = [f"{float(work.fixed)}"]
+    for bounds, inner in work.inner:
+        trip = f"{UNKNOWN_TRIP}.0"
+        if rows is not None and inner.loop == rows.loop:
+            trip = f"(lw_rows ? (double)lw_entries / (double)lw_count : {trip})"
+        elif bounds is not None:
+            lower, upper, step = (w.text(bound) for bound in bounds)
+            trip = f"(double)lw_trip({lower}, {upper}, {step})"
+        terms.append(f"{trip} * {work_text(inner, w, rows)}")
+    return f"({' + '.join(terms)})"

@@ -5,6 +5,7 @@
 #include <Python.h>
 #define NPY_NO_DEPRECATED_API NPY_2_0_API_VERSION
 #include <numpy/arrayobject.h>
+#include <numpy/arrayscalars.h>
 #include <math.h>
 #include <stdint.h>
 #include <sys/resource.h>
@@ -385,14 +386,52 @@ static PyObject *cut_array(PyObject *array, PyObject *const *sizes, Py_ssize_t c
   return copy;
 }
 
+/* A scalar of NumPy for one element; the two frequent types without NumPy's general way, which takes twice as long. */
+static PyObject *scalar_at(PyArrayObject *array, const char *place, int is_plain) {
+  if (is_plain && PyArray_TYPE(array) == NPY_LONG) {
+    PyObject *item = PyArrayScalar_New(Long);
+    if (item) PyArrayScalar_ASSIGN(item, Long, *(const npy_long *)place);
+    return item;
+  }
+  if (is_plain && PyArray_TYPE(array) == NPY_DOUBLE) {
+    PyObject *item = PyArrayScalar_New(Double);
+    if (item) PyArrayScalar_ASSIGN(item, Double, *(const npy_double *)place);
+    return item;
+  }
+  return PyArray_ToScalar((void *)place, array);
+}
+
+enum { LEAST_SHARED = -5, MOST_SHARED = 256, FEWEST_SHARING = 64 };
+
+/* The elements of an array of one axis as NumPy's scalars. Equal small integers are one object, as in Python's own
+   lists: who makes each of them makes some hundred thousand for a board of zeros and ones. */
+static PyObject *scalars_of(PyArrayObject *array) {
+  PyObject *shared[MOST_SHARED - LEAST_SHARED + 1] = {NULL};
+  const Py_ssize_t count = PyArray_DIM(array, 0), step = PyArray_STRIDE(array, 0);
+  const int is_plain = PyArray_ISBEHAVED_RO(array), shares = is_plain && count >= FEWEST_SHARING && PyArray_TYPE(array) == NPY_LONG;
+  const char *place = PyArray_BYTES(array);
+  PyObject *result = PyList_New(count);
+  for (Py_ssize_t k = 0; result && k < count; k++, place += step) {
+    const npy_long value = shares ? *(const npy_long *)place : 0;
+    const int is_small = shares && value >= LEAST_SHARED && value <= MOST_SHARED;
+    PyObject *item = is_small ? Py_XNewRef(shared[value - LEAST_SHARED]) : NULL;
+    if (!item) item = scalar_at(array, place, is_plain);
+    if (!item) Py_CLEAR(result);
+    else PyList_SET_ITEM(result, k, item);
+    if (item && is_small && !shared[value - LEAST_SHARED]) shared[value - LEAST_SHARED] = Py_NewRef(item);
+  }
+  for (int k = 0; shares && k <= MOST_SHARED - LEAST_SHARED; k++) Py_XDECREF(shared[k]);
+  return result;
+}
+
 /* The items of an array along its first axis, as NumPy's scalars where it has no other; or of anything else. */
 static PyObject *items_of(PyObject *things) {
   if (!PyArray_Check(things) || !PyArray_NDIM((PyArrayObject *)things)) return PySequence_List(things);
   PyArrayObject *array = (PyArrayObject *)things;
+  if (PyArray_NDIM(array) == 1) return scalars_of(array);
   PyObject *result = PyList_New(PyArray_DIM(array, 0));
   for (Py_ssize_t k = 0; result && k < PyArray_DIM(array, 0); k++) {
-    PyObject *item = PyArray_NDIM(array) == 1 ? PyArray_ToScalar(PyArray_GETPTR1(array, k), array)
-                                              : PySequence_GetItem(things, k);
+    PyObject *item = PySequence_GetItem(things, k);
     if (!item) Py_CLEAR(result);
     else PyList_SET_ITEM(result, k, item);
   }

@@ -44,13 +44,14 @@ class _ListOfLists:
     @classmethod
     def of(cls, numbers: Any, starts: Any, sizes: Any, columns: Sequence[Any], is_tuple: bool) -> list[Any]:
         made: dict[int, list[Any]] = {}
-        for number in numbers.tolist():
+        wanted, begins, lengths = numbers.tolist(), starts.tolist(), sizes.tolist()
+        for number in wanted:
             if number in made:
                 continue
-            begin, end = int(starts[number]), int(starts[number] + sizes[number])
-            parts = [column[begin:end] for column in columns]
-            made[number] = list(zip(*parts, strict=True)) if is_tuple else list(parts[0])
-        return [made[number] for number in numbers.tolist()]
+            begin = begins[number]
+            parts = [column[begin : begin + lengths[number]] for column in columns]
+            made[number] = list(zip(*parts, strict=True)) if is_tuple else parts[0]
+        return [made[number] for number in wanted]
 
 
 class ListOfLists(_ListOfLists):
