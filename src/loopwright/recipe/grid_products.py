@@ -7,7 +7,7 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import takewhile
 
-from loopwright.ir.nodes import Binary, Call, Const, Expr, For
+from loopwright.ir.nodes import Binary, Call, Const, Expr, For, Run
 from loopwright.ir.queries import names_in
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import expressions, statements
@@ -67,8 +67,10 @@ def contracted(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[
     roles = replace(roles, rows=names[roles.rows], depths=depths, vector=names[roles.vector])
     why = f"every '{user_name(batch[0])}' has a product of its own" if batch else ""
     rest = _square(partial, band[-len(mine) :], roles)
-    around: list[Bound] = [(Bind(names[one], "block.z"), why) for one in batch]
-    return [*around, *contraction(partial, rest, roles, usual)]
+    whole_rows = is_window and len(batch) > 1
+    axes: tuple[Run, ...] = ("block.z", "block.y" if whole_rows else "block.z")
+    around: list[Bound] = [(Bind(names[one], axis), why) for one, axis in zip(batch, axes, strict=False)]
+    return [*around, *contraction(partial, rest, roles, usual, whole_rows)]
 
 
 def _is_tiny(chain: Chain, roles: Roles) -> bool:

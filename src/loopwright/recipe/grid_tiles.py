@@ -263,9 +263,12 @@ def _in_shared(element_bytes: int, most: int) -> Constraint:
     return Constraint(f"the tiles of a block fit into {most} bytes of shared memory", holds)
 
 
-def contraction(partial: PartialSchedule, band: tuple[str, ...], roles: Roles, usual: Product) -> list[Bound]:
+def contraction(
+    partial: PartialSchedule, band: tuple[str, ...], roles: Roles, usual: Product, whole_rows: bool = False
+) -> list[Bound]:
     """Blocks of the target stay in registers, tiles of the operands go through shared memory. band: the loops of a
-    perfect nest; roles: what they do, by their names there; usual: the tile, where it fits."""
+    perfect nest; roles: what they do, by their names there; usual: the tile, where it fits; whole_rows: one block has
+    all columns of a tile of rows."""
     row, column, depth = roles.rows, roles.vector, roles.depth
     window = roles.depths[:-1]
     tile, is_staged, is_wide = _product(partial, roles, usual)
@@ -294,6 +297,8 @@ def contraction(partial: PartialSchedule, band: tuple[str, ...], roles: Roles, u
     copies, is_filled = _kept(partial, Promote(roles.target, (*window, depth_block)[0], whole=True), why)
     partial.begin_again()  # many steps are to come: what the copies touch is known then, and other nests are left out
     bound: list[tuple[str, Run, int]] = [(row_block, "block.y", 0), (column_block, "block.x", 0)]
+    if whole_rows:
+        bound = [(row_block, "block.x", 0)]
     # Before there are other copies: to judge an order takes the longer, the more there is.
     for first, second in zip(copies[::2], copies[1::2], strict=True):
         outer, firsts = spread(partial, first, tile.rows, tile.y, tile.high, why)
