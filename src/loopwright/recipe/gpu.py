@@ -203,7 +203,7 @@ def _restructured(partial: PartialSchedule) -> Iterator[list[Bound]]:
     scans_apart(partial)
     ordered_apart(partial)
     products_of_all_rows(partial)
-    products_apart(partial)
+    products_apart(partial, together=True)
     products_in_totals(partial)
     sunk(partial)
 

@@ -131,7 +131,7 @@ def _is_worth_sharing(partial: PartialSchedule, loop: For | While) -> bool:
 
 
 def _rows_with_conditions(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bound]:
-    return rows_of_loops(partial, free, at_once=True) if all(is_free_now(partial, loop) for loop in chain) else []
+    return rows_of_loops(partial, free[-3:], at_once=True) if all(is_free_now(partial, loop) for loop in chain) else []
 
 
 def _by_key(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bound]:
