@@ -248,8 +248,8 @@ class FullTiles(LoweringDecision):
 
 @dataclass(frozen=True, slots=True)
 class TensorProduct(LoweringDecision):
-    """A loop over the depth of a product of float64, or of bytes, whose sums the matrix units of a GPU find, a warp 16 x
-    8 at a time. groups: the loops of a thread over what it keeps, but for two: `rows`, over two rows, and `pair`, over two
+    """A loop over the depth of a product of float64, or of bytes, whose sums matrix units find, a warp 16 x 8 at a time.
+    groups: the loops of a thread over what it keeps, but for two: `rows`, over two rows, and `pair`, over two
     neighbouring columns; store: what adds up; terms: pairs of what is multiplied, the first along rows; across: the
     loop over threads along x."""
 
