@@ -44,6 +44,29 @@ def least_sum(a, b, c):
                 c[i, j] = min(c[i, j], a[i, k] + b[k, j])
 
 
+def of_bytes(a, b, c):
+    for i in range(a.shape[0]):
+        for j in range(b.shape[1]):
+            s = 0
+            for k in range(a.shape[1]):
+                s += int(a[i, k]) * int(b[k, j])
+            c[i, j] = s
+
+
+def in_32_bits(a, b, c):
+    for i in range(a.shape[0]):
+        for j in range(b.shape[1]):
+            for k in range(a.shape[1]):
+                c[i, j] += np.int32(a[i, k]) * np.int32(b[k, j])
+
+
+def less_each(a, b, c):
+    for i in range(a.shape[0]):
+        for j in range(b.shape[1]):
+            for k in range(a.shape[1]):
+                c[i, j] -= int(a[i, k]) * int(b[k, j])
+
+
 def whole(*shape: int, dtype: str = "f8") -> Any:
     return RANDOM.integers(-9, 10, shape).astype(dtype)
 
@@ -95,3 +118,26 @@ def test_a_gpu_without_them(monkeypatch: pytest.MonkeyPatch) -> None:
     assert CUDA.matrix_units
     monkeypatch.setattr(grid_tiles, "BY_MATRIX_UNITS", {})  # threads are laid out in another way then
     assert "lw_multiply(" not in text_and_result(two_terms, whole(20, 20), whole(20, 20), whole(20, 20))
+
+
+def extremes(dtype: str, *shape: int) -> Any:
+    limits = np.iinfo(dtype)
+    return RANDOM.choice(np.array([limits.min, limits.max, limits.max - 1, 1]), shape).astype(dtype)
+
+
+@pytest.mark.parametrize("shape", [(70, 40, 66), (1, 1, 1), (3, 0, 4), (64, 64, 64)])
+@pytest.mark.parametrize(("left", "right"), [("i1", "i1"), ("u1", "i1"), ("i1", "u1"), ("u1", "u1")])
+def test_products_of_bytes(left: str, right: str, shape: tuple[int, int, int]) -> None:
+    n, depth, m = shape
+    a, b = extremes(left, n, depth), extremes(right, depth, m)
+    names = {"i1": "int8_t", "u1": "uint8_t"}
+    called = f"LW_MULTIPLY_BYTES({names[left]}, {names[right]}, "
+    assert called in text_and_result(of_bytes, a, b, np.ones((n, m), np.int64), strict=True)
+    assert called in text_and_result(in_32_bits, a, b, np.ones((n, m), np.int32))
+
+
+def test_other_products_of_integers_are_as_before() -> None:
+    args = extremes("i1", 40, 40), extremes("i1", 40, 40), np.ones((40, 40), np.int64)
+    wide = extremes("i2", 40, 40)
+    for function, a in ((less_each, args[0]), (of_bytes, wide)):
+        assert "LW_MULTIPLY_BYTES(int" not in text_and_result(function, a, *args[1:])

@@ -135,3 +135,56 @@ def test_a_window_with_conditions_is_one_grid() -> None:
     """Before, each of its iterations was a launch or three."""
     found = agree(padded, *_numbers((2, 9, 5), (3, 5, 7), (2, 9, 7)), strict=False)
     assert len(found.program.device.functions) == 1
+
+
+def one_index(a, c, out):
+    """An index of four: rows are what the three others have in common, and no operand has an element for each sum."""
+    for p in range(c.shape[1]):
+        for i in range(a.shape[0]):
+            for j in range(a.shape[1]):
+                for k in range(a.shape[2]):
+                    for x in range(a.shape[3]):
+                        out[p, j, k, x] += c[i, p] * a[i, j, k, x]
+
+
+def second_index(a, c, out):
+    for p in range(a.shape[0]):
+        for q in range(c.shape[1]):
+            for j in range(a.shape[1]):
+                for k in range(a.shape[2]):
+                    for x in range(a.shape[3]):
+                        out[p, q, k, x] += c[j, q] * a[p, j, k, x]
+
+
+def gated(x, gate, up, out):
+    """Two products in one loop."""
+    for i in range(x.shape[0]):
+        for j in range(gate.shape[1]):
+            g = 0.0
+            u = 0.0
+            for k in range(x.shape[1]):
+                g += x[i, k] * gate[k, j]
+                u += x[i, k] * up[k, j]
+            out[i, j] = g / (1.0 + abs(g)) * u
+
+
+def _schedule(function: Any, *args: Any) -> str:
+    """After a call whose results are CPython's."""
+    agree(function, *args, strict=False)
+    with lw.options(device="emulated"):
+        return str(lw.kernel(function).explain(*args).schedule)
+
+
+@pytest.mark.parametrize("shape", [(5, 3, 2, 17), (1, 1, 1, 1), (3, 0, 2, 4), (0, 2, 2, 2), (18, 2, 3, 70)])
+def test_products_of_one_index_of_several(shape: tuple[int, ...]) -> None:
+    a, b = (np.random.default_rng(7).integers(-9, 9, size).astype("f8") for size in (shape, (max(shape), 6)))
+    first = _schedule(one_index, a, b, np.zeros((6, *shape[1:])))
+    second = _schedule(second_index, a, b, np.zeros((shape[0], 6, *shape[2:])))
+    assert "bind j block.z; bind k block.z; bind p.o block.y" in first
+    assert "bind p block.z; bind k block.z; bind q.o block.y" in second
+
+
+@pytest.mark.parametrize(("n", "depth", "m"), [(40, 33, 30), (1, 1, 1), (3, 0, 2), (2, 70, 1), (0, 3, 3)])
+def test_products_in_one_loop(n: int, depth: int, m: int) -> None:
+    args = [one.astype("f8") for one in _numbers((n, depth), (depth, m), (depth, m), (n, m))]
+    assert "expand g i j; expand u i j; distribute i" in _schedule(gated, *args)

@@ -44,6 +44,20 @@ def scores_only(q, k, v, out):
             out[i, j] = t
 
 
+def normed(q, scale, k, out):
+    """What is added up has a third factor, which all rows use."""
+    for i in range(q.shape[0]):
+        squares = 0.0
+        for c in range(q.shape[1]):
+            squares += q[i, c] * q[i, c]
+        r = 1.0 / np.sqrt(squares + 1.0)
+        for j in range(k.shape[1]):
+            s = 0.0
+            for c in range(q.shape[1]):
+                s += q[i, c] * scale[c] * k[c, j]
+            out[i, j] = r * s
+
+
 def _on_gpu(function: Any, n: int, m: int, d: int) -> str:
     draw = np.random.default_rng(n)
     q, k, v, out = draw.random((n, d)), draw.random((max(m, d), d)), draw.random((max(m, d), d)), np.zeros((n, d))
@@ -71,6 +85,21 @@ def test_sizes_that_leave_nothing() -> None:
     for function in (attention, scores_only):
         for n, m, d in ((0, 3, 2), (1, 1, 1), (3, 70, 5)):
             _on_gpu(function, n, m, d)
+
+
+@pytest.mark.parametrize(("n", "depth", "m"), [(40, 33, 30), (1, 1, 1), (3, 0, 2), (2, 70, 1), (0, 3, 3)])
+def test_a_product_of_rows_beside_their_norm(n: int, depth: int, m: int) -> None:
+    draw = np.random.default_rng(n)
+    args = draw.random((n, depth)), draw.random(depth), draw.random((depth, m))
+    args[0][: n // 8] = np.nan
+    out, wanted = np.zeros((n, m)), np.zeros((n, m))
+    normed(*args, wanted)
+    with lw.options(device="emulated"):
+        kernel: Any = lw.kernel(normed)
+        kernel(*args, out)
+        np.testing.assert_allclose(out, wanted, rtol=1e-12)
+        schedule = str(kernel.explain(*args, out).schedule)
+    assert "expand r i" in schedule and "stage scale" in schedule
 
 
 def mixture(duty, x, share, mean):
@@ -156,4 +185,4 @@ def test_copies_for_all_loops_around_a_row(shape: tuple[int, ...]) -> None:
     q, k, v = (draw.random(shape) for _ in range(3))
     schedule = _ends_alike(heads, q, k, v, np.zeros(shape))
     assert "expand score.1 w.1 h.1 i.1" in schedule
-    assert "bind w.1 block.z; bind h.1 block.y" in schedule  # products of all of them are one grid
+    assert "bind w.1 block.z; bind h.1 block.z" in schedule  # products of all of them are one grid

@@ -104,6 +104,32 @@ static __device__ __forceinline__ void lw_multiply(double &s00, double &s01, dou
 #endif
 }
 
+/* The same of 16 x 32 by 32 x 8 bytes, of which this lane gives four in a row in place of each number. */
+template <class Left, class Right, class Sum>
+static __device__ __forceinline__ void lw_multiply_bytes(Sum &s00, Sum &s01, Sum &s10, Sum &s11, uint32_t a00, uint32_t a10,
+                                                         uint32_t a01, uint32_t a11, uint32_t b0, uint32_t b1) {
+  int32_t d00 = 0, d01 = 0, d10 = 0, d11 = 0;
+#if __CUDA_ARCH__ >= 800
+#define LW_MULTIPLY(types)                                                                               \
+  asm volatile("mma.sync.aligned.m16n8k32.row.col.s32." types ".s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, " \
+               "{%8, %9}, {%0, %1, %2, %3};"                                                             \
+               : "+r"(d00), "+r"(d01), "+r"(d10), "+r"(d11)                                              \
+               : "r"(a00), "r"(a10), "r"(a01), "r"(a11), "r"(b0), "r"(b1))
+  if ((Left)-1 < 0) {
+    if ((Right)-1 < 0) LW_MULTIPLY("s8.s8");
+    else LW_MULTIPLY("s8.u8");
+  } else {
+    if ((Right)-1 < 0) LW_MULTIPLY("u8.s8");
+    else LW_MULTIPLY("u8.u8");
+  }
+#undef LW_MULTIPLY
+#endif
+#define LW_ADD(sum, more) sum = (Sum)((uint64_t)sum + (uint64_t)(int64_t)more)
+  LW_ADD(s00, d00), LW_ADD(s01, d01), LW_ADD(s10, d10), LW_ADD(s11, d11);
+#undef LW_ADD
+}
+#define LW_MULTIPLY_BYTES(left, right, ...) lw_multiply_bytes<left, right>(__VA_ARGS__)
+
 template <int N, class T>
 static __device__ __forceinline__ lw_vector<T, N> lw_read(const T *array, int64_t index) {
   static_assert(sizeof(T) * N <= 16, "one access moves 16 bytes at most");
@@ -178,6 +204,11 @@ static __device__ __forceinline__ void lw_write(T *array, int64_t index, const l
 #define LW_ONES(word) __builtin_popcount(word)
 
 #endif /* LW_EMULATED */
+
+/* Four bytes, the first of them lowest. */
+static __device__ __forceinline__ uint32_t lw_word(int first, int second, int third, int fourth) {
+  return (uint32_t)first & 255 | ((uint32_t)second & 255) << 8 | ((uint32_t)third & 255) << 16 | (uint32_t)fourth << 24;
+}
 
 #define LW_RARE(x) __builtin_expect(!!(x), 0)
 #define LW_SELDOM(x) LW_RARE(x)

@@ -248,7 +248,7 @@ class FullTiles(LoweringDecision):
 
 @dataclass(frozen=True, slots=True)
 class TensorProduct(LoweringDecision):
-    """A loop over the depth of a product of float64 whose sums the matrix units of a GPU find, a warp 16 x 8 at a time.
+    """A loop over the depth of a product of float64, or of bytes, whose sums matrix units find, a warp 16 x 8 at once.
     groups: the loops of a thread over what it keeps, but for two: `rows`, over two rows, and `pair`, over two
     neighbouring columns; store: what adds up; terms: pairs of what is multiplied, the first along rows; across: the
     loop over threads along x."""
@@ -262,7 +262,8 @@ class TensorProduct(LoweringDecision):
 
     @property
     def text(self) -> str:
-        return f"tensor cores: products of float64 along '{self.loop}'"
+        numbers = "bytes" if self.store.value.type.is_integer else "float64"
+        return f"tensor cores: products of {numbers} along '{self.loop}'"
 
 
 Within = tuple[str, int, str]

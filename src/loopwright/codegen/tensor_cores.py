@@ -1,11 +1,13 @@
-"""Products of float64 by the matrix units of a GPU: a warp multiplies 16 x 8 numbers by 8 x 8 and adds the products to
-128 sums that its threads keep (PTX ISA, "Matrix Fragments for mma.m16n8k8" with .f64).
+"""Products of float64, or of bytes, by the matrix units of a GPU: a warp multiplies 16 x 8 numbers by 8 x 8, or 16 x 32
+bytes by 32 x 8, and adds the products to 128 sums that its threads keep (PTX ISA, "Matrix Fragments for mma.m16n8k8"
+with .f64, and "for mma.m16n8k32" with .s8).
 
 Lane l keeps four sums, of two rows that are its own and in the columns 2 * (l % 4) and the next one. To the unit it
 gives four numbers of its two rows, and two of column l / 4, at the depths l % 4 and four further on. So a loop over the
 depth fits where four threads along x have two neighbouring columns each, eight along y two rows each, and operands lie
-in shared memory, where each thread can read what another one would. Sums are fused and their order changes: `strict`
-has none of it.
+in shared memory, where each thread can read what another one would. Of bytes it gives four in a row in place of each
+number; each 32 products are added up in 32 bits, where they have room, and then to sums of integers. Sums of float64
+are fused and their order changes: `strict` has none of these.
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ from loopwright.codegen.lowered import InRegisters, Lowering, TensorProduct
 from loopwright.ir.linear import coefficient
 from loopwright.ir.nodes import Binary, Cast, Const, Expr, For, Load, Store, Unary, Var
 from loopwright.ir.queries import names_in
-from loopwright.ir.types import FLOAT64
+from loopwright.ir.types import FLOAT64, INT8, INT32, INT64, UINT8
 from loopwright.ir.walk import subexpressions
 from loopwright.steps.extent import trip_of
 from loopwright.steps.nest import step_of
@@ -31,12 +33,15 @@ from loopwright.steps.threads import THREADS, band_of, sharing_of
 
 ACROSS, DOWN, DEPTH, PAIR = 4, 8, 8, 2
 """Lanes along a row and along a column, the depth of one product, and how many rows and columns a lane has in it."""
+IN_A_WORD = 4
+"""Bytes that a lane gives in place of a number."""
+SUMS = (FLOAT64, INT64, INT32)
 
 
 def tensor_products(nest: BoundNest, before: Lowering, given: CodegenInput) -> Iterator[TensorProduct]:
     """The loops of a block's threads whose sums the matrix units can find."""
     x, y, z = nest.size
-    if given.strict or not given.facts.gpu.matrix_units or (x, y % DOWN, z) != (ACROSS, 0, 1):
+    if not given.facts.gpu.matrix_units or (x, y % DOWN, z) != (ACROSS, 0, 1):
         return
     for one in nest.together():
         if isinstance(one.stmt, For) and one.stmt.run in THREADS and not one.inside:
@@ -61,13 +66,15 @@ def _product(band: Sequence[For], nest: BoundNest, before: Lowering, given: Code
     across = next(loop.name for loop in band if loop.run == "thread.x")
     down = next(loop.name for loop in band if loop.run == "thread.y")
     chain, stmt = _perfect(band[-1])
-    if len(chain) < 3 or not isinstance(stmt, Store) or stmt.value.type != FLOAT64:
+    if len(chain) < 3 or not isinstance(stmt, Store) or stmt.value.type not in SUMS:
+        return None
+    if given.strict and stmt.value.type.is_float:
         return None
     depth, *groups, pair = chain
     trips = [given.constant_trip(loop) for loop in chain]
     if any(trip is None or step_of(loop) < 1 for trip, loop in zip(trips, chain, strict=True)):
         return None
-    if (trips[0] or 0) % DEPTH or step_of(depth) != 1 or (trips[-1], step_of(pair)) != (PAIR, 1):
+    if (trips[0] or 0) % depth_of(stmt) or step_of(depth) != 1 or (trips[-1], step_of(pair)) != (PAIR, 1):
         return None
     kept = {one.name for one in before.every(InRegisters)}
     shared = nest.local - kept
@@ -83,7 +90,7 @@ def _product(band: Sequence[For], nest: BoundNest, before: Lowering, given: Code
         if isinstance(term, Load) and (term.array, term.index) == (stmt.array, stmt.index) and not is_less:
             continue
         parts = _operands(term, columns, rows | {across}, shared)
-        if parts is None:
+        if parts is None or (stmt.value.type.is_integer and is_less):
             return None
         left, right = parts
         terms.append((Unary("neg", left) if is_less else left, right))
@@ -112,7 +119,7 @@ def _names(exprs: Sequence[Expr]) -> set[str]:
 
 def _terms(expr: Expr, is_less: bool) -> Iterator[tuple[Expr, bool]]:
     """What is added up, and whether it is taken off."""
-    if isinstance(expr, Binary) and expr.op in ("add", "sub") and expr.type == FLOAT64:
+    if isinstance(expr, Binary) and expr.op in ("add", "sub") and expr.type in SUMS:
         yield from _terms(expr.left, is_less)
         yield from _terms(expr.right, is_less != (expr.op == "sub"))
     else:
@@ -120,11 +127,24 @@ def _terms(expr: Expr, is_less: bool) -> Iterator[tuple[Expr, bool]]:
 
 
 def _factors(expr: Expr) -> Iterator[Expr]:
-    if isinstance(expr, Binary) and expr.op == "mul" and expr.type == FLOAT64:
+    """What is multiplied; of integers, each with as many bits as their product has, or more."""
+    if isinstance(expr, Binary) and expr.op == "mul" and expr.type in SUMS:
         yield from _factors(expr.left)
         yield from _factors(expr.right)
     else:
         yield expr
+
+
+def depth_of(sums: Store) -> int:
+    """How many terms of each sum one product adds up."""
+    return DEPTH * IN_A_WORD if sums.value.type.is_integer else DEPTH
+
+
+def bytes_of(expr: Expr) -> Load | None:
+    """The element that is a factor, if that is a byte."""
+    while isinstance(expr, Cast) and expr.type in (INT64, INT32):
+        expr = expr.operand
+    return expr if isinstance(expr, Load) and expr.type in (INT8, UINT8) else None
 
 
 def _operands(term: Expr, columns: set[str], others: set[str], shared: set[str]) -> tuple[Expr, Expr] | None:
@@ -132,6 +152,9 @@ def _operands(term: Expr, columns: set[str], others: set[str], shared: set[str])
     nothing to columns."""
     left: list[Expr] = []
     right: list[Expr] = []
+    if term.type.is_integer:
+        while isinstance(term, Cast) and term.type == INT64 and bytes_of(term) is None:
+            term = term.operand  # products of bytes in 32 bits are exact
     for factor in _factors(term):
         names = names_in(factor)
         if not _is_at_hand(factor, shared) or (names & columns and names & others):
@@ -139,7 +162,10 @@ def _operands(term: Expr, columns: set[str], others: set[str], shared: set[str])
         (right if names & columns else left).append(factor)
     if not left or not right:
         return None
-    return _times(left), _times(right)
+    if not term.type.is_integer:
+        return _times(left), _times(right)
+    first, second = bytes_of(left[0]), bytes_of(right[0])
+    return None if len(left) + len(right) > 2 or first is None or second is None else (first, second)
 
 
 def _times(factors: Sequence[Expr]) -> Expr:
@@ -167,7 +193,7 @@ def write_tensor_product(loop: For, found: TensorProduct, w: GpuWriter, first: B
     def inside() -> None:
         if first is not None:
             first()
-        with w.branch(f"{w.function.counters[loop.name]} % {DEPTH} == 0"):
+        with w.branch(f"{w.function.counters[loop.name]} % {depth_of(found.store)} == 0"):
             _groups(loop, found, found.groups, w)
 
     write_sequential(replace(loop, body=()), w, first=inside, unroll=w.given.constant_trip(loop))
@@ -193,16 +219,26 @@ def _one(depth: For, found: TensorProduct, w: GpuWriter) -> None:
     del counters[rows.name], counters[pair.name]
     with _meaning({found.across: "0L"}, w):
         there = f"({w.text(pair.lower)} + (int64_t)(threadIdx.y % {DOWN}))"
-    deep = [f"({w.variable(depth.name)} + (int64_t)threadIdx.x + {at})" for at in range(0, DEPTH, ACROSS)]
+    each = IN_A_WORD if found.store.value.type.is_integer else 1
+    first = f"({w.variable(depth.name)} + (int64_t)threadIdx.x * {each}"
+    deep = [[f"{first} + {at + byte})" for byte in range(each)] for at in range(0, DEPTH * each, ACROSS * each)]
     for left, right in found.terms:
         operands: list[str] = []
-        for at, place in product(deep, own):
-            with _meaning({depth.name: at, rows.name: place}, w):
-                operands.append(w.text(left))
-        for at in deep:
-            with _meaning({depth.name: at, pair.name: there}, w):
-                operands.append(w.text(right))
-        w.line(f"lw_multiply({', '.join((*sums, *operands))});")
+        for places, place in product(deep, own):
+            operands.append(_together(left, [{depth.name: at, rows.name: place} for at in places], w))
+        for places in deep:
+            operands.append(_together(right, [{depth.name: at, pair.name: there} for at in places], w))
+        what = f"LW_MULTIPLY_BYTES({left.type.name}_t, {right.type.name}_t, " if each > 1 else "lw_multiply("
+        w.line(f"{what}{', '.join((*sums, *operands))});")
+
+
+def _together(expr: Expr, meanings: Sequence[dict[str, str]], w: GpuWriter) -> str:
+    """What a lane gives at once: a number, or some bytes in a row."""
+    found: list[str] = []
+    for meaning in meanings:
+        with _meaning(meaning, w):
+            found.append(w.text(expr))
+    return found[0] if len(found) == 1 else f"lw_word({', '.join(found)})"
 
 
 @contextmanager

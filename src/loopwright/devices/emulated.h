@@ -165,6 +165,19 @@ uint64_t ballot(place where, uint64_t mask, int predicate);
 void multiply(place where, double &s00, double &s01, double &s10, double &s11, double a00, double a10, double a01,
               double a11, double b0, double b1);
 
+/* `lw_multiply_bytes`: products of bytes, and 32 of them added up, are exact in float64. */
+template <class Left, class Right, class Sum>
+void multiply_bytes(place where, Sum &s00, Sum &s01, Sum &s10, Sum &s11, uint32_t a00, uint32_t a10, uint32_t a01,
+                    uint32_t a11, uint32_t b0, uint32_t b1) {
+  double d00 = 0, d01 = 0, d10 = 0, d11 = 0;
+  for (int bits = 0; bits < 32; bits += 8)
+    multiply(where, d00, d01, d10, d11, (Left)(a00 >> bits), (Left)(a10 >> bits), (Left)(a01 >> bits),
+             (Left)(a11 >> bits), (Right)(b0 >> bits), (Right)(b1 >> bits));
+  Sum *const sums[] = {&s00, &s01, &s10, &s11};
+  const double more[] = {d00, d01, d10, d11};
+  for (int k = 0; k < 4; k++) *sums[k] = (Sum)((uint64_t)*sums[k] + (uint64_t)(int64_t)more[k]);
+}
+
 /* The current thread ends. */
 [[noreturn]] void stop();
 
@@ -195,6 +208,7 @@ inline int lane() { return now % warp_size; }
 #define __ballot_sync(mask, predicate) lw_emulated::ballot(LW_PLACE, mask, predicate)
 #define __syncwarp(...) lw_emulated::sync_warp(LW_PLACE, ##__VA_ARGS__)
 #define lw_multiply(...) lw_emulated::multiply(LW_PLACE, __VA_ARGS__)
+#define LW_MULTIPLY_BYTES(left, right, ...) lw_emulated::multiply_bytes<left, right>(LW_PLACE, __VA_ARGS__)
 #define __shfl_sync(...) lw_emulated::shuffle(LW_PLACE, __VA_ARGS__)
 #define __shfl_down_sync(...) lw_emulated::shuffle_down(LW_PLACE, __VA_ARGS__)
 #define __shfl_up_sync(...) lw_emulated::shuffle_up(LW_PLACE, __VA_ARGS__)

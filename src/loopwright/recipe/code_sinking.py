@@ -44,7 +44,8 @@ def sunk(partial: PartialSchedule) -> None:
             with partial.together():
                 if not partial.allows(step):
                     raise NotTaken
-                unless_narrow(partial, parent.name, loop)
+                if not _is_one_of_many(partial, parent, loop):
+                    unless_narrow(partial, parent.name, loop)
                 partial.take(step, f"'{user_name(parent.name)}' and '{user_name(loop.name)}' are one grid")
 
 
@@ -54,6 +55,20 @@ def unless_narrow(partial: PartialSchedule, outer: str, inner: For) -> None:
         names = version(partial, outer, length_of([inner]), FEW)
         if names is not None:
             partial.narrow |= {inner.name: False, names[inner.name]: True}
+
+
+def _is_one_of_many(partial: PartialSchedule, parent: For, loop: For) -> bool:
+    """Whether there are threads enough for the iterations of a loop, however short it is: where there are loops around
+    it, or another one inside, all of which become one grid, whose iterations hold loops of their own."""
+    inner = loop
+    while len(held := [stmt for stmt in inner.body if contains((stmt,), For)]) == 1:
+        below = held[0]
+        if not isinstance(below, For) or not is_free_now(partial, below) or inner.body[-1] is not below:
+            break
+        inner = below
+    run = partial.around(parent.name)
+    around = [one for one, below in pairwise(run) if one.body == (below,) and is_free_now(partial, one)]
+    return contains(inner.body, For) and (inner is not loop or bool(around and around[-1].body == (parent,)))
 
 
 def _nested(partial: PartialSchedule) -> Iterator[tuple[For, For]]:

@@ -76,7 +76,7 @@ from loopwright.recipe.loop_normalization import counted
 from loopwright.recipe.loop_search import searched
 from loopwright.recipe.loops_in_turns import in_turns
 from loopwright.recipe.loops_outward import loops_outward
-from loopwright.recipe.maximal_distribution import products_in_totals
+from loopwright.recipe.maximal_distribution import products_apart, products_in_totals
 from loopwright.recipe.order_of_keys import in_order_of_keys, in_order_that_is_asked_for
 from loopwright.recipe.ordered_apart import ordered_apart
 from loopwright.recipe.partial_schedule import Chain, NotTaken, PartialSchedule, ReasonedStep
@@ -219,6 +219,7 @@ def _restructured(partial: PartialSchedule) -> Iterator[list[Bound]]:
     scans_apart(partial)
     ordered_apart(partial)
     products_of_all_rows(partial)
+    products_apart(partial, together=True)
     products_in_totals(partial)
     sunk(partial)
 

@@ -9,7 +9,7 @@ from loopwright.ir.nodes import For, If, While
 from loopwright.ir.queries import contains, names_read
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import loops, statements
-from loopwright.recipe.grid_blocks import in_blocks
+from loopwright.recipe.grid_blocks import in_blocks, in_boxes
 from loopwright.recipe.grid_keys import adds_by_key, by_key
 from loopwright.recipe.grid_rows import rows_of_loops
 from loopwright.recipe.grid_tiles import Bound
@@ -59,7 +59,7 @@ def with_conditions(partial: PartialSchedule) -> list[Chain]:
             may_share = is_free_now if is_free_now(partial, around[-1]) else adds_by_key
             while start and len(around[start - 1].body) == 1 and may_share(partial, around[start - 1]):
                 start -= 1
-            chain = around[start:][-3:]
+            chain = around[start:][-4:]
         else:  # parts of the outermost total: whatever stands between, a thread does
             start = next(place for place, one in enumerate(around) if has_totals(partial, one))
             chain = around[start:]
@@ -131,7 +131,7 @@ def _is_worth_sharing(partial: PartialSchedule, loop: For | While) -> bool:
 
 
 def _rows_with_conditions(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bound]:
-    return rows_of_loops(partial, free, at_once=True) if all(is_free_now(partial, loop) for loop in chain) else []
+    return rows_of_loops(partial, free[-3:], at_once=True) if all(is_free_now(partial, loop) for loop in chain) else []
 
 
 def _by_key(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bound]:
@@ -143,7 +143,8 @@ def each_in_a_thread(partial: PartialSchedule, chain: Chain, free: list[For]) ->
     if not all(is_free_now(partial, loop) for loop in chain):
         return []
     names = [loop.name for loop in free]
-    return in_blocks(partial, names, f"iterations of '{user_name(names[-1])}' are independent, and hold conditions")
+    shared_out = in_boxes if len(names) > 3 else in_blocks
+    return shared_out(partial, names, f"iterations of '{user_name(names[-1])}' are independent, and hold conditions")
 
 
 def _ranges_in_warps(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bound]:

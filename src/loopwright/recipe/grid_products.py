@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import takewhile
-from math import prod
 
 from loopwright.ir.nodes import Binary, Call, Const, Expr, For, Run
 from loopwright.ir.queries import names_in
@@ -15,7 +14,6 @@ from loopwright.ir.walk import expressions, statements
 from loopwright.recipe.bounding_boxes import unbound
 from loopwright.recipe.distribution import isolate
 from loopwright.recipe.grid_parts import LEAST, TINY, short_sides, wide_windows
-from loopwright.recipe.grid_rows import number_of, version
 from loopwright.recipe.grid_tiles import BLOCKS, Bound, contraction, usual_tile
 from loopwright.recipe.interchange import depends
 from loopwright.recipe.partial_schedule import Chain, NotTaken, PartialSchedule
@@ -26,10 +24,6 @@ from loopwright.steps.demote import Demote, ends_plainly
 from loopwright.steps.expand import Expand
 from loopwright.steps.extent import trip_of
 from loopwright.steps.reorder import Reorder
-
-SEVERAL = 128
-"""Products of two loops from which on a block has all columns of a tile of rows: of fewer, the host goes through the
-outer loop, and blocks share the columns, too."""
 
 
 def contracted(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bound]:
@@ -57,12 +51,10 @@ def contracted(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[
     mine = [roles.rows, *roles.depths, roles.vector]
     first = min(map(places.index, mine))
     between = [name for name in places[first:] if name not in mine]
-    most = 2 if len(roles.depths) > 1 else 1
-    if len(between) > most - 1 or not parallel.issuperset(between):
+    is_window = len(roles.depths) > 1
+    if len(between) > (1 if is_window else 2) or not parallel.issuperset(between):
         raise NotTaken
     batch = list(takewhile(parallel.__contains__, reversed(places[:first])))[: 2 - len(between)][::-1]
-    if len(roles.depths) == 1 and len(batch) > 1 and not _are_several(partial, chain, batch):
-        del batch[0]
     band = isolate(partial, chain[-1].name, places[first - len(batch)], why_along(partial, chain[-1]))
     if len(band) != len(places) - first + len(batch):
         raise NotTaken
@@ -75,24 +67,10 @@ def contracted(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[
     roles = replace(roles, rows=names[roles.rows], depths=depths, vector=names[roles.vector])
     why = f"every '{user_name(batch[0])}' has a product of its own" if batch else ""
     rest = _square(partial, band[-len(mine) :], roles)
-    axes: tuple[Run, ...] = ("block.z", "block.y")
+    whole_rows = is_window and len(batch) > 1
+    axes: tuple[Run, ...] = ("block.z", "block.y" if whole_rows else "block.z")
     around: list[Bound] = [(Bind(names[one], axis), why) for one, axis in zip(batch, axes, strict=False)]
-    return [*around, *contraction(partial, rest, roles, usual, len(batch))]
-
-
-def _are_several(partial: PartialSchedule, chain: Chain, batch: list[str]) -> bool:
-    """Whether there are products enough for a block to have all columns of each. Where calls tell, there is a version
-    for few of them."""
-    outer = [loop for loop in chain if loop.name in batch]
-    number, known = number_of(partial, outer), [trip_of(loop) for loop in outer]
-    if number is None or partial.is_for_few(chain):
-        return False
-    if None not in known:
-        return prod(trip or 0 for trip in known) >= SEVERAL
-    if (names := version(partial, batch[0], number, SEVERAL)) is None:
-        return False
-    partial.few |= set(names.values())
-    return True
+    return [*around, *contraction(partial, rest, roles, usual, whole_rows)]
 
 
 def _is_tiny(chain: Chain, roles: Roles) -> bool:

@@ -15,9 +15,9 @@ from itertools import product as cartesian
 from math import prod
 
 from loopwright.ir.gpu_target import GpuTarget
-from loopwright.ir.nodes import Allocate, Binary, Const, Expr, For, Load, Run, Stmt, Store, Var
+from loopwright.ir.nodes import Allocate, Binary, Cast, Const, Expr, For, Load, Run, Stmt, Store, Var
 from loopwright.ir.queries import arrays_made, names_in
-from loopwright.ir.types import FLOAT64
+from loopwright.ir.types import FLOAT64, INT8, INT32, INT64, UINT8
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import expressions, loops, statements, subexpressions
 from loopwright.recipe.partial_schedule import NotTaken, PartialSchedule, made, whole
@@ -101,6 +101,8 @@ OF_SHORT_SIDES: dict[int, dict[int, Product]] = {
 BY_MATRIX_UNITS: dict[int, Product] = dict.fromkeys((0, SHORT), Product(64, 64, 16, 16, 4, 2, 2, double=True))
 """The same of float64 where warps multiply matrices: threads and groups as codegen/tensor_cores.py asks for. With the
 pad, lanes that read at once, some along the depth and some along a side, read from different banks."""
+OF_BYTES = {side: replace(tile, depth=32) for side, tile in BY_MATRIX_UNITS.items()}
+"""The same of bytes, of which a warp adds up 32 products at once."""
 
 TURNED = (
     Tunable("rows of a turned tile", 32, (16, 32, 64), "rows of one array are columns of the other"),
@@ -119,13 +121,11 @@ Bound = tuple[Bind | Balance | Vectorize, str]
 def usual_tile(partial: PartialSchedule, roles: Roles, depth: For) -> Product:
     """The tile of a product, whatever its operands are. depth: the innermost loop, with what is done in it."""
     side = SHORT if len(roles.depths) > 1 else partial.side_of(roles.rows)  # of images, rows are short
-    if (
-        side in BY_MATRIX_UNITS
-        and partial.facts.gpu.matrix_units
-        and not partial.strict
-        and _multiplies(depth.body[-1])
-    ):
-        return BY_MATRIX_UNITS[side]
+    if side in BY_MATRIX_UNITS and partial.facts.gpu.matrix_units:
+        if _multiplies_bytes(depth.body[-1]):
+            return OF_BYTES[side]
+        if not partial.strict and _multiplies(depth.body[-1]):
+            return BY_MATRIX_UNITS[side]
     return OF_SHORT_SIDES.get(side, BLOCKS)[roles.element_bytes]
 
 
@@ -139,6 +139,24 @@ def _multiplies(stmt: Stmt) -> bool:
         if isinstance(value, Binary) and value.op == "mul":
             return True
     return False
+
+
+def _multiplies_bytes(stmt: Stmt) -> bool:
+    """Whether a statement adds products of two bytes each to integers."""
+    value = stmt.value if isinstance(stmt, Store) else None
+    if not isinstance(value, Binary) or value.op != "add" or value.type not in (INT32, INT64):
+        return False
+    sides = [_converted(side) for side in (value.left, value.right)]
+    products = [one for one in sides if isinstance(one, Binary) and one.op == "mul" and one.type in (INT32, INT64)]
+    factors = [_converted(factor) for one in products for factor in (one.left, one.right)]
+    return len(factors) == 2 and all(isinstance(one, Load) and one.type in (INT8, UINT8) for one in factors)
+
+
+def _converted(expr: Expr) -> Expr:
+    """What a number was before it was converted."""
+    while isinstance(expr, Cast):
+        expr = expr.operand
+    return expr
 
 
 def _product(partial: PartialSchedule, roles: Roles, usual: Product) -> tuple[Product, bool, bool]:
@@ -246,11 +264,11 @@ def _in_shared(element_bytes: int, most: int) -> Constraint:
 
 
 def contraction(
-    partial: PartialSchedule, band: tuple[str, ...], roles: Roles, usual: Product, batch: int = 0
+    partial: PartialSchedule, band: tuple[str, ...], roles: Roles, usual: Product, whole_rows: bool = False
 ) -> list[Bound]:
     """Blocks of the target stay in registers, tiles of the operands go through shared memory. band: the loops of a
-    perfect nest; roles: what they do, by their names there; usual: the tile, where it fits; batch: how many loops
-    around have blocks of their own: where that is two, one block has all columns of a tile of rows."""
+    perfect nest; roles: what they do, by their names there; usual: the tile, where it fits; whole_rows: one block has
+    all columns of a tile of rows."""
     row, column, depth = roles.rows, roles.vector, roles.depth
     window = roles.depths[:-1]
     tile, is_staged, is_wide = _product(partial, roles, usual)
@@ -279,7 +297,7 @@ def contraction(
     copies, is_filled = _kept(partial, Promote(roles.target, (*window, depth_block)[0], whole=True), why)
     partial.begin_again()  # many steps are to come: what the copies touch is known then, and other nests are left out
     bound: list[tuple[str, Run, int]] = [(row_block, "block.y", 0), (column_block, "block.x", 0)]
-    if batch > 1:
+    if whole_rows:
         bound = [(row_block, "block.x", 0)]
     # Before there are other copies: to judge an order takes the longer, the more there is.
     for first, second in zip(copies[::2], copies[1::2], strict=True):

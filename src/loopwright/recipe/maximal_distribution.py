@@ -19,6 +19,7 @@ from loopwright.ir.queries import arrays_loaded, arrays_stored, has, names_in, n
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import statements, subexpressions
 from loopwright.recipe.distribution import isolate
+from loopwright.recipe.grid_products import is_dear
 from loopwright.recipe.partial_schedule import Chain, NotTaken, PartialSchedule, whole
 from loopwright.recipe.register_blocking import MOST_AROUND, Roles, Strides, roles_among, wanted
 from loopwright.recipe.shape import MOST_ELEMENTS, MOST_TRIPS
@@ -42,12 +43,13 @@ class SharedProduct:
     reads: frozenset[str]
 
 
-def products_apart(partial: PartialSchedule) -> None:
-    """Give products nests of their own where they are not found as they stand."""
+def products_apart(partial: PartialSchedule, together: bool = False) -> None:
+    """Give products nests of their own where they are not found as they stand. together: only those that share their
+    innermost loop with another one."""
     before = partial.kernel
     for outer in dict.fromkeys(chain[0].name for chain in partial.chains() if len(chain) > 2):
         with partial.together(), partial.by_default():
-            _apart(partial, outer)
+            _apart(partial, outer, together=together)
     if partial.kernel is not before:
         partial.begin_again()  # what was one loop is several, each with an order of its own
 
@@ -80,9 +82,15 @@ def _where_few(partial: PartialSchedule, outer: str) -> None:
     _apart(partial, copies[outer], limited=False)
 
 
-def _apart(partial: PartialSchedule, outer: str, limited: bool = True) -> None:
+def _apart(partial: PartialSchedule, outer: str, limited: bool = True, together: bool = False) -> None:
     """Raises NotTaken where nothing is gained."""
-    hidden = [one for one in _products(partial, outer, limited) if not _is_found(partial, one)]
+    products = list(_products(partial, outer, limited))
+    if together:
+        inner = Counter(one.inner for one in products if not _is_dear(partial, one))
+        products = [one for one in products if inner[one.inner] > 1]
+        if len(inner) != 1:
+            raise NotTaken
+    hidden = [one for one in products if not _is_found(partial, one)]
     if not hidden:
         raise NotTaken
     before = partial.kernel
@@ -101,6 +109,10 @@ def _apart(partial: PartialSchedule, outer: str, limited: bool = True) -> None:
     partial.begin_again()
     if not any(_is_alone(partial, one) for one in _all_products(partial, limited) if one.target in targets):
         raise NotTaken
+
+
+def _is_dear(partial: PartialSchedule, product: SharedProduct) -> bool:
+    return is_dear(partial.around(product.inner)[-1])
 
 
 def _in_elements(partial: PartialSchedule, product: SharedProduct, why: str) -> str:

@@ -6,6 +6,8 @@ sums of a mixture do: a thread, or a block, for each row would read the whole ma
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from loopwright.analysis.strides import AccessStrides
 from loopwright.ir.nodes import Allocate, Binary, Body, Cast, Expr, For, If, Load, Store, While
 from loopwright.ir.queries import contains, names_assigned, names_read
@@ -74,22 +76,30 @@ def _is_product(partial: PartialSchedule, row: For, column: For) -> bool:
     nodes = {id(walk.node): walk for walk in walks if isinstance(walk.node, Load)}
     for expr in (expr for stmt in statements(depth.body) for expr in own_expressions(stmt)):
         for part in subexpressions(expr, Binary):
-            sides = [_converted(part.left), _converted(part.right)]
-            if part.op == "mul" and all(isinstance(side, Load) for side in sides):
-                pair = [nodes.get(id(side)) for side in sides]
-                if _is_pair(pair, row.name, column.name, depth.name):
-                    return True
+            factors = [nodes.get(id(one)) for one in _factors(part)]
+            if part.op == "mul" and _is_pair(factors, row.name, column.name, depth.name):
+                return True
     return False
 
 
-def _converted(expr: Expr) -> Expr:
-    """What a number was before it was converted."""
-    return expr.operand if isinstance(expr, Cast) else expr
+def _factors(expr: Expr) -> Iterator[Expr]:
+    """What a product is made of, as it was before it was converted."""
+    match expr:
+        case Binary(op="mul"):
+            yield from _factors(expr.left)
+            yield from _factors(expr.right)
+        case Cast():
+            yield from _factors(expr.operand)
+        case _:
+            yield expr
 
 
-def _is_pair(pair: list[AccessStrides | None], row: str, column: str, depth: str) -> bool:
-    moves = [{name for name in (row, column, depth) if one is not None and one.strides.get(name) != 0} for one in pair]
-    return {row, depth} in moves and {column, depth} in moves
+def _is_pair(factors: list[AccessStrides | None], row: str, column: str, depth: str) -> bool:
+    """Whether one of them is an element of a row, another one of what all rows use, and none depends on both."""
+    names = (row, column, depth)
+    moves = [{name for name in names if one.strides.get(name) != 0} for one in factors if one is not None]
+    is_mixed = any({row, column} <= one for one in moves)
+    return {row, depth} in moves and {column, depth} in moves and not is_mixed
 
 
 def _apart(partial: PartialSchedule, row: str, column: str, around: int) -> None:

@@ -240,9 +240,7 @@ def roles_among(
         return None
     outer = [loop for loop in chain if loop is not vector]
     sides = [loop for loop in reversed(outer) if _moves(mine, loop) and _are_shared(operands, loop, going)]
-    rows = (
-        next((loop for loop in sides if not _go_with(operands, loop, vector)), None) if own and len(deep) > 1 else None
-    )
+    rows = next((loop for loop in sides if not _go_with(operands, loop, vector)), None) if own else None
     rows = rows or next(iter(sides), None)
     far = [walk for walk in operands if walk.strides.get(vector.name) not in (0, 1)]
     if rows is None or any(walk.strides.get(depth.name) != 1 or walk.strides.get(rows.name) != 0 for walk in far):
