@@ -235,3 +235,21 @@ def test_text() -> None:
     for words in (("i",), ("i", "1"), ("i", "2", "3")):
         with pytest.raises(ValueError, match="NUMBER"):
             UnrollAndJam.parse(words)
+
+
+TESTED = """
+    var s: float64
+    for i in 0 .. n:
+        for k in 0 .. m:
+            if k < m - 1:
+                s = b[i]
+                for j in 0 .. m:
+                    s = s + a[i, j]
+                b[i] = s
+"""
+
+
+def test_a_condition_inside_a_joined_loop_is_a_part_of_each_copy(tmp_path: Path) -> None:
+    """The scalar under it was shared by all copies: windows over a batch added one of its members to all others."""
+    text = print_kernel(check_same(FRAME + TESTED.lstrip("\n"), "unroll_and_jam i 2", calls_of(), tmp_path))
+    assert text.count("if k < m - 1") == 2 and text.count("for k") == 2

@@ -88,7 +88,7 @@ class UnrollAndJam(Step):
                 taken.add(own[name][-1])
         main, rest = parts(kernel, loop, self.factor)
         starts = [plus(variable(main.name), position * step_of(loop)) for position in range(self.factor)]
-        main = replace(main, body=_jammed(loop, loop.body, starts, own))
+        main = replace(main, body=_under_the_same_tests(loop, loop.body, starts, own))
         return finished(with_statement(kernel, loop, (main, *rest)), kernel)
 
     @classmethod
@@ -177,10 +177,16 @@ def _in_stretches(kernel: Kernel, loop: For, factor: int) -> Kernel:
     return with_statement(kernel, loop, (replace(outer, body=order(loop.body)),))
 
 
+def _under_the_same_tests(loop: For, body: Body, starts: list[Expr], own: dict[str, list[str]]) -> Body:
+    """The copies of what stands under the conditions around all of a body. A condition inside of a loop that is joined
+    is a part of each copy, as the judge has it."""
+    if (test := _test(body)) is not None:
+        return (replace(test, then=_under_the_same_tests(loop, test.then, starts, own)),)
+    return _jammed(loop, body, starts, own)
+
+
 def _jammed(loop: For, body: Body, starts: list[Expr], own: dict[str, list[str]]) -> Body:
     """The copies of a body, joined. `own`: the names of scalars in all iterations of a group but the last."""
-    if (test := _test(body)) is not None and _inner(test.then) is not None:
-        return (replace(test, then=_jammed(loop, test.then, starts, own)),)
     inner = _inner(body)
     if inner is None:
         return _copies(loop, body, starts, own)
