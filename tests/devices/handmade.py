@@ -33,7 +33,7 @@ FAIL = """ /* n: int, the site */
 int run(const lw_call *call) {
   call->failure->site = call->scalars[0].i;
   call->failure->index = -7;
-  call->failure->size = 5;
+  call->failure->size = 15; /* no kind of number */
   return 1;
 }
 """

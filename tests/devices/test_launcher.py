@@ -298,7 +298,7 @@ def test_failures_become_the_errors_of_their_sites(entry):
     with pytest.raises(BoundsError) as caught:
         fail.run((0,))
     error = caught.value
-    assert (error.array, error.axis, error.index, error.size, error.before_run) == ("a", 1, -7, 5, False)
+    assert (error.array, error.axis, error.index, error.size, error.before_run) == ("a", 1, -7, 15, False)
     with pytest.raises(ZeroDivisionError):
         fail.run((1,))
     assert fail.calls == 2

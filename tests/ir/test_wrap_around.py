@@ -199,3 +199,20 @@ def test_loops_that_list_what_differs_from_before_are_peeled_for_a_gpu() -> None
 def test_what_else_asks_for_a_place_leaves_the_loop_as_it_is(text: str) -> None:
     kernel = parsed(text)
     assert computed_again(kernel, places=True) is kernel
+
+
+def test_scalars_that_begin_with_no_number_are_none_that_tell_places() -> None:
+    """On a GPU, a loop that sets a scalar to -inf was a mistake of the compiler."""
+
+    def rows(x, out):
+        for i in range(x.size):
+            most = -np.inf
+            if x[i] > 0.5:
+                most = x[i]
+            out[i] = most
+
+    x, mine, wanted = np.random.default_rng(2).random(7), np.zeros(7), np.zeros(7)
+    with lw.options(device="emulated"):
+        lw.kernel(rows)(x, mine)
+    rows(x, wanted)
+    np.testing.assert_array_equal(mine, wanted)

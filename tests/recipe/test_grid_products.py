@@ -132,9 +132,9 @@ def padded(x, w, y):
 
 
 def test_a_window_with_conditions_is_one_grid() -> None:
-    """Before, each of its iterations was a launch or three."""
+    """Before, each of its iterations was a launch or three. Where there are few sums, lanes share each of them."""
     found = agree(padded, *_numbers((2, 9, 5), (3, 5, 7), (2, 9, 7)), strict=False)
-    assert len(found.program.device.functions) == 1
+    assert [one.loop for one in found.program.device.functions] == ["n", "n.1"]
 
 
 def one_index(a, c, out):

@@ -135,8 +135,9 @@ def _sums(body: Body) -> set[str]:
 def _places(body: Body) -> set[str]:
     """The scalars that only grow by constants, and only tell where something is stored: a prefix sum finds them."""
     assigned = list(statements(body, Assign))
-    grown = {one.name for one in assigned if parted(one.value)[0] == Var(one.name, INT64)}
-    other = {one.name for one in assigned if one.name not in grown or parted(one.value)[0] != Var(one.name, INT64)}
+    grows = [one.value.type == INT64 and parted(one.value)[0] == Var(one.name, INT64) for one in assigned]
+    grown = {one.name for one, does in zip(assigned, grows, strict=True) if does}
+    other = {one.name for one, does in zip(assigned, grows, strict=True) if not does}
     asked = [expr for stmt in statements(body) if not isinstance(stmt, Store) for expr in own_expressions(stmt)]
     asked += [stmt.value for stmt in statements(body, Store)]
     reads = Counter(part.name for expr in asked for part in subexpressions(expr, Var))
