@@ -88,6 +88,8 @@ def _apart(partial: PartialSchedule, outer: str, limited: bool = True, together:
     if together:
         inner = Counter(one.inner for one in products if not _is_dear(partial, one))
         products = [one for one in products if inner[one.inner] > 1]
+        if any(len(one.reads) > 2 for one in products):  # apart, each would read again what they share, and more of it
+            raise NotTaken
         if len(inner) != 1:
             raise NotTaken
     hidden = [one for one in products if not _is_found(partial, one)]
