@@ -139,9 +139,17 @@ ANALYSIS = (
     Fault(
         "a digit as large as its radix",
         "analysis/delinearisation.py",
-        'sides = (relate(form, "<", constant(0)), relate(form, ">=", below))',
-        'sides = (relate(form, "<", constant(0)), relate(form, ">", below))',
+        '(relate(form, "<", constant(0)), relate(form, ">=", below)))',
+        '(relate(form, "<", constant(0)), relate(form, ">", below)))',
         "a[i * w + j] with j = w is taken for another element than a[(i + 1) * w]",
+        ("tests/analysis/test_delinearisation.py",),
+    ),
+    Fault(
+        "rows of a triangle that are all as long as the first",
+        "analysis/delinearisation.py",
+        "length = combine(first, row, found.slope)",
+        "length = combine(first, row, abs(found.slope))",
+        "places beyond the end of a row that gets shorter are taken for others than those of the next row",
         ("tests/analysis/test_delinearisation.py",),
     ),
     Fault(

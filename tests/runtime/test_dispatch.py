@@ -142,7 +142,7 @@ def test_a_negative_size():
 
 def test_failures_in_the_loop():
     kernel = Dispatch("fail", ("site",), {}, (), Compiling(FAIL))
-    with pytest.raises(BoundsError, match="index -7 is out of bounds for axis 1 of 'a' with size 5"):
+    with pytest.raises(BoundsError, match="index -7 is out of bounds for axis 1 of 'a' with size 15"):
         kernel.call(0)
     with pytest.raises(ZeroDivisionError):
         kernel.call(1)
