@@ -61,6 +61,8 @@ NOT_TRIANGLES = {
     "a product that is odd at times": "for i in range(n):\n for j in range(i):\n  a[i * i // 2 + j] = b[j]",
     "two lengths": "for i in range(n):\n for j in range(i):\n  a[i * (i + 1) // 2 + j] = a[i * (i - 1) // 2 + j]",
     "before the first row": "for i in range(-3, n):\n for j in range(n):\n  a[i * (i - 1) // 2 + j] = b[j]",
+    "one too many in rows that get shorter": "for i in range(n):\n for j in range(i, n):\n"
+    "  a[n * i - i * (i + 1) // 2 + j - i] = b[j]",
     "rows get shorter too far": "for i in range(n):\n for j in range(w):\n  a[n * i - i * (i + 1) // 2 + j] = b[j]",
 }
 
