@@ -63,6 +63,8 @@ NOT_TRIANGLES = {
     "before the first row": "for i in range(-3, n):\n for j in range(n):\n  a[i * (i - 1) // 2 + j] = b[j]",
     "one too many in rows that get shorter": "for i in range(n):\n for j in range(i, n):\n"
     "  a[n * i - i * (i + 1) // 2 + j - i] = b[j]",
+    "rows that stay as long as the first": "for i in range(n):\n for j in range(n - 1):\n"
+    "  a[n * i - i * (i + 1) // 2 + j] = b[j]",
     "rows get shorter too far": "for i in range(n):\n for j in range(w):\n  a[n * i - i * (i + 1) // 2 + j] = b[j]",
 }
 
