@@ -96,8 +96,9 @@ def _copied(partial: PartialSchedule, array: str, run: tuple[str, ...]) -> None:
 def each_its_own(partial: PartialSchedule) -> None:
     """Give each iteration of a loop that needs no order its own copy of the arrays that it makes, and that no thread
     has room for."""
-    for name, loop in list(loops(partial.kernel).items()):
-        if isinstance(loop, For) and name in loops(partial.kernel) and _is_independent(partial, loop):
+    for name in list(loops(partial.kernel)):
+        loop = loops(partial.kernel).get(name)
+        if isinstance(loop, For) and _is_independent(partial, loop):
             _lifted(partial, loop)
             arrays = _too_large(partial, name)
             if not arrays:
@@ -132,14 +133,14 @@ def _is_independent(partial: PartialSchedule, loop: For) -> bool:
 
 
 def _lifted(partial: PartialSchedule, loop: For) -> None:
-    """Make arrays that no thread has room for, and that loops inside which need their order make anew, once in each
-    iteration of a loop."""
-    most = partial.facts.gpu.own_bytes
+    """Make arrays that no thread has room for, and that loops inside make anew, once in each iteration of a loop: those
+    of loops that need their order, and where the iteration makes others for itself, so that it is one thread's, all."""
+    most, makes_others = partial.facts.gpu.own_bytes, bool(_too_large(partial, loop.name))
     inside = {stmt.name for stmt in statements(loop.body, For)}
     for name in [stmt.array for stmt in statements(loop.body, Allocate) if constant_size(stmt, most) is None]:
         array = next(stmt for stmt in statements(partial.kernel.body, Allocate) if stmt.array == name)
         between = [one for one in loops_around(partial.kernel, array).values() if one.name in inside]
-        if any(partial.verdict(one) in ("parallel", "reduction") for one in between):
+        if not makes_others and any(partial.verdict(one) in ("parallel", "reduction") for one in between):
             continue  # then each of these has its own
         step = Lift(name, loop.name)
         if partial.allows(step):
