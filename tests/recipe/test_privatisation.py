@@ -333,6 +333,22 @@ def two_levels_inside(c, o):
                 o[f, k] += u[n - 1]
 
 
+def several_inside(c, o):
+    n = c.shape[1]
+    for f in range(c.shape[0]):
+        a = c[f].copy()
+        for k in range(o.shape[1]):
+            s = np.zeros(n)
+            for i in range(1, n):
+                s[i] = s[i - 1] + a[i] * k
+            o[f, k] = s[n - 1]
+        for k in range(o.shape[1]):
+            s = np.ones(n)
+            for i in range(1, n):
+                s[i] += s[i - 1] - a[i]
+            o[f, k] += s[n - 1]
+
+
 def in_rounds_inside(c, o):
     n = c.shape[1]
     for f in range(c.shape[0]):
@@ -367,7 +383,7 @@ def spectra(c, o):
 
 
 @pytest.mark.parametrize("limit", ["few", "many"])
-@pytest.mark.parametrize("function", [beams, two_levels_inside, in_rounds_inside, spectra])
+@pytest.mark.parametrize("function", [beams, two_levels_inside, several_inside, in_rounds_inside, spectra])
 def test_arrays_of_iterations_within_iterations_that_have_their_own(
     function: Callable[..., object], limit: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
