@@ -11,10 +11,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from loopwright.ir.nodes import For, While
-from loopwright.ir.queries import arrays_stored, contains
+from loopwright.ir.nodes import Checked, For, Load, Store, Var, While
+from loopwright.ir.queries import arrays_stored, contains, has, names_assigned, names_in
+from loopwright.ir.types import INT64
 from loopwright.ir.user_text import user_name
-from loopwright.ir.walk import loops, statements
+from loopwright.ir.walk import expressions, loops, statements
 from loopwright.recipe.grid_rows import length_of, version
 from loopwright.recipe.grid_tiles import Bound
 from loopwright.recipe.partial_schedule import Chain, NotTaken, PartialSchedule, made
@@ -22,7 +23,9 @@ from loopwright.recipe.tunable import Tunable
 from loopwright.steps.bind import Bind
 from loopwright.steps.carry import Carry
 from loopwright.steps.extent import around, trip_of
+from loopwright.steps.fission import Fission
 from loopwright.steps.grids import unrunnable
+from loopwright.steps.promote import Promote
 from loopwright.steps.reduce import Reduce
 from loopwright.steps.reorder import Reorder
 from loopwright.steps.scan import Scan, is_plain
@@ -59,6 +62,9 @@ def carried(partial: PartialSchedule) -> None:
     """Make running sums in scalars of loops that keep them in arrays: `o[i] = o[i - 1] + a[i]`."""
     for name, loop in list(loops(partial.kernel).items()):
         if isinstance(loop, For) and partial.verdict(loop) in ("sequential", "undecided"):
+            _carried_in_columns(partial, loop)
+            if loops(partial.kernel).get(name) is not loop:
+                continue
             arrays = sorted(arrays_stored(loop.body))
             for array in arrays:
                 _carried(partial, (array,), loop, ())
@@ -83,6 +89,44 @@ def _carried(partial: PartialSchedule, arrays: Sequence[str], loop: For, order: 
         partial.begin_again()
         if not partial.allows(Scan(loop.name, CHUNKS.default)):
             raise NotTaken
+
+
+def _carried_in_columns(partial: PartialSchedule, loop: For) -> None:
+    """Keep what iterations of a loop hand on in the elements of an array, one for each iteration of a loop inside, in
+    scalars: `for t: for k: s[k] += x[t, k]; o[t, k] = s[k]`."""
+    *before, inner = loop.body
+    if not isinstance(inner, For) or contains(tuple(before), For, While) or contains(inner.body, For, While):
+        return
+    if partial.verdict(inner) != "parallel" or any(isinstance(stmt, Store) for stmt in statements(tuple(before))):
+        return
+    kept = [array for array in sorted(arrays_stored(inner.body)) if _is_of_a_column(array, loop, inner)]
+    if not kept:
+        return
+    name = user_name(loop.name)
+    why = f"what each '{name}' hands on to the next is a scalar of each '{user_name(inner.name)}' then"
+    with partial.together():
+        if before:
+            partial.take(Fission(loop.name, len(loop.body), kept=True), why, anew=True)
+        outer = partial.around(inner.name)[-2].name
+        partial.take(Reorder((inner.name, outer)), why, anew=True)
+        for array in kept:
+            partial.take(Promote(array, outer), why, anew=True)
+        partial.begin_again()
+        if not partial.allows(Scan(outer, CHUNKS.default)):
+            raise NotTaken
+
+
+def _is_of_a_column(array: str, loop: For, inner: For) -> bool:
+    """Whether a loop uses of an array the same element in each of its iterations, another one in each column."""
+    uses: list[Load | Store] = [stmt for stmt in statements(loop.body, Store) if stmt.array == array]
+    uses += [part for part in expressions(loop.body, Load) if part.array == array]
+    indices = {use.index for use in uses}
+    moving = (names_assigned(loop.body) | {loop.name}) - {inner.name}
+    return (
+        len(indices) == 1
+        and not any(has(index, Load, Checked) or names_in(index) & moving for one in indices for index in one)
+        and any(Var(inner.name, INT64) == index for one in indices for index in one)
+    )
 
 
 def in_chunks(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bound]:

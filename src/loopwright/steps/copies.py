@@ -166,7 +166,7 @@ def tied(kernel: Kernel, facts: Facts, copies: Copies, loops: Sequence[For]) -> 
         return Rejection(f"'{array}' is also used outside of '{last.name}'")
     is_own = any(stmt is copies.made for stmt in last.body)
     is_users = copies.made is not None and copies.made.at is not None
-    is_seen = not is_users or array in {one.name for one in kernel.results}
+    is_seen = copies.made is None or array in {one.name for one in kernel.results}
     names_itself = is_own and is_users  # in errors, by its own axes
     if not names_itself and (rejection := _may_fail(first, array, is_seen, facts)) is not None:
         return rejection

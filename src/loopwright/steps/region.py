@@ -434,13 +434,17 @@ def _kept(
     return conditions
 
 
-def may_fail(loop: For, region: Region, facts: Facts) -> Rejection | None:
-    """Why what the copies do could be seen where the loop does not come to its end."""
+def may_fail(kernel: Kernel, loop: For, region: Region, facts: Facts) -> Rejection | None:
+    """Why what the copies do could be seen where the loop does not come to its end. An error ends the call, and nobody
+    sees what is left in an array of the kernel's own then."""
+    is_seen = region.array in {*(one.name for one in kernel.arrays), *(one.name for one in kernel.results)}
     for part in (*expressions(loop.body), *statements(loop.body)):
         if not isinstance(part, Load | Store | Checked):
             continue
         ours = not isinstance(part, Checked) and part.array == region.array
-        if (ours or region.is_written) and any(bounds.kind == "checked" for bounds in facts.bounds_of(part)):
+        if (ours or (is_seen and region.is_written)) and any(
+            bounds.kind == "checked" for bounds in facts.bounds_of(part)
+        ):
             return Rejection(f"an error may end '{loop.name}' in the middle, before '{region.array}' is up to date")
     return None
 
