@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -485,3 +486,25 @@ def with_what_each_row_is_told(x, at, o):
         for k in range(x.shape[1]):
             s[k] += x[p, k]
             o[t, k] = s[k]
+
+
+def of_elements_that_may_not_be_there(x, s, o):
+    """Where there are no rows, `s` may be shorter than a row."""
+    for t in range(o.shape[0]):
+        for k in range(o.shape[1]):
+            s[k] += x[t, k]
+            o[t, k] = s[k]
+
+
+def test_elements_that_empty_columns_would_not_have() -> None:
+    kernel: Any = lw.kernel(of_elements_that_may_not_be_there)
+    for n, m, length in ((0, 5, 2), (0, 5, 5), (1, 5, 5), (2000, 5, 9), (3000, 1, 1)):
+        x = np.random.default_rng(n).integers(-5, 9, (n, m)).astype(float)
+        mine, right = (np.ones(length), np.zeros((n, m))), (np.ones(length), np.zeros((n, m)))
+        of_elements_that_may_not_be_there(x, *right)
+        with lw.options(device="emulated", strict=False):
+            kernel(x, *mine)
+            schedule = str(kernel.explain(x, *mine).schedule)
+        for one, other in zip(mine, right, strict=True):
+            np.testing.assert_array_equal(one, other)
+    assert "specialize o.0 >= 1 in k; promote s t" in schedule and "scan t" in schedule

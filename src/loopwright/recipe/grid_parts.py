@@ -426,6 +426,7 @@ def _in_chunks(partial: PartialSchedule, outer: list[str], entry: str, lanes: in
         partial.take(expand, f"{why}, for each '{user_name(outer[-1])}'", anew=True)
     # Totals are put together by a block; maps by a thread of each row, which also sees whether they are to be trusted.
     apart = [phase.ahead for phase in level.phases]
+    partial.begin_again()
     for loop in (*apart, level.phases[-1].merge if has_totals else level.chunk):
         isolate(partial, loop, partial.around(loop)[-1 - len(outer)].name, why)
     partial.begin_again()

@@ -16,9 +16,9 @@ from loopwright.ir.queries import arrays_stored, contains, has, names_assigned, 
 from loopwright.ir.types import INT64
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import expressions, loops, statements
-from loopwright.recipe.grid_rows import length_of, version
+from loopwright.recipe.grid_rows import is_told, length_of, size_text, version
 from loopwright.recipe.grid_tiles import Bound
-from loopwright.recipe.partial_schedule import Chain, NotTaken, PartialSchedule, made
+from loopwright.recipe.partial_schedule import Chain, NotTaken, PartialSchedule, made, whole
 from loopwright.recipe.tunable import Tunable
 from loopwright.steps.bind import Bind
 from loopwright.steps.carry import Carry
@@ -29,6 +29,8 @@ from loopwright.steps.promote import Promote
 from loopwright.steps.reduce import Reduce
 from loopwright.steps.reorder import Reorder
 from loopwright.steps.scan import Scan, is_plain
+from loopwright.steps.specialize import LARGE as AT_LEAST
+from loopwright.steps.specialize import Specialize
 from loopwright.steps.split import Split
 
 CHUNKS = Tunable(
@@ -102,18 +104,35 @@ def _carried_in_columns(partial: PartialSchedule, loop: For) -> None:
     kept = [array for array in sorted(arrays_stored(inner.body)) if _is_of_a_column(array, loop, inner)]
     if not kept:
         return
-    name = user_name(loop.name)
-    why = f"what each '{name}' hands on to the next is a scalar of each '{user_name(inner.name)}' then"
-    with partial.together():
-        if before:
-            partial.take(Fission(loop.name, len(loop.body), kept=True), why, anew=True)
-        outer = partial.around(inner.name)[-2].name
-        partial.take(Reorder((inner.name, outer)), why, anew=True)
-        for array in kept:
-            partial.take(Promote(array, outer), why, anew=True)
-        partial.begin_again()
-        if not partial.allows(Scan(outer, CHUNKS.default)):
+    before_it = partial.kernel
+    for in_version in (False, True):
+        if partial.kernel is before_it:
+            with partial.together():
+                _in_scalars(partial, loop, inner, kept, in_version)
+
+
+def _in_scalars(partial: PartialSchedule, loop: For, column: For, arrays: Sequence[str], in_version: bool) -> None:
+    """Keep an element of each column in a scalar. in_version: for calls in which columns are not empty, as else the
+    elements may not be there. Raises NotTaken."""
+    why = f"what each '{user_name(loop.name)}' hands on is a scalar of each '{user_name(column.name)}' then"
+    if len(loop.body) > 1:
+        partial.take(Fission(loop.name, len(loop.body), kept=True), why, anew=True)
+    inner = partial.around(column.name)[-2].name
+    partial.take(Reorder((column.name, inner)), why, anew=True)
+    if in_version:
+        (length,) = (length_of([one]) for one in partial.around(inner)[-1:])
+        if length is None or not is_told(partial, length):
             raise NotTaken
+        empty = whole(partial, Specialize((size_text(length),), AT_LEAST, 1, column.name), why)
+        partial.rare |= set(empty.values())
+        partial.begin_again()
+    for array in arrays:
+        partial.take(Promote(array, inner), why, anew=True)
+    partial.begin_again()
+    if partial.around(inner)[-2:-1] != partial.around(column.name)[-1:] or not partial.allows(
+        Scan(inner, CHUNKS.default)
+    ):
+        raise NotTaken
 
 
 def _is_of_a_column(array: str, loop: For, inner: For) -> bool:
