@@ -99,7 +99,7 @@ def _carried_in_columns(partial: PartialSchedule, loop: For) -> None:
     *before, inner = loop.body
     if not isinstance(inner, For) or contains(tuple(before), For, While) or contains(inner.body, For, While):
         return
-    if partial.verdict(inner) != "parallel" or any(isinstance(stmt, Store) for stmt in statements(tuple(before))):
+    if partial.verdict(inner) != "parallel" or contains(tuple(before), Store):
         return
     kept = [array for array in sorted(arrays_stored(inner.body)) if _is_of_a_column(array, loop, inner)]
     if not kept:
