@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -262,3 +263,117 @@ def test_a_block_has_copies_of_several_arrays(bins: int, schedule: str) -> None:
     found = agree(sums_and_counts, keys, values, np.ones(bins), np.zeros(bins, np.int32), np.full(bins, 3.0),
                   schedule=schedule, strict=False)  # fmt: skip
     assert device_text(found).count("LW_SHARED(") == 3 * (schedule == COPIES)
+
+
+def test_arrays_that_are_updated_together_have_room_for_equal_numbers_of_elements() -> None:
+    keys, values = RANDOM.integers(0, 2600, 3000), RANDOM.integers(-9, 9, 3000).astype(float)
+    targets = np.ones(2600), np.zeros(2600, np.int32), np.full(2600, 3.0)
+    found = agree(sums_and_counts, keys, values, *targets, schedule=COPIES, strict=False)
+    rooms = [int(one) for one in re.findall(r"LW_SHARED\(\w+, lw_copy\d*, (\d+)\)", device_text(found))]
+    assert len(rooms) == 3 and max(rooms) - min(rooms) < 4
+
+
+# ---- elements that no iteration moves --------------------------------------------------------------------------------
+
+
+def counts_and_their_sum(keys, h):
+    last = h.shape[0] - 1
+    for i in range(keys.shape[0]):
+        h[keys[i]] += 1
+        h[last] += 1
+
+
+def rolled_up(row, column, values, total, number):
+    rows = total.shape[0] - 1
+    columns = total.shape[1] - 1
+    for i in range(values.shape[0]):
+        if values[i] == 3:
+            continue
+        for r in (row[i], rows):
+            for c in (column[i], columns):
+                total[r, c] += values[i]
+                number[r, c] += 1
+
+
+def what_does_not_fit(values, h):
+    n = h.shape[0] - 2
+    for i in range(values.shape[0]):
+        if values[i] < 0:
+            h[n] += 1
+        elif values[i] >= n:
+            h[n + 1] -= values[i]
+        else:
+            h[values[i]] += 1
+
+
+def moved_by_what_is_computed(keys, h):
+    last = h.shape[0] - 1
+    at = last
+    for i in range(keys.shape[0]):
+        at = last - (i & 1)
+        h[keys[i]] += 1
+        h[at] += 1
+
+
+def greatest_and_all_bits(keys, values, h, b):
+    for i in range(keys.shape[0]):
+        h[keys[i]] = max(h[keys[i]], values[i])
+        h[0] = max(h[0], values[i])
+        b[keys[i]] ^= values[i]
+        b[0] ^= values[i]
+
+
+@BOTH
+@pytest.mark.parametrize("size", [0, 1, 31, 700, 2000])
+def test_an_element_that_no_iteration_moves_is_added_up_in_a_scalar(size: int, schedule: str) -> None:
+    keys = RANDOM.integers(0, 40, size)
+    for dtype in (np.int32, np.uint64, np.int64):
+        assert "vlw_held" in device_text(agree(counts_and_their_sum, keys, np.full(41, 3, dtype), schedule=schedule))
+    found = agree(what_does_not_fit, RANDOM.integers(-9, 60, size), np.zeros(42, np.int64), schedule=schedule)
+    assert "vlw_held" in device_text(found)
+    values = RANDOM.integers(-(2**40), 2**40, size)
+    start = np.full(40, -(2**39))
+    found = agree(greatest_and_all_bits, keys, values, start, np.arange(40), schedule=schedule)
+    assert "vlw_held" in device_text(found)
+
+
+@BOTH
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_totals_beside_totals_by_key(dtype: Any, schedule: str) -> None:
+    for size in (0, 1, 700, 2000):
+        row, column = RANDOM.integers(0, 9, size), RANDOM.integers(0, 6, size)
+        values = RANDOM.integers(-9, 9, size).astype(dtype)
+        values[500:501] = np.nan
+        for rows in (9, 20_000):  # which a block has room for, or not
+            arrays = np.zeros((rows + 1, 7), dtype), np.zeros((rows + 1, 7), np.int64)
+            found = agree(rolled_up, row, column, values, *arrays, schedule=schedule, strict=False)
+            assert "vlw_held" in device_text(found)
+
+
+@BOTH
+def test_where_the_index_is_computed_the_element_is_another_one_each_time(schedule: str) -> None:
+    found = agree(moved_by_what_is_computed, RANDOM.integers(0, 40, 1500), np.zeros(41, np.int64), schedule=schedule)
+    assert "vlw_held" not in device_text(found)
+
+
+def test_threads_that_still_read_what_they_had_are_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """From part to part, and from round to round."""
+    monkeypatch.setattr(grid, "PARTED", 1)
+    keys = RANDOM.integers(0, 40, 6 * 2048)
+    found = agree(
+        counts_and_their_sum,
+        keys,
+        np.zeros(41, np.int64),
+        schedule="split i 2048; bind i.o block.x; bind i thread.x 128",
+    )
+    text = device_text(found)
+    assert "lw_part += (int64_t)gridDim.x" in text
+    assert re.search(r"__syncthreads\(\);\s+vlw_other\d+_ = ", text)  # before the first thing that is put together
+
+
+def test_a_key_that_is_wrong_beside_an_element_that_is_right() -> None:
+    keys = RANDOM.integers(0, 40, 1500)
+    keys[777] = 41
+    with lw.options(device="emulated", schedule=COPIES):
+        _, _, error = outcome(lw.kernel(counts_and_their_sum), [keys, np.zeros(41, np.int64)])
+    assert isinstance(error, lw.BoundsError) and "index 41 is out of bounds" in str(error)

@@ -368,3 +368,22 @@ def spread(a, r, o, p):
 @pytest.mark.parametrize("size", [1, 7, 300])
 def test_places_that_are_kept_for_what_else_an_iteration_writes_are_known(size: int) -> None:
     agree(spread, RANDOM.random(size), 3, np.zeros(size), np.zeros(size))
+
+
+def counts_and_totals_of_rows(keys, h):
+    last = h.shape[1] - 1
+    for r in range(keys.shape[0]):
+        for i in range(keys.shape[1]):
+            h[r, keys[r, i]] += 1
+            h[r, last] += 1
+
+
+def test_rows_with_an_element_that_no_iteration_moves_are_shared_by_blocks() -> None:
+    for rows, columns in ((3, 0), (0, 3), (3, 5000), (40, 7)):
+        keys = np.random.default_rng(rows).integers(0, 9, (rows, columns))
+        agree(counts_and_totals_of_rows, keys, np.full((rows, 10), 2), strict=False)
+        kernel = lw.kernel(counts_and_totals_of_rows)
+        with lw.options(device="emulated"):
+            kernel(keys, np.full((rows, 10), 2))
+            schedule = str(kernel.explain(keys, np.full((rows, 10), 2)).schedule)
+        assert "bind r block.x; bind i.o block.y; bind i thread.x 512" in schedule

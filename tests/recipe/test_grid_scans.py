@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -415,3 +416,95 @@ def test_columns_of_recurrences_are_taken_one_by_one() -> None:
         kernel(x, found)
         assert "reorder j i; carry o i" in str(kernel.explain(x, found).schedule)
     np.testing.assert_allclose(found, wanted, rtol=1e-12)
+
+
+# ---- kept in an array, an element for each column -------------------------------------------------------------------
+
+
+def running(x, o):
+    s = np.zeros(x.shape[1])
+    for t in range(x.shape[0]):
+        for k in range(x.shape[1]):
+            s[k] += x[t, k]
+            o[t, k] = s[k]
+
+
+def with_what_each_row_tells(x, o):
+    s = x[0].copy()
+    for t in range(x.shape[0]):
+        w = t * 0.5
+        p = int(w)
+        for k in range(x.shape[1]):
+            o[t, k] = s[k] + x[p, k]
+            s[k] += x[p, k] * (w - p)
+
+
+def decays(x, o):
+    s = np.zeros(x.shape[1])
+    for t in range(x.shape[0]):
+        for k in range(x.shape[1]):
+            s[k] = 0.5 * s[k] + x[t, k]
+            o[t, k] = s[k]
+
+
+def given_back(x, o):
+    s = np.full(x.shape[1], -9.0)
+    for t in range(x.shape[0]):
+        for k in range(x.shape[1]):
+            s[k] = max(s[k], x[t, k])
+            o[t, k] = s[k] * 2
+    return s
+
+
+@pytest.mark.parametrize("function", [running, with_what_each_row_tells, decays, given_back])
+def test_few_columns_whose_running_values_are_in_an_array_have_chunks(function: Callable[..., Any]) -> None:
+    kernel: Any = lw.kernel(function)
+    for n, m in ((1, 1), (40, 5), (5, 0), (2100, 3), (1025, 33)):
+        x = np.random.default_rng(n).integers(-5, 9, (n, m)).astype(float)
+        x[n // 2 : n // 2 + 1, 2:3] = np.nan
+        mine, right = np.zeros((n, m)), np.zeros((n, m))
+        given = function(x, right)
+        with lw.options(device="emulated", strict=False):
+            found = kernel(x, mine)
+            schedule = str(kernel.explain(x, mine).schedule)
+        np.testing.assert_allclose(mine, right, rtol=1e-12)
+        if given is not None:
+            np.testing.assert_array_equal(found, given)
+    assert "reorder k t" in schedule and "promote s t" in schedule and "scan t" in schedule
+
+
+def test_an_error_in_the_middle_of_columns_is_the_same() -> None:
+    x, o = np.ones((3000, 4)), np.ones((3000, 4))
+    with lw.options(device="emulated", strict=False), pytest.raises(IndexError):
+        lw.kernel(with_what_each_row_is_told)(x, np.arange(3000), o)
+
+
+def with_what_each_row_is_told(x, at, o):
+    s = np.zeros(x.shape[1])
+    for t in range(x.shape[0]):
+        p = at[t] + 1
+        for k in range(x.shape[1]):
+            s[k] += x[p, k]
+            o[t, k] = s[k]
+
+
+def of_elements_that_may_not_be_there(x, s, o):
+    """Where there are no rows, `s` may be shorter than a row."""
+    for t in range(o.shape[0]):
+        for k in range(o.shape[1]):
+            s[k] += x[t, k]
+            o[t, k] = s[k]
+
+
+def test_elements_that_empty_columns_would_not_have() -> None:
+    kernel: Any = lw.kernel(of_elements_that_may_not_be_there)
+    for n, m, length in ((0, 5, 2), (0, 5, 5), (1, 5, 5), (2000, 5, 9), (3000, 1, 1)):
+        x = np.random.default_rng(n).integers(-5, 9, (n, m)).astype(float)
+        mine, right = (np.ones(length), np.zeros((n, m))), (np.ones(length), np.zeros((n, m)))
+        of_elements_that_may_not_be_there(x, *right)
+        with lw.options(device="emulated", strict=False):
+            kernel(x, *mine)
+            schedule = str(kernel.explain(x, *mine).schedule)
+        for one, other in zip(mine, right, strict=True):
+            np.testing.assert_array_equal(one, other)
+    assert "specialize o.0 >= 1 in k; promote s t" in schedule and "scan t" in schedule

@@ -299,3 +299,104 @@ def test_an_array_of_a_loop_that_needs_no_order_stays_in_it() -> None:
     assert isinstance(loop, For)
     privatisation._lifted(partial, loop)
     assert [str(one.step) for one in partial.decisions] == ["lift new b"]
+
+
+def beams(c, o):
+    """An array of each iteration, and one of each iteration inside it."""
+    n = c.shape[1]
+    for f in range(c.shape[0]):
+        a = np.empty(n)
+        for i in range(n):
+            a[i] = c[f, i] if i == 0 else a[i - 1] * 0.5 + c[f, i]
+        for k in range(o.shape[1]):
+            s = np.zeros(n)
+            for i in range(k, n):
+                s[i] = a[i] * k
+            t = 0.0
+            for i in range(n):
+                t += s[i] * a[n - 1 - i]
+            o[f, k] = t
+
+
+def two_levels_inside(c, o):
+    n = c.shape[1]
+    for f in range(c.shape[0]):
+        a = c[f].copy()
+        for k in range(o.shape[1]):
+            s = np.zeros(n)
+            for i in range(1, n):
+                s[i] = s[i - 1] + a[i] * k
+            for m in range(3):
+                u = np.zeros(n)
+                for i in range(1, n):
+                    u[i] = u[i - 1] * m + s[i]
+                o[f, k] += u[n - 1]
+
+
+def several_inside(c, o):
+    n = c.shape[1]
+    for f in range(c.shape[0]):
+        a = c[f].copy()
+        for k in range(o.shape[1]):
+            s = np.zeros(n)
+            for i in range(1, n):
+                s[i] = s[i - 1] + a[i] * k
+            o[f, k] = s[n - 1]
+        for k in range(o.shape[1]):
+            s = np.ones(n)
+            for i in range(1, n):
+                s[i] += s[i - 1] - a[i]
+            o[f, k] += s[n - 1]
+
+
+def in_rounds_inside(c, o):
+    n = c.shape[1]
+    for f in range(c.shape[0]):
+        a = c[f].copy()
+        for t in range(3):
+            for k in range(o.shape[1]):
+                s = np.zeros(n)
+                for i in range(t, n):
+                    s[i] += a[i] * k + t
+                best = 0.0
+                for i in range(n):
+                    best = max(best, s[i])
+                o[f, k] += best
+            for i in range(1, n):
+                a[i] = a[i - 1] * 0.5 + a[i]
+
+
+def spectra(c, o):
+    n = c.shape[1]
+    for f in range(c.shape[0]):
+        a = np.zeros(n, np.complex128)
+        for i in range(n):
+            a[i] = complex(c[f, i], i)
+        for k in range(o.shape[1]):
+            s = np.zeros(n, np.complex128)
+            for i in range(n):
+                s[i] = a[i] * complex(k, 1)
+            t = 0.0
+            for i in range(n):
+                t += (s[i].conjugate() * a[i]).real
+            o[f, k] = t
+
+
+@pytest.mark.parametrize("limit", ["few", "many"])
+@pytest.mark.parametrize("function", [beams, two_levels_inside, several_inside, in_rounds_inside, spectra])
+def test_arrays_of_iterations_within_iterations_that_have_their_own(
+    function: Callable[..., object], limit: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if limit == "many":
+        monkeypatch.setattr(privatisation, "MOST_ELEMENTS", 1)
+        monkeypatch.setattr(privatisation, "AT_ONCE", 8)
+    kernel: Any = lw.kernel(function)
+    for f, n, d in ((0, 3, 2), (1, 1, 1), (40, 5, 7), (21, 33, 3), (3, 5, 0)):
+        c = np.random.default_rng(f).integers(-5, 9, (f, n)).astype(float)
+        c[-1:, 2:3] = np.nan
+        got, wanted = np.zeros((f, d)), np.zeros((f, d))
+        function(c, wanted)
+        with lw.options(device="emulated"):
+            kernel(c, got)
+        np.testing.assert_allclose(got, wanted, rtol=1e-12)
+    assert not kernel.specialisations()[0].why_not_gpu

@@ -178,3 +178,31 @@ def test_arguments_that_overlap_are_left_alone() -> None:
 
 def expanded(text: str, schedule: str) -> tuple[Kernel, Facts]:
     return apply_schedule(*known(text), parse_schedule(schedule), strict=True)
+
+
+IN_ROUNDS = """
+kernel rounds(n: int64, m: int64, o: float64[2] C):
+    for b in 0 .. n:
+        for t in 0 .. 3:
+            for r in 0 .. m:
+                allocate mine: float64[m] = 0.0
+                for k in 0 .. m:
+                    mine[k] = mine[k] + 1.0
+                for k.2 in 0 .. m:
+                    o[b, r] = o[b, r] + mine[k.2]
+"""
+
+
+def test_what_loops_between_fill_anew_has_no_copy_for_all_of_them() -> None:
+    """It would be filled once only, and still have what the round before left in it."""
+    kernel, facts = known(IN_ROUNDS)
+    rejection = Expand("mine", ("b", "r")).illegal(kernel, facts, strict=False)
+    assert rejection is not None and "filled anew by loops between" in rejection.reason
+    for loops in (("b", "t", "r"), ("t", "r"), ("r",)):
+        assert Expand("mine", loops).illegal(kernel, facts, strict=False) is None
+        changed = Expand("mine", loops).apply(kernel)
+        for n, m in ((0, 2), (2, 3), (3, 1)):
+            mine, right = np.zeros((n, m)), np.zeros((n, m))
+            interpret(kernel, [n, m, right])
+            interpret(changed, [n, m, mine])
+            np.testing.assert_array_equal(mine, right)

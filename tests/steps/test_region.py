@@ -3,12 +3,15 @@ steps take them is in test_promote.py and test_pack.py."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from loopwright.analysis.analyse import analyse
-from loopwright.ir.nodes import For, If, Kernel, Load
+from loopwright.ir.nodes import Const, For, If, Kernel, Load, ResultArray
 from loopwright.ir.printing import print_expr, print_stmt
 from loopwright.ir.text import parse_kernel
+from loopwright.ir.types import FLOAT64, INT64
 from loopwright.ir.verify import verify
 from loopwright.ir.walk import expressions, loops
 from loopwright.steps.catalogue import STEPS
@@ -221,10 +224,34 @@ def test_an_error_in_the_middle_would_be_seen() -> None:
         assert isinstance(loop, For)
         use = region_of(kernel, loop, "a", LIMIT)
         assert isinstance(use, Region)
-        found = may_fail(loop, use, analyse(kernel))
+        found = may_fail(kernel, loop, use, analyse(kernel))
         assert (found is not None) == fails
         if found is not None:
             assert found.reason == "an error may end 'j' in the middle, before 'a' is up to date"
+
+
+def test_nobody_sees_an_error_in_the_middle_of_an_array_of_the_kernels_own() -> None:
+    body = "allocate t: float64[4] = 0.0\nfor j in 0 .. 4:\n    t[0] = t[0] + b[p[j], j]\na[0, 0] = t[0]"
+    for returned in (False, True):
+        kernel = kernel_of(body)
+        loop = loops(kernel)["j"]
+        assert isinstance(loop, For)
+        use = region_of(kernel, loop, "t", LIMIT)
+        assert isinstance(use, Region)
+        facts = analyse(kernel)
+        seen = replace(kernel, results=(ResultArray("t", FLOAT64, (Const(4, INT64),), None),)) if returned else kernel
+        assert (may_fail(seen, loop, use, facts) is not None) == returned
+
+
+def test_in_a_version_for_loops_that_are_not_empty_no_condition_is_left() -> None:
+    inner = "for j in 0 .. n:\n    for i in 0 .. size(b, 0):\n        a[j, 0] = a[j, 0] + b[i, 0]"
+    for condition, is_told in (("size(b, 0) >= 1", True), ("size(b, 0) >= 0", False), ("size(b, 1) >= 1", False)):
+        indented = inner.replace("\n", "\n    ")
+        kernel = kernel_of(f"if {condition}:\n    {indented}")
+        loop = loops(kernel)["i"]
+        assert isinstance(loop, For)
+        use = region_of(kernel, loop, "a", LIMIT)
+        assert isinstance(use, Region) and (use.runs == ()) == is_told
 
 
 def test_no_step_fails_where_only_a_call_tells_how_far_a_loop_goes_each_time() -> None:

@@ -34,7 +34,7 @@ from loopwright.ir.nodes import (
     Var,
     While,
 )
-from loopwright.ir.queries import names_assigned
+from loopwright.ir.queries import names_assigned, names_in
 from loopwright.ir.types import Scalar
 from loopwright.ir.walk import bodies, own_expressions, rewrite_expr, statements, subexpressions
 
@@ -290,12 +290,20 @@ def _compared(condition: Compare, value: Expr, target: UpdateTarget) -> Reductio
     return None
 
 
-def is_told_by_data(loop: For, reduction: Reduction) -> bool:
-    """Whether the element that an iteration adds to is found by what it reads or computes."""
+def is_told_by_data(loop: For, reduction: Reduction, but_for_unmoved: bool = False) -> bool:
+    """Whether the element that an iteration adds to is found by what it reads or computes. but_for_unmoved: those do
+    not count, beside others, that are the same in all iterations."""
     computed = names_assigned(loop.body)
-    return all(
-        any(isinstance(part, Load) or (isinstance(part, Var) and part.name in computed) for part in parts)
-        for stmt in statements(loop.body, Store)
-        if stmt.array == reduction.target
-        for parts in ([part for index in stmt.index for part in subexpressions(index)],)
+    moving = computed | {loop.name} | {stmt.name for stmt in statements(loop.body, For)}
+    stores = [stmt for stmt in statements(loop.body, Store) if stmt.array == reduction.target]
+    told = [store for store in stores if any(_is_data(index, computed) for index in store.index)]
+    if not but_for_unmoved:
+        return len(told) == len(stores)
+    others = [store for store in stores if not any(store is one for one in told)]
+    return bool(told) and not any(names_in(index) & moving for store in others for index in store.index)
+
+
+def _is_data(index: Expr, computed: set[str]) -> bool:
+    return any(
+        isinstance(part, Load) or (isinstance(part, Var) and part.name in computed) for part in subexpressions(index)
     )

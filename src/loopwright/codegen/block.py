@@ -38,6 +38,7 @@ from loopwright.codegen.thread_reduction import (
 )
 from loopwright.codegen.thread_scan import write_totals_before
 from loopwright.codegen.unrolling import TOGETHER, UNROLLED
+from loopwright.codegen.updates_in_registers import begin_updates, release, written_back
 from loopwright.codegen.vector_accesses import write_in_thread
 from loopwright.ir.code import AlignedArray, SharedArray
 from loopwright.ir.gpu_target import AXES
@@ -316,15 +317,18 @@ class Whole:
 
     def _parts_of(self, band: Sequence[For]) -> None:
         """A nest that threads share, for each of the parts that the block goes on to."""
+        before = self.repeated
         with self.each_part():
             if self.each_part is not nullcontext:
                 spend(IN_A_PART, self.w)
+                self.repeated += 1
             self._band(band, False)
+        self.repeated = before
 
     def _band(self, band: Sequence[For], team: bool) -> None:
         """Loops that threads share, perfectly nested, and what stands in the innermost."""
         w, body = self.w, band[-1].body
-        partials = partial_results(band, w)
+        partials, held = partial_results(band, w), begin_updates(band, w)
         idle, axes = self._idle([one.run[-1] for one in band] + ["x"] * team)
         updating = w.lowering.of(UpdatesAhead, band[-1].name) is not None
         with ExitStack() as opened:
@@ -341,14 +345,19 @@ class Whole:
             else:
                 write_body(body, w)
             w.threads, w.write_loop = outer, outer_loop
+        release(held, w)
         for one in band:
             w.function.scoped.discard(w.names.of(one.name))
-        if partials and (w.function.ends_early or may_fail((band[0],), w)):
+        if (partials or held) and (w.function.ends_early or may_fail((band[0],), w)):
             self._stop_with_others(not may_fail((band[0],), w))
         for part in partials:
             if team:  # its lanes have all found the same
                 begin(part, w, "threadIdx.x")
             self._put_together(part)
+            put_together(part, w)
+        for update in held:
+            self._put_together(update.partial)
+            written_back(update, self._idle(())[0], w)
 
     def _updates(self, loop: For) -> None:
         """A loop that threads share and that updates what only data tells."""
@@ -391,7 +400,6 @@ class Whole:
             self._declare_parts(arrays, in_block(partial, self.size, arrays, self.w))
             self.read.clear()  # there was a barrier
             self.written.clear()
-        put_together(partial, self.w)
 
     def _stop_with_others(self, asking: bool) -> None:
         """Where a check, or a question, has ended one of the threads, a sum without its part is none: nobody goes on.
@@ -484,7 +492,6 @@ class Team(Whole):
 
     def _put_together(self, partial: ThreadPartial) -> None:
         in_warp(partial, self.size[0], "lw_team", "threadIdx.x", self.w)
-        put_together(partial, self.w)
 
     def _array(self, stmt: Allocate) -> None:
         is_kept = self._keep(stmt)
@@ -542,4 +549,3 @@ class Columns(Whole):
         self._declare_parts(arrays, rows * self.across)
         self.read.clear()
         self.written.clear()
-        put_together(partial, self.w)

@@ -425,7 +425,7 @@ class Writer:
         bounds = self.given.bounds_of(node, self.inside)
         return tuple(self._index(node, axis, expr, bounds[axis]) for axis, expr in enumerate(node.index))
 
-    def updated(self, stmt: Store) -> AtomicOperation | None:
+    def updated(self, stmt: Store) -> AtomicOperation | CodeLine | None:
         """An update that other threads may do at once; None where a plain store does."""
         return None
 

@@ -12,7 +12,7 @@ from functools import partial
 from typing import Literal
 
 from loopwright.analysis.facts import Bounds, Facts
-from loopwright.analysis.reductions import Update, addend, guarded_update, updates_of
+from loopwright.analysis.reductions import Update, addend, combined, guarded_update, updates_of
 from loopwright.codegen.arrays import ArrayText
 from loopwright.codegen.c_text import VALUE_TYPE, literal
 from loopwright.codegen.device_scalars import KeptScalars
@@ -109,6 +109,7 @@ class GpuWriter(Writer):
         self.orders: tuple[LastingOrder, ...] = ()  # of iterations, which outlast calls
         self.begins = set[str]()  # arrays that sorting fills by itself
         self.lowering = Lowering()  # of the nest whose text is being written
+        self.held: dict[tuple[str, tuple[Expr, ...]], str] = {}  # elements whose updates a thread makes in a scalar
         self.places: dict[str, str] = {}  # of its loops over blocks: what the names of their bounds end in
         self.types |= {"gpu": "lw_gpu *", "lw_failed": "lw_failure *", "lw_small": "int64_t", "lw_slots": "char *"}
         self.types |= {"lw_kept": "lw_kept *", "lw_kept_scalars": "char *"}
@@ -193,12 +194,19 @@ class GpuWriter(Writer):
         """The decision that there is a kernel for whole tiles only."""
         return next(self.lowering.every(FullTiles), None)
 
-    def updated(self, stmt: Store) -> AtomicOperation | None:
+    def updated(self, stmt: Store) -> AtomicOperation | CodeLine | None:
         """An atomic operation, where other threads may update the same element; None for an update in whose loops none
         does, as where elements are scaled before terms are added to them."""
         if self.lowering.of(AtomicUpdates, stmt.array) is None:
             return None
-        return self._atomic(next(updates_of((stmt,), stmt.array, stmt.value.type), None), stmt)
+        update = next(updates_of((stmt,), stmt.array, stmt.value.type), None)
+        if (own := self.held.get((stmt.array, stmt.index))) is None:
+            return self._atomic(update, stmt)
+        assert update is not None
+        value = addend(update, stmt.value.type)
+        assert value is not None  # codegen/updates_in_registers.py sees to it
+        both = combined(update.op, Var(own, stmt.value.type), value)
+        return CodeLine(f"{self.variable(own)} = {self.text(both)};")
 
     def updated_where(self, stmt: If) -> AtomicOperation | None:
         """See Writer. The operation finds out by itself whether it changes anything."""

@@ -81,6 +81,19 @@ class PrivatisedUpdates(LoweringDecision):
 
 
 @dataclass(frozen=True, slots=True)
+class UpdatesInRegisters(LoweringDecision):
+    """An element that a nest which threads share updates, at an index that none of its iterations moves."""
+
+    array: str
+    index: tuple[Expr, ...]
+    reduction: Reduction
+
+    @property
+    def text(self) -> str:
+        return f"updates in registers: what a thread does to one element of '{self.array}'"
+
+
+@dataclass(frozen=True, slots=True)
 class UpdatesAhead(LoweringDecision):
     """A loop of updates of which a thread looks so many up before it makes them."""
 

@@ -21,11 +21,12 @@ from loopwright.codegen.c_text import MEMORY_TYPE, literal
 from loopwright.codegen.decisions import CodegenInput
 from loopwright.codegen.gpu_writer import ATOMIC, GpuWriter
 from loopwright.codegen.interleave import Iteration, about, read_ahead
-from loopwright.codegen.lowered import AtomicUpdates, Lowering, PrivatisedUpdates, UpdatesAhead
+from loopwright.codegen.lowered import AtomicUpdates, Lowering, PrivatisedUpdates, UpdatesAhead, UpdatesInRegisters
 from loopwright.codegen.safepoints import operations_in, spend
 from loopwright.codegen.statements import write_body
 from loopwright.codegen.thread_reduction import number_in_block
-from loopwright.ir.code import AtomicOperation, SharedArray
+from loopwright.codegen.updates_in_registers import parts_bytes
+from loopwright.ir.code import AtomicOperation, CodeLine, SharedArray
 from loopwright.ir.nodes import Assign, Binary, Body, Cast, Checked, Const, Expr, For, Load, Store, Var
 from loopwright.ir.queries import has, names_assigned, names_in
 from loopwright.ir.types import INT32, INT64, UINT64, Scalar
@@ -69,13 +70,24 @@ def privatised_updates(nest: BoundNest, before: Lowering, given: CodegenInput) -
     of its shared memory."""
     found = list(_worth_copies(nest, before, given))
     most = given.facts.gpu.shared_bytes
+    held = before.every(UpdatesInRegisters)
     left = most - shared_bytes(given.kernel, given.facts, nest.loop) if found else 0
+    left -= sum(parts_bytes(nest, given.arrays[one.array].element, given) for one in held)
     for band, updates, rounds in found:
         room = min(left, most * 2 // 3)  # several blocks of a multiprocessor still fit
-        each = room // len(updates) // 16 * 16 if len(updates) > 1 else room
-        if each >= LEAST:
+        if room // len(updates) >= LEAST:
             left -= -(-room // 16) * 16
-            yield from (_privatised(band, one, rounds, each, given) for one in updates)
+            yield from _in_equal_numbers([_privatised(band, one, rounds, room, given) for one in updates], room)
+
+
+def _in_equal_numbers(copies: list[PrivatisedUpdates], room: int) -> Iterator[PrivatisedUpdates]:
+    """Arrays that are updated together mostly have as many elements: each gets room for the same number."""
+    if len(copies) == 1:
+        yield from copies
+        return
+    count = room // sum(one.element.size_bytes for one in copies)
+    for one in copies:
+        yield replace(one, size_bytes=count * one.element.size_bytes // 16 * 16)
 
 
 def _worth_copies(
@@ -92,7 +104,13 @@ def _worth_copies(
         body, rounds = band[-1].body, rounds_of_threads(band)
         if rounds < ROUNDS or any(map(has_threads, body)):
             continue
-        updates = [found for name in _updated_by(band, given) if (found := before.of(AtomicUpdates, name)) is not None]
+        held = {(one.array, one.index) for one in before.every(UpdatesInRegisters) if one.loop == loop.name}
+        names = dict.fromkeys(one.array for one in statements(body, Store) if (one.array, one.index) not in held)
+        updates = [
+            found
+            for name in _updated_by(band, given)
+            if name in names and (found := before.of(AtomicUpdates, name)) is not None
+        ]
         fitting = [one for one in updates if given.arrays[one.array].layout == "C" and one.array not in nest.local]
         if 0 < len(fitting) <= MOST_COPIED:
             yield band, fitting, rounds
@@ -272,7 +290,7 @@ def _at_once(rest: Body, items: Sequence[Iteration], w: GpuWriter) -> bool:
         loads = [part for own in own_expressions(stmt) for part in subexpressions(own, Load)]
         if any(one.array != stmt.array and (one.array, one.index) not in items[0].replaced for one in loads):
             return False
-    updates: list[AtomicOperation | None] = []
+    updates: list[AtomicOperation | CodeLine | None] = []
     with w.testing_at_once():
         for item in items:
             with about(item, w):

@@ -342,7 +342,7 @@ def rows_of_keys(partial: PartialSchedule, chain: Chain, free: list[For]) -> lis
     if partial.verdict(loop) != "reduction" or contains(loop.body, For, While) or (trip is not None and trip < LONG):
         return []
     reductions = partial.present_facts().loops[loop.name].reductions
-    if not all(one.kind == "scatter" and is_told_by_data(loop, one) for one in reductions):
+    if not all(one.kind == "scatter" and is_told_by_data(loop, one, but_for_unmoved=True) for one in reductions):
         return []
     row, targets = user_name(outer[-1].name), " and ".join(f"'{user_name(one.target)}'" for one in reductions)
     short = version(partial, outer[0].name, length_of([loop]), LONG) if trip is None else {}

@@ -14,6 +14,7 @@ from math import prod
 
 from loopwright.analysis.strides import AccessStrides
 from loopwright.ir.nodes import Allocate, Assign, For, Load
+from loopwright.ir.queries import has
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import loops, own_expressions, statements, subexpressions
 from loopwright.recipe.distribution import isolate
@@ -217,6 +218,8 @@ def _in_versions(partial: PartialSchedule, chain: Chain) -> str:
         chain = turned(partial, chain[-len(free) - 1 :])
     outer, entry = _sums(partial, chain)
     in_parts = _in_chunks if partial.verdict(entry) == "sequential" else _shared_out
+    if in_parts is _shared_out and any(has(bound, Load) for bound in own_expressions(entry)):
+        raise NotTaken("data say how long a row is: most may be shorter than it takes to share them out")
     names = [loop.name for loop in (*outer, entry)]
     if len(outer) == 1:
         lanes = LANES_OF_COLUMNS if _in_columns(partial, outer[0].name, entry) else SOME_LANES
@@ -426,6 +429,7 @@ def _in_chunks(partial: PartialSchedule, outer: list[str], entry: str, lanes: in
         partial.take(expand, f"{why}, for each '{user_name(outer[-1])}'", anew=True)
     # Totals are put together by a block; maps by a thread of each row, which also sees whether they are to be trusted.
     apart = [phase.ahead for phase in level.phases]
+    partial.begin_again()
     for loop in (*apart, level.phases[-1].merge if has_totals else level.chunk):
         isolate(partial, loop, partial.around(loop)[-1 - len(outer)].name, why)
     partial.begin_again()

@@ -11,21 +11,26 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from loopwright.ir.nodes import For, While
-from loopwright.ir.queries import arrays_stored, contains
+from loopwright.ir.nodes import Checked, For, Load, Store, Var, While
+from loopwright.ir.queries import arrays_stored, contains, has, names_assigned, names_in
+from loopwright.ir.types import INT64
 from loopwright.ir.user_text import user_name
-from loopwright.ir.walk import loops, statements
-from loopwright.recipe.grid_rows import length_of, version
+from loopwright.ir.walk import expressions, loops, statements
+from loopwright.recipe.grid_rows import is_told, length_of, size_text, version
 from loopwright.recipe.grid_tiles import Bound
-from loopwright.recipe.partial_schedule import Chain, NotTaken, PartialSchedule, made
+from loopwright.recipe.partial_schedule import Chain, NotTaken, PartialSchedule, made, whole
 from loopwright.recipe.tunable import Tunable
 from loopwright.steps.bind import Bind
 from loopwright.steps.carry import Carry
 from loopwright.steps.extent import around, trip_of
+from loopwright.steps.fission import Fission
 from loopwright.steps.grids import unrunnable
+from loopwright.steps.promote import Promote
 from loopwright.steps.reduce import Reduce
 from loopwright.steps.reorder import Reorder
 from loopwright.steps.scan import Scan, is_plain
+from loopwright.steps.specialize import LARGE as AT_LEAST
+from loopwright.steps.specialize import Specialize
 from loopwright.steps.split import Split
 
 CHUNKS = Tunable(
@@ -59,6 +64,9 @@ def carried(partial: PartialSchedule) -> None:
     """Make running sums in scalars of loops that keep them in arrays: `o[i] = o[i - 1] + a[i]`."""
     for name, loop in list(loops(partial.kernel).items()):
         if isinstance(loop, For) and partial.verdict(loop) in ("sequential", "undecided"):
+            _carried_in_columns(partial, loop)
+            if loops(partial.kernel).get(name) is not loop:
+                continue
             arrays = sorted(arrays_stored(loop.body))
             for array in arrays:
                 _carried(partial, (array,), loop, ())
@@ -83,6 +91,61 @@ def _carried(partial: PartialSchedule, arrays: Sequence[str], loop: For, order: 
         partial.begin_again()
         if not partial.allows(Scan(loop.name, CHUNKS.default)):
             raise NotTaken
+
+
+def _carried_in_columns(partial: PartialSchedule, loop: For) -> None:
+    """Keep what iterations of a loop hand on in the elements of an array, one for each iteration of a loop inside, in
+    scalars: `for t: for k: s[k] += x[t, k]; o[t, k] = s[k]`."""
+    *before, inner = loop.body
+    if not isinstance(inner, For) or contains(tuple(before), For, While) or contains(inner.body, For, While):
+        return
+    if partial.verdict(inner) != "parallel" or contains(tuple(before), Store):
+        return
+    kept = [array for array in sorted(arrays_stored(inner.body)) if _is_of_a_column(array, loop, inner)]
+    if not kept:
+        return
+    before_it = partial.kernel
+    for in_version in (False, True):
+        if partial.kernel is before_it:
+            with partial.together():
+                _in_scalars(partial, loop, inner, kept, in_version)
+
+
+def _in_scalars(partial: PartialSchedule, loop: For, column: For, arrays: Sequence[str], in_version: bool) -> None:
+    """Keep an element of each column in a scalar. in_version: for calls in which columns are not empty, as else the
+    elements may not be there. Raises NotTaken."""
+    why = f"what each '{user_name(loop.name)}' hands on is a scalar of each '{user_name(column.name)}' then"
+    if len(loop.body) > 1:
+        partial.take(Fission(loop.name, len(loop.body), kept=True), why, anew=True)
+    inner = partial.around(column.name)[-2].name
+    partial.take(Reorder((column.name, inner)), why, anew=True)
+    if in_version:
+        (length,) = (length_of([one]) for one in partial.around(inner)[-1:])
+        if length is None or not is_told(partial, length):
+            raise NotTaken
+        empty = whole(partial, Specialize((size_text(length),), AT_LEAST, 1, column.name), why)
+        partial.rare |= set(empty.values())
+        partial.begin_again()
+    for array in arrays:
+        partial.take(Promote(array, inner), why, anew=True)
+    partial.begin_again()
+    if partial.around(inner)[-2:-1] != partial.around(column.name)[-1:] or not partial.allows(
+        Scan(inner, CHUNKS.default)
+    ):
+        raise NotTaken
+
+
+def _is_of_a_column(array: str, loop: For, inner: For) -> bool:
+    """Whether a loop uses of an array the same element in each of its iterations, another one in each column."""
+    uses: list[Load | Store] = [stmt for stmt in statements(loop.body, Store) if stmt.array == array]
+    uses += [part for part in expressions(loop.body, Load) if part.array == array]
+    indices = {use.index for use in uses}
+    moving = (names_assigned(loop.body) | {loop.name}) - {inner.name}
+    return (
+        len(indices) == 1
+        and not any(has(index, Load, Checked) or names_in(index) & moving for one in indices for index in one)
+        and any(Var(inner.name, INT64) == index for one in indices for index in one)
+    )
 
 
 def in_chunks(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bound]:

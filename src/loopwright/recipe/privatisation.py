@@ -6,7 +6,8 @@ other."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import takewhile
 
 from loopwright.ir.linear import most, number
 from loopwright.ir.nodes import Allocate, Const, Dim, Expr, For, Kernel, Load, Store, Var, While
@@ -95,31 +96,57 @@ def _copied(partial: PartialSchedule, array: str, run: tuple[str, ...]) -> None:
 
 def each_its_own(partial: PartialSchedule) -> None:
     """Give each iteration of a loop that needs no order its own copy of the arrays that it makes, and that no thread
-    has room for."""
-    for name, loop in list(loops(partial.kernel).items()):
-        if isinstance(loop, For) and name in loops(partial.kernel) and _is_independent(partial, loop):
+    has room for; also in the versions that come of this."""
+    seen = set[str]()
+    while (name := next((one for one in loops(partial.kernel) if one not in seen), None)) is not None:
+        seen.add(name)
+        loop = loops(partial.kernel)[name]
+        if isinstance(loop, For) and _is_independent(partial, loop):
             _lifted(partial, loop)
-            arrays = _too_large(partial, name)
-            if not arrays:
-                continue
-            run = _run(partial, loop)
-            with partial.together():
-                found = list(_in_rounds(partial, run, arrays))
-                partial.begin_again()
-                for own in found:
-                    products_apart(partial, own, len(run) - 1)
-                partial.begin_again()
+            if arrays := _too_large(partial, name):
+                with partial.together():
+                    _placed(partial, partial.around(name)[-1], arrays)
 
 
-def _run(partial: PartialSchedule, loop: For) -> list[For]:
-    """A loop and those around it, with nothing between them, all of whose iterations together may have copies; the loop
-    alone where calls do not tell how many these are."""
+def _placed(partial: PartialSchedule, loop: For, arrays: list[Allocate]) -> None:
+    """Raises NotTaken."""
+    around = partial.around(loop.name)
+    turns = [at for at, outer in enumerate(around) if outer.name in partial.turns]
+    if turns and turns[-1] + 1 < len(around) - 1 and _is_independent(partial, outer := around[turns[-1] + 1]):
+        why = f"some '{user_name(outer.name)}' at a time have places in memory"
+        for one in arrays:
+            partial.take(Lift(one.array, outer.name), why, anew=True)
+        _in_places(partial, [outer.name], [one.array for one in arrays], why)
+        partial.begin_again()
+        return
+    run = _run(partial, loop, arrays)
+    found = list(_in_rounds(partial, run, arrays))
+    partial.begin_again()
+    for own in found:
+        products_apart(partial, own, _close_ones(run))
+    partial.begin_again()
+
+
+def _run(partial: PartialSchedule, loop: For, arrays: list[Allocate]) -> list[For]:
+    """A loop and those around it, all of whose iterations together may have copies, whatever else the outer ones do;
+    those with nothing between them where calls do not tell how large the arrays are, or the loop alone where they do
+    not tell how many iterations there are."""
     run = [loop]
     for outer in reversed(partial.around(loop.name)[:-1]):
-        if len(outer.body) > 1 or not _is_independent(partial, outer):
+        if not _is_independent(partial, outer):
             break
         run.insert(0, outer)
-    return run if number_of(partial, run) is not None else [loop]
+    close = run[len(run) - 1 - _close_ones(run) :]
+    names = tuple(one.name for one in run)
+    is_told = number_of(partial, run) is not None and all(_sizes(partial.kernel, one) for one in arrays)
+    if is_told and all(partial.allows(Expand(one.array, names)) for one in arrays):
+        return run
+    return close if number_of(partial, close) is not None else [loop]
+
+
+def _close_ones(run: Sequence[For]) -> int:
+    """How many loops of a run, from the last one outwards, hold nothing but the next one."""
+    return sum(1 for _ in takewhile(lambda outer: len(outer.body) == 1, reversed(run[:-1])))
 
 
 def _is_independent(partial: PartialSchedule, loop: For) -> bool:
@@ -132,14 +159,14 @@ def _is_independent(partial: PartialSchedule, loop: For) -> bool:
 
 
 def _lifted(partial: PartialSchedule, loop: For) -> None:
-    """Make arrays that no thread has room for, and that loops inside which need their order make anew, once in each
-    iteration of a loop."""
-    most = partial.facts.gpu.own_bytes
+    """Make arrays that no thread has room for, and that loops inside make anew, once in each iteration of a loop: those
+    of loops that need their order, and where the iteration makes others for itself, so that it is one thread's, all."""
+    most, makes_others = partial.facts.gpu.own_bytes, bool(_too_large(partial, loop.name))
     inside = {stmt.name for stmt in statements(loop.body, For)}
     for name in [stmt.array for stmt in statements(loop.body, Allocate) if constant_size(stmt, most) is None]:
         array = next(stmt for stmt in statements(partial.kernel.body, Allocate) if stmt.array == name)
         between = [one for one in loops_around(partial.kernel, array).values() if one.name in inside]
-        if any(partial.verdict(one) in ("parallel", "reduction") for one in between):
+        if not makes_others and any(partial.verdict(one) in ("parallel", "reduction") for one in between):
             continue  # then each of these has its own
         step = Lift(name, loop.name)
         if partial.allows(step):
@@ -165,17 +192,24 @@ def _in_rounds(partial: PartialSchedule, run: list[For], arrays: list[Allocate])
     if largest:
         number = loop.name if len(run) == 1 else number_of(partial, run) or ""
         yield from _where_few(partial, run, names, TIMES.join((number, *largest)), why)
-    (turn,) = made(partial, Split(loop.name, AT_ONCE), why, anew=True)
+    if _close_ones(run) < len(run) - 1:
+        for name in names:
+            partial.take(Lift(name, run[0].name), why, anew=True)
+        run = run[:1]
+    (turn,) = made(partial, Split(run[-1].name, AT_ONCE), why, anew=True)
     partial.turns |= {turn, *(one.name for one in run[:-1])}
-    _in_places(partial, [loop.name], names, why)
+    _in_places(partial, [run[-1].name], names, why)
 
 
 def _where_few(partial: PartialSchedule, run: list[For], arrays: list[str], size: str, why: str) -> Iterator[str]:
     """A version for calls in which all copies take little memory. Raises NotTaken."""
     before = set(loops(partial.kernel))
+    inside = [one.name for one in statements((run[0],), For, While)]
     there = arrays_made(partial.kernel.body)
     partial.take(Specialize((size,), LARGE, MOST_ELEMENTS, run[0].name), why, anew=True)
-    copies = [name for name in loops(partial.kernel) if name not in before][: len(run)]
+    added = (name for name in loops(partial.kernel) if name not in before)  # in the order of those they are copies of
+    names = dict(zip(inside, added, strict=False))
+    copies = [names[one.name] for one in run]
     few = copies[-1]
     body = loops(partial.kernel)[few].body
     own = [stmt.array for stmt in body if isinstance(stmt, Allocate) and stmt.array not in there]

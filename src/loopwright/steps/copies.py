@@ -166,10 +166,12 @@ def tied(kernel: Kernel, facts: Facts, copies: Copies, loops: Sequence[For]) -> 
         return Rejection(f"'{array}' is also used outside of '{last.name}'")
     is_own = any(stmt is copies.made for stmt in last.body)
     is_users = copies.made is not None and copies.made.at is not None
-    is_seen = not is_users or array in {one.name for one in kernel.results}
+    is_seen = copies.made is None or array in {one.name for one in kernel.results}
     names_itself = is_own and is_users  # in errors, by its own axes
     if not names_itself and (rejection := _may_fail(first, array, is_seen, facts)) is not None:
         return rejection
+    if is_own and copies.fill is not None and not _are_all_between(kernel, loops):
+        return Rejection(f"'{array}' is filled anew by loops between those that have copies")
     if id(copies.made) in inside and not is_own:
         return Rejection(f"'{array}' is made anew inside an iteration of '{last.name}'")
     if is_local and not all(_is_known_before(size, first) for size in copies.shape):
@@ -180,6 +182,13 @@ def tied(kernel: Kernel, facts: Facts, copies: Copies, loops: Sequence[For]) -> 
     if copies.is_left and (copies.again is None or not leaves_all(kernel, names, copies.again, facts.known)):
         return Rejection(f"what the loops leave in '{array}' is not all written by one statement of the last iteration")
     return None
+
+
+def _are_all_between(kernel: Kernel, loops: Sequence[For]) -> bool:
+    """Whether the loops around the last one, from the first on, are these."""
+    outer = around(kernel, loops[-1])
+    begin = next((at for at, stmt in enumerate(outer) if stmt is loops[0]), len(outer))
+    return sum(isinstance(stmt, For | While) for stmt in outer[begin:]) == len(loops) - 1
 
 
 def _form(kernel: Kernel, array: str, made: Allocate | None) -> tuple[Scalar, tuple[Expr, ...], Const | None]:

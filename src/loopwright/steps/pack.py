@@ -77,7 +77,7 @@ class Pack(Step):
             return Rejection(f"'{self.fill}' is no loop over what '{self.loop}' reads of '{self.array}'")
         if self.computed and computed_of(loop, region) is None:
             return Rejection(f"'{self.loop}' computes nothing from '{self.array}', or not the same in each iteration")
-        return marked((loop,)) or may_fail(loop, region, facts) or self._meets_others(kernel, loop, facts)
+        return marked((loop,)) or may_fail(kernel, loop, region, facts) or self._meets_others(kernel, loop, facts)
 
     def _meets_others(self, kernel: Kernel, loop: For, facts: Facts) -> Rejection | None:
         """Why what the loop writes of the array cannot be kept apart from what it reads at another index."""

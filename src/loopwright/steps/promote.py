@@ -67,7 +67,7 @@ class Promote(Step):
             return region
         if self.seldom and (region.shape or self.whole or self.filled or not region.is_written):
             return Rejection(f"'{self.loop}' does more than to set one element of '{self.array}'")
-        rejection = marked((loop,)) or may_fail(loop, region, facts) or self._meets_others(kernel, loop, facts)
+        rejection = marked((loop,)) or may_fail(kernel, loop, region, facts) or self._meets_others(kernel, loop, facts)
         if rejection is None and self.filled:
             found = self._fill(kernel, loop, region)
             return found if isinstance(found, Rejection) else None

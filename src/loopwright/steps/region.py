@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from loopwright.analysis.facts import Facts
 from loopwright.analysis.local_arrays import never_meet
@@ -19,6 +20,7 @@ from loopwright.ir.nodes import (
     Checked,
     Compare,
     Const,
+    Dim,
     Expr,
     For,
     If,
@@ -44,7 +46,7 @@ from loopwright.ir.walk import (
 )
 from loopwright.steps.draft import fresh, names_of
 from loopwright.steps.extent import around, ends_of, extent_of, loops_around, surely_runs
-from loopwright.steps.limits import Limit, all_of, limits_in, lowest, none_beyond
+from loopwright.steps.limits import Limit, all_of, limits_in, lowest, none_beyond, terms
 from loopwright.steps.nest import step_of
 from loopwright.steps.step import Rejection
 
@@ -354,7 +356,7 @@ def _runs(kernel: Kernel, loop: For, sure: list[Use], covered: frozenset[str]) -
         conditions: list[Expr] = list(limits)
         inner: list[Expr] = []
         for one in (loop, *use.inner):
-            if one.name not in covered and not surely_runs(one, outer):
+            if one.name not in covered and not surely_runs(one, outer) and not _is_told_to_run(kernel, one):
                 conditions.append(Compare("lt" if step_of(one) > 0 else "gt", one.lower, one.upper))
                 inner += conditions[-1:] if one is not loop else []
             outer[one.name] = one
@@ -362,6 +364,20 @@ def _runs(kernel: Kernel, loop: For, sure: list[Use], covered: frozenset[str]) -
         if simple and not any(names_in(c) & changing for c in inner):
             return tuple(dict.fromkeys(conditions))
     return Rejection(f"'{loop.name}' may run without using any element there, so that none may be copied")
+
+
+def _is_told_to_run(kernel: Kernel, loop: For) -> bool:
+    """Whether a loop stands in a version for calls with so many elements that it has an iteration."""
+    if not isinstance(loop.lower, Const) or not isinstance(loop.upper, Dim) or step_of(loop) < 1:
+        return False
+    for stmt, inner in pairwise((*around(kernel, loop), loop)):
+        if isinstance(stmt, If) and any(inner is one for one in stmt.then):
+            for part in terms(stmt.condition):
+                match part:
+                    case Compare(op="ge", left=left, right=Const(value=least)) if left == loop.upper:
+                        if least > loop.lower.value:
+                            return True
+    return False
 
 
 def _seen(loop: For, use: Use, covered: frozenset[str]) -> Use | None:
@@ -434,13 +450,17 @@ def _kept(
     return conditions
 
 
-def may_fail(loop: For, region: Region, facts: Facts) -> Rejection | None:
-    """Why what the copies do could be seen where the loop does not come to its end."""
+def may_fail(kernel: Kernel, loop: For, region: Region, facts: Facts) -> Rejection | None:
+    """Why what the copies do could be seen where the loop does not come to its end. An error ends the call, and nobody
+    sees what is left in an array of the kernel's own then."""
+    is_seen = region.array in {*(one.name for one in kernel.arrays), *(one.name for one in kernel.results)}
     for part in (*expressions(loop.body), *statements(loop.body)):
         if not isinstance(part, Load | Store | Checked):
             continue
         ours = not isinstance(part, Checked) and part.array == region.array
-        if (ours or region.is_written) and any(bounds.kind == "checked" for bounds in facts.bounds_of(part)):
+        if (ours or (is_seen and region.is_written)) and any(
+            bounds.kind == "checked" for bounds in facts.bounds_of(part)
+        ):
             return Rejection(f"an error may end '{loop.name}' in the middle, before '{region.array}' is up to date")
     return None
 
