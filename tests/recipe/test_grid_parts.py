@@ -397,3 +397,22 @@ def test_columns_through_several_loops(shape: tuple[int, ...]) -> None:
     assert {"bind n.1 block.z", "bind i.1 block.y", "bind n.2.1 block.z", "bind j.1 thread.y 8"} <= set(steps)
     found = agree(means_of_columns, x[0] if shape[0] else x[:, 0], np.zeros(shape[3]), strict=False)
     assert "bind n.1 block.y" in {str(decision.step) for decision in found.analysed.recipe.decisions}
+
+
+def gathered_rows(x, at, out):
+    for i in range(at.shape[0]):
+        s = 0.0
+        for j in range(at.shape[1]):
+            s += x[at[i, j]]
+        out[i] = s
+
+
+def test_rows_whose_accesses_are_tested_have_no_versions() -> None:
+    """Each access would be tested for a partial result: a step in a loop over time became twice as many launches."""
+    x, at, mine, wanted = np.arange(50.0), np.arange(600).reshape(3, 200) % 50, np.zeros(3), np.zeros(3)
+    kernel = lw.kernel(gathered_rows)
+    with lw.options(device="emulated"):
+        kernel(x, at, mine)
+        assert "expand" not in str(kernel.explain(x, at, mine).schedule)
+    gathered_rows(x, at, wanted)
+    np.testing.assert_array_equal(mine, wanted)

@@ -13,10 +13,10 @@ from itertools import takewhile
 from math import prod
 
 from loopwright.analysis.strides import AccessStrides
-from loopwright.ir.nodes import Allocate, Assign, For, Load
+from loopwright.ir.nodes import Allocate, Assign, For, Load, Store
 from loopwright.ir.queries import has
 from loopwright.ir.user_text import user_name
-from loopwright.ir.walk import loops, own_expressions, statements, subexpressions
+from loopwright.ir.walk import expressions, loops, own_expressions, statements, subexpressions
 from loopwright.recipe.distribution import isolate
 from loopwright.recipe.grid_keys import is_over_several
 from loopwright.recipe.grid_rows import SharedRow, is_told, length_of, loops_along, nest_of, rows_and_columns, size_text
@@ -218,6 +218,8 @@ def _in_versions(partial: PartialSchedule, chain: Chain) -> str:
         chain = turned(partial, chain[-len(free) - 1 :])
     outer, entry = _sums(partial, chain)
     in_parts = _in_chunks if partial.verdict(entry) == "sequential" else _shared_out
+    if _may_fail(partial, (*outer, entry)[0]) and (in_parts is _shared_out or not is_plain(partial.kernel, entry)):
+        raise NotTaken("each access of a partial result would be tested")
     if in_parts is _shared_out and any(has(bound, Load) for bound in own_expressions(entry)):
         raise NotTaken("data say how long a row is: most may be shorter than it takes to share them out")
     names = [loop.name for loop in (*outer, entry)]
@@ -248,6 +250,13 @@ def _in_versions(partial: PartialSchedule, chain: Chain) -> str:
         if lanes > 1 and (small is not here or not least):
             in_parts(partial, here[:-1], here[-1], lanes)
     return entry.name
+
+
+def _may_fail(partial: PartialSchedule, loop: For) -> bool:
+    """Whether an access of a loop is tested as it happens."""
+    facts = partial.present_facts()
+    accesses: list[Load | Store] = [*expressions(loop.body, Load), *statements(loop.body, Store)]
+    return any(bounds.kind == "checked" for one in accesses for bounds in facts.bounds_of(one))
 
 
 def _worth_chunks(partial: PartialSchedule, row: For, entry: For) -> tuple[int, int]:
