@@ -1,4 +1,4 @@
-"""Half of an eighteenth set, written without a look at the recipe: air, ground, waves, nerves, markets, populations."""
+"""Half of a nineteenth set, written without a look at the recipe: air, ground, waves, nerves, markets, populations."""
 
 # The text is what users write: what a linter would have otherwise stays.
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Half of an eighteenth set, written without a look at the recipe: layers, steps of training, tables and tensors."""
+"""Half of a nineteenth set, written without a look at the recipe: layers, steps of training, tables and tensors."""
 
 # The text is what users write: what a linter would have otherwise stays.
 from __future__ import annotations
