@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import loopwright as lw
 from codegen.on_gpu import agree
 from loopwright.recipe import grid_parts, grid_running
 
@@ -94,3 +95,36 @@ def test_chunks_of_what_is_kept(size: int, monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(grid_running, "CHUNKS", 64)
     steps = steps_of(agree(kept, whole(size), whole(size)))
     assert {"scan i 64", "bind i.a block.x", "bind i.m thread.x", "bind i.c block.x", "bind i.m.1 thread.x"} <= {*steps}
+
+
+def flags_kept(keep, out, count):
+    k = 0
+    for i in range(keep.size):
+        if keep[i]:
+            out[k] = i
+            k += 1
+    count[0] = k
+
+
+def greatest_so_far(x, out, count):
+    most = x[0]
+    for i in range(x.size):
+        most = max(most, x[i])
+        out[i] = most
+
+
+@pytest.mark.parametrize(
+    ("function", "dtype", "each"), [(flags_kept, "bool", 8), (greatest_so_far, "i2", 4), (greatest_so_far, "f8", 2)]
+)
+def test_a_thread_has_as_many_neighbours_as_bytes_allow(function: Any, dtype: str, each: int) -> None:
+    x = (np.random.default_rng(5).integers(-9, 10, 10_000) > 0) if dtype == "bool" else np.arange(10_000) % 77
+    args = (x.astype(dtype), np.zeros(10_000, np.int64 if dtype == "bool" else dtype), np.zeros(1, np.int64))
+    right = [one.copy() for one in args]
+    function(*right)
+    kernel = lw.kernel(function)
+    with lw.options(device="emulated"):
+        kernel(*args)
+        schedule = str(kernel.explain(*args).schedule)
+    for mine, wanted in zip(args, right, strict=True):
+        np.testing.assert_array_equal(mine, wanted)
+    assert f"split i {256 * each}; scan i 256" in schedule

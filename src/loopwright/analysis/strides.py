@@ -33,6 +33,11 @@ class AccessStrides:
     def is_write(self) -> bool:
         return isinstance(self.node, Store)
 
+    @property
+    def size_bytes(self) -> int:
+        """Of the element."""
+        return self.node.type.size_bytes if isinstance(self.node, Load) else self.node.value.type.size_bytes
+
 
 def walks(kernel: Kernel) -> tuple[AccessStrides, ...]:
     """Every access of a kernel, in the order of the text."""

@@ -11,10 +11,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from loopwright.ir.nodes import For, Load, Run, While
+from loopwright.ir.nodes import For, Run, While
 from loopwright.ir.queries import contains
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import loops, statements
+from loopwright.recipe.coalescing import accesses_inside
 from loopwright.recipe.grid_tiles import Bound, threads_fit
 from loopwright.recipe.partial_schedule import PartialSchedule, made, whole
 from loopwright.recipe.shape import SHORT, UNROLLED, short_loops
@@ -103,9 +104,7 @@ def _in_a_line(partial: PartialSchedule, x: str, holds_loops: bool, why: str) ->
 def _each_of(partial: PartialSchedule, x: str) -> int:
     """Elements of a thread along one loop: as many bytes whatever their type is, so that as much is on its way."""
     (loop,) = (one for one in partial.around(x) if one.name == x)
-    inside = {id(stmt) for stmt in statements(loop.body)}
-    moving = [walk.node for walk in partial.walks() if id(walk.stmt) in inside and walk.strides.get(x) != 0]
-    sizes = [node.type.size_bytes if isinstance(node, Load) else node.value.type.size_bytes for node in moving]
+    sizes = [walk.size_bytes for walk in accesses_inside(partial, loop) if walk.strides.get(x) != 0]
     return max(LINE_EACH.default, min(MOST_EACH, MOST_EACH // max(sizes, default=MOST_EACH)))
 
 

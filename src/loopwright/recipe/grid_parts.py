@@ -12,7 +12,6 @@ from contextlib import suppress
 from itertools import takewhile
 from math import prod
 
-from loopwright.analysis.strides import AccessStrides
 from loopwright.ir.nodes import Allocate, Assign, For, Load, Store
 from loopwright.ir.queries import has
 from loopwright.ir.user_text import user_name
@@ -268,13 +267,8 @@ def _worth_chunks(partial: PartialSchedule, row: For, entry: For) -> tuple[int, 
     inside = {id(stmt) for stmt in statements(entry.body)}
     moved = [walk for walk in partial.walks() if id(walk.stmt) in inside and walk.strides.get(entry.name) != 0]
     times = READS if is_plain(partial.kernel, entry) else READS_OF_MAPS
-    rows = STEP_NS * BYTES_PER_NS / (times * sum(map(_size, moved)) or 1)
+    rows = STEP_NS * BYTES_PER_NS / (times * sum(walk.size_bytes for walk in moved) or 1)
     return max(FEW, _power_below(rows)), _power_below(2 * times * STARTS_NS / STEP_NS)
-
-
-def _size(walk: AccessStrides) -> int:
-    """Bytes of the element."""
-    return walk.node.type.size_bytes if isinstance(walk.node, Load) else walk.node.value.type.size_bytes
 
 
 def _power_below(number: float) -> int:
