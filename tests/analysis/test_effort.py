@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator
+from types import FrameType
 
 import islpy as isl
 import pytest
@@ -225,3 +227,42 @@ def test_operations_are_counted_to_an_eighth(limit: int, monkeypatch: pytest.Mon
         asked[0] = 0
         found = effort._counted(limit)
         assert spent < found <= spent + 1 + max(1, found // 4) and asked[0] <= 8
+
+
+def test_control_c_at_any_line_leaves_no_limit() -> None:
+    """Raised at each line in turn, as Python's handler of signals would."""
+
+    def asks() -> None:
+        with together(), Effort(limit=1000).bounded():
+            isl.Set("[n] -> { [i] : 0 <= i < n }").complement()
+            with Effort().bounded():
+                isl.Set("[n] -> { [i] : 0 <= i < n }").complement()
+
+    def raised_at(count: int) -> bool:
+        lines = iter(range(count))
+
+        def trace(frame: FrameType, event: str, argument: object) -> Callable[..., object] | None:
+            if frame.f_code.co_filename != effort.__file__ or frame.f_code.co_name == "together":
+                return None  # its own lines are too few to be hit
+            if event == "line" and next(lines, None) is None:
+                sys.settrace(None)
+                raise KeyboardInterrupt
+            return trace
+
+        before = sys.gettrace()
+        sys.settrace(trace)
+        try:
+            asks()
+        except KeyboardInterrupt:
+            return True
+        finally:
+            sys.settrace(before)
+        return False
+
+    counts = 0
+    while raised_at(counts):
+        with together(5_000_000):
+            ask()  # isl raises where a limit is left
+            assert is_left(5_000_000), f"line {counts}"
+        counts += 1
+    assert counts > 100

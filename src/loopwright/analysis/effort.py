@@ -81,11 +81,12 @@ class _Meter:
             self.made.popitem()
 
     def stop(self) -> int:
-        """Stop counting. Gives how many operations there were."""
-        assert self.now is not None
-        spent = _counted(self.now)
-        isl.DEFAULT_CONTEXT.set_max_operations(0)
-        self.now = None
+        """Stop counting. Gives how many operations there were, 0 where nobody counted: Ctrl-C can come anywhere."""
+        try:
+            spent = 0 if self.now is None else _counted(self.now)
+        finally:
+            self.now = None
+            isl.DEFAULT_CONTEXT.set_max_operations(0)
         if self.left is not None:
             self.left -= spent * self.weight
         return spent
@@ -101,11 +102,19 @@ def together(total: int = TOTAL) -> Iterator[None]:
     if _METER.get() is not _ALONE:
         yield
         return
+    _lift_limit()
     token = _METER.set(_Meter(total))
     try:
         yield
     finally:
         _METER.reset(token)
+
+
+def _lift_limit() -> None:
+    """Ctrl-C during a first call can leave a limit, even where it comes while one is lifted."""
+    with LOCK:
+        _ALONE.now = None
+        isl.DEFAULT_CONTEXT.set_max_operations(0)
 
 
 @contextmanager
