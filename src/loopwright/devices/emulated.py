@@ -448,6 +448,8 @@ class EmulatedModule:
         build = partial(build_emulated, chosen, self._config, self._gpu.limits.warp)
         try:
             _, library = made_and_loaded(build, load_library)
+        except TimeoutError:
+            raise  # by the handler of a signal
         except OSError as error:
             raise CompilerError(f"the compiled device text cannot be loaded: {error}") from error
         run: Callable[..., None] = getattr(library, ENTRY)
