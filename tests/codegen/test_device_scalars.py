@@ -114,7 +114,7 @@ def set_in_one_branch(a: Any, b: Any) -> float:
 def drawn_each_day(a: Any, b: Any) -> None:
     seed = 77
     for _ in range(3):
-        for i in range(a.shape[0]):
+        for _i in range(a.shape[0]):
             seed = (seed * 1664525 + 1013904223) & 0xFFFFFFFF
             if seed < 1500000000:
                 a[seed % 7] = 3.0
