@@ -60,7 +60,7 @@ def collapsed_with(loop: For, facts: Facts) -> Collapsed | None:
 
 def _is_small(loop: For) -> bool:
     """Whether it is a few operations in a constant number of iterations, which the C compiler writes out: then there is
-    little to share if the loop around it is short, and stretches that begin and end anywhere have no constant number."""
+    little to share where the loop around it is short, and stretches that begin anywhere have no constant number."""
     if contains(loop.body, While):
         return False
     times = 1
