@@ -30,7 +30,7 @@ def separate_stores(given: CodegenInput, lowering: LoopLowering) -> LoopLowering
             read = arrays_loaded((loop,))
             at_times = isinstance(loop, While) or contains(loop.body, Break, Return, Leave)
             found |= {id(store) for store in _first_of_pairs(loop.body, moving, read, at_times)}
-            found |= {id(store) for store in _moved_on(loop.body)}
+            found |= {id(store) for store in _moved_on(loop.body, moving)}
     return replace(lowering, separated=frozenset(found))
 
 
@@ -47,9 +47,10 @@ def _first_of_pairs(body: Body, moving: set[str], read: set[str], at_times: bool
             yield from _first_of_pairs(part, moving, read, True)
 
 
-def _moved_on(body: Body) -> Iterator[Store]:
-    """Stores that take over a neighbour, which is stored behind them."""
-    stores = [stmt for stmt in body if isinstance(stmt, Store)]
+def _moved_on(body: Body, moving: set[str]) -> Iterator[Store]:
+    """Stores that take over a neighbour, which is stored behind them: elsewhere in each iteration, or both would be in
+    registers all the time."""
+    stores = [stmt for stmt in body if isinstance(stmt, Store) and any(names_in(one) & moving for one in stmt.index)]
     for place, store in enumerate(stores):
         read = {(load.array, load.index) for load in subexpressions(store.value, Load)}
         for other in stores[place + 1 :]:
