@@ -47,7 +47,7 @@ def copies_made_once(kernel: Kernel) -> Kernel:
 
 
 @dataclass(frozen=True, slots=True)
-class _Copy:
+class _CopyNest:
     """A nest that copies an array, with its loops from the outside in."""
 
     target: str
@@ -76,7 +76,7 @@ def _ends_early(rest: Body, loop: str) -> bool:
     return contains(rest, Block, Leave, Return) or any(one.loop == loop for one in statements(rest, Break, Continue))
 
 
-def _copy(stmt: Stmt) -> _Copy | None:
+def _copy(stmt: Stmt) -> _CopyNest | None:
     loops: list[For] = []
     while isinstance(stmt, For) and len(stmt.body) == 1:
         loops.append(stmt)
@@ -85,11 +85,11 @@ def _copy(stmt: Stmt) -> _Copy | None:
         case Store(array=target, index=index, value=Load(array=source, index=read)) if target != source:
             own = tuple([one.name if isinstance(one, Var) else "" for one in index])
             if index == read and own == tuple([loop.name for loop in loops]):
-                return _Copy(target, source, tuple(loops))
+                return _CopyNest(target, source, tuple(loops))
     return None
 
 
-def _is_whole(copy: _Copy, made: Allocate) -> bool:
+def _is_whole(copy: _CopyNest, made: Allocate) -> bool:
     """Whether all elements of the new array are copied, of which there are as many each time."""
     sizes = tuple([loop.upper for loop in copy.loops])
     from_zero = all(_is(loop.lower, 0) and _is(loop.step, 1) and not loop.asserted for loop in copy.loops)
@@ -100,7 +100,7 @@ def _is(expr: Expr, value: int) -> bool:
     return isinstance(expr, Const) and expr.value == value
 
 
-def _put_back(back: _Copy, rest: Body) -> For:
+def _put_back(back: _CopyNest, rest: Body) -> For:
     """The nest that puts back what one of the statements before has changed, or all where that is not plain."""
     whole = back.loops[0]
     changing = tuple([stmt for stmt in rest if back.source in arrays_stored((stmt,))])
