@@ -16,8 +16,8 @@ from loopwright.analysis.proof import Digits
 from loopwright.analysis.sets import build, minus, ordered, without
 from loopwright.analysis.trace import Access
 
-Polynomial = dict[tuple[int, ...], int]
-"""Coefficients, none of them zero, by the numbers of the symbols that are multiplied."""
+Coefficients = dict[tuple[int, ...], int]
+"""Of a polynomial, none of them zero, by the numbers of the symbols that are multiplied."""
 
 
 def fills(elements: Elements, write: Access, depth: int, read: Access) -> bool:
@@ -77,19 +77,19 @@ def _length(found: Digits, radix: Affine) -> str:
 # ---- how many elements there are ------------------------------------------------------------------------------
 
 
-def _twice_the_elements(found: Digits, rows: Affine) -> Polynomial:
+def _twice_the_elements(found: Digits, rows: Affine) -> Coefficients:
     """Twice the number of elements that so many rows have."""
-    count = _polynomial(rows)
+    count = _coefficients(rows)
     if not found.slope:
-        return _sum(*[reduce(_times, map(_polynomial, found.radices), count)] * 2)
-    pairs = _times(count, _polynomial(combine(rows, constant(-1))))
-    first = _times(count, _polynomial(found.radices[0]))
+        return _sum(*[reduce(_times, map(_coefficients, found.radices), count)] * 2)
+    pairs = _times(count, _coefficients(combine(rows, constant(-1))))
+    first = _times(count, _coefficients(found.radices[0]))
     return _sum(first, first, _times(pairs, {(): found.slope}))
 
 
-def _twice(form: Affine) -> Polynomial:
+def _twice(form: Affine) -> Coefficients:
     """Twice a form."""
-    total: Polynomial = {(): 2 * form.constant} if form.constant else {}
+    total: Coefficients = {(): 2 * form.constant} if form.constant else {}
     for symbol, count in form.terms:
         if symbol.pairs_of is not None:
             base = symbol.pairs_of.number
@@ -100,20 +100,20 @@ def _twice(form: Affine) -> Polynomial:
     return total
 
 
-def _polynomial(form: Affine) -> Polynomial:
+def _coefficients(form: Affine) -> Coefficients:
     """A form of sizes and arguments."""
-    terms: Polynomial = {(symbol.number,): count for symbol, count in form.terms}
+    terms: Coefficients = {(symbol.number,): count for symbol, count in form.terms}
     return _sum(terms, {(): form.constant})
 
 
-def _sum(*parts: Polynomial) -> Polynomial:
-    total: Polynomial = {}
+def _sum(*parts: Coefficients) -> Coefficients:
+    total: Coefficients = {}
     for part in parts:
         for term, count in part.items():
             total[term] = total.get(term, 0) + count
     return {term: count for term, count in total.items() if count}
 
 
-def _times(left: Polynomial, right: Polynomial) -> Polynomial:
+def _times(left: Coefficients, right: Coefficients) -> Coefficients:
     products = [{tuple(sorted((*a, *b))): m * n} for a, m in left.items() for b, n in right.items()]
     return _sum(*products)
