@@ -10,6 +10,7 @@ from loopwright.frontend.context import Context, Session
 from loopwright.frontend.expressions import evaluate
 from loopwright.frontend.outside import Outside
 from loopwright.frontend.statements import assign_to, execute
+from loopwright.frontend.table_variables import kept_table, store_table
 from loopwright.ir.nodes import Assign, Binary, Cast, Const, Dim, Load, Unary, Var
 from loopwright.ir.signature import Signature
 from loopwright.ir.types import FLOAT64, INT32, INT64
@@ -21,7 +22,8 @@ ONE = Const(1, INT64)
 @pytest.fixture
 def cx():
     source = capture(define("def f():\n    pass\n"))
-    context = Context(Session(source, Signature(()), Outside(source)), evaluate, execute, assign_to)
+    session = Session(source, Signature(()), Outside(source))
+    context = Context(session, evaluate, execute, assign_to, store_table, kept_table)
     context.stable |= {"i", "f"}
     return context
 

@@ -145,6 +145,8 @@ class Frame:
 Evaluate = Callable[["Context", ast.expr], Value]
 Execute = Callable[["Context", list[ast.stmt]], None]
 Assigner = Callable[["Context", ast.expr, Value, ast.expr], None]
+StoreTable = Callable[["Context", Key, str, TableValue, ast.AST, ast.AST], None]
+KeptTable = Callable[["Context", str, TableValue, ast.AST, ast.AST], TableValue]
 
 
 @dataclass
@@ -156,6 +158,8 @@ class Context:
     evaluate_with: Evaluate
     execute_with: Execute
     assign_with: Assigner
+    store_table_with: StoreTable
+    kept_table_with: KeptTable
     frames: list[Frame] = field(default_factory=list)
     active: list[Frame] = field(default_factory=list)
     body: list[Stmt] = field(default_factory=list)
@@ -192,6 +196,7 @@ class Context:
     """Names of dicts with texts as keys, by frame and variable, and the scopes that they begin in."""
     given_tables: set[Key] = field(default_factory=set)  # dicts of the caller's: they are only read
     list_variables: dict[Key, ListValue] = field(default_factory=dict)  # names for several lists: their own
+    table_variables: dict[Key, TableValue] = field(default_factory=dict)  # the same of sets and dicts
     bounds: dict[str, Expr] = field(default_factory=dict)  # int64 scalars and what they cannot be above
     packing: tuple[tuple[str, int], ...] = ()
     reached: dict[int, ReturnForm] = field(default_factory=dict)  # the forms of the returns of this round

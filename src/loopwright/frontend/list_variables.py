@@ -21,6 +21,9 @@ from loopwright.ir.nodes import Assign, Var
 
 def store_list(cx: Context, key: Key, name: str, value: ListValue, node: ast.AST, value_node: ast.AST) -> None:
     """`name = list`. Raises KernelError where the list has another name that is used later."""
+    if key in cx.session.optional:
+        raise cx.error(node, f"'{name}' is a list here, and None elsewhere",
+                       remedy="begin with an empty list, and a bool that says so")  # fmt: skip
     if value.home is not None or value.rows is not None:
         raise cx.error(node, f"'{name}' stands for several lists that are in lists, or have lists in them",
                        remedy="use another name for each")  # fmt: skip

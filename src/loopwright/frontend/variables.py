@@ -115,6 +115,10 @@ def read_variable(cx: Context, key: Key, node: ast.AST, name: str, may_be_unassi
         if may_be_unassigned:
             _test_presence(cx, key, node, name)
         return cx.lists.get(cx.list_variables[key].key, cx.list_variables[key])
+    if key in cx.table_variables:
+        if may_be_unassigned:
+            _test_presence(cx, key, node, name)
+        return cx.table_variables[key]
     if isinstance(kind, ArrayKind):
         if key not in cx.array_variables:
             _make_early(cx, key, kind, node, name)
@@ -229,9 +233,12 @@ def _assign_web(cx: Context, web: Web, value: Value, node: ast.AST, value_node: 
         cx.frame.bindings[web.number] = _bound(cx, key, web.name, value, node, value_node)
         return
     is_none = isinstance(value, Fixed) and value.value is None
-    is_open = isinstance(value, Literal | Number | Items | RangeValue | SliceIndex | Records | ArrayLike | ListValue)
-    is_open = is_open or meets_texts(cx, value)
-    if (web.definitions == 1 or isinstance(value, ListValue)) and not is_none and not is_open:
+    if isinstance(value, TableValue) and takes_updates_in_place(cx, web):  # `s |= t`
+        raise Restart
+    is_open = isinstance(
+        value, Literal | Number | Items | RangeValue | SliceIndex | Records | ArrayLike | ListValue | TableValue
+    ) or meets_texts(cx, value)
+    if (web.definitions == 1 or isinstance(value, ListValue | TableValue)) and not is_none and not is_open:
         raise cx.error(
             node,
             f"'{web.name}' may be used where it has no value",
@@ -248,7 +255,9 @@ def _bound(cx: Context, key: Key, name: str, value: Value, node: ast.AST, value_
             return value
         case Array() | View() | Records():
             return freeze(cx, value, cx.at(value_node))
-        case SliceIndex() | Elementwise() | ListValue() | TableValue() | Zipped() | IteratorValue():
+        case TableValue():
+            return cx.kept_table_with(cx, name, value, node, value_node)
+        case SliceIndex() | Elementwise() | ListValue() | Zipped() | IteratorValue():
             return value
         case RangeValue(bounds=bounds):
             start, stop, step = (
@@ -325,6 +334,9 @@ def store_variable(cx: Context, key: Key, name: str, value: Value, node: ast.AST
             _note_presence(cx, key, name, node)
         case ListValue() if cx.session.types.of(key) is None:
             store_list(cx, key, name, value, node, value_node)
+            _note_presence(cx, key, name, node)
+        case TableValue() if cx.session.types.of(key) is None:
+            cx.store_table_with(cx, key, name, value, node, value_node)
             _note_presence(cx, key, name, node)
         case Fixed(value=None):
             _refuse_maybe_result(cx, key, node)
