@@ -100,6 +100,8 @@ class Session:
     texts: dict[str, int] | None = None  # those that the run chooses among, by their places; None: it chooses no texts
     meets_texts: bool = False  # the run would have to choose one
     text_names: dict[Key, bool] = field(default_factory=dict)  # what is texts: whether of any length
+    made_names: set[tuple[int, str]] = field(default_factory=set)  # that stand for such, by their functions
+    made_texts: set[Key] = field(default_factory=set)  # lists of characters that are texts
 
     def restart(self) -> None:
         """Forget what was found about variables."""
@@ -146,6 +148,7 @@ Evaluate = Callable[["Context", ast.expr], Value]
 Execute = Callable[["Context", list[ast.stmt]], None]
 Assigner = Callable[["Context", ast.expr, Value, ast.expr], None]
 StoreTable = Callable[["Context", Key, str, TableValue, ast.AST, ast.AST], None]
+OwnText = Callable[["Context", Web, Value, ast.AST], Value]
 KeptTable = Callable[["Context", str, TableValue, ast.AST, ast.AST], TableValue]
 
 
@@ -160,6 +163,7 @@ class Context:
     assign_with: Assigner
     store_table_with: StoreTable
     kept_table_with: KeptTable
+    own_text_with: OwnText
     frames: list[Frame] = field(default_factory=list)
     active: list[Frame] = field(default_factory=list)
     body: list[Stmt] = field(default_factory=list)

@@ -10,6 +10,7 @@ import ast
 from collections.abc import Sequence
 
 from loopwright.frontend.array_names import list_copy_shows
+from loopwright.frontend.chosen_texts import note_made
 from loopwright.frontend.context import Context
 from loopwright.frontend.infer import Key
 from loopwright.frontend.lists import GIVEN, RESIZERS, extend, new_list
@@ -28,7 +29,7 @@ def store_list(cx: Context, key: Key, name: str, value: ListValue, node: ast.AST
         raise cx.error(node, f"'{name}' stands for several lists that are in lists, or have lists in them",
                        remedy="use another name for each")  # fmt: skip
     is_of_helper = value.key[:-2] not in {frame.path for frame in cx.active}  # which has returned, and forgets it
-    is_new = value.key[-1] == id(value_node) or is_of_helper
+    is_new = value.key[-1] == id(value_node) or is_of_helper or value.is_text
     if not is_new and not (isinstance(value_node, ast.Name) and _may_be_copied(cx, name, value, node, value_node)):
         raise cx.error(
             node,
@@ -39,6 +40,8 @@ def store_list(cx: Context, key: Key, name: str, value: ListValue, node: ast.AST
     if key not in cx.list_variables:
         outer, cx.body, depth, cx.depth = cx.body, cx.prologue, cx.depth, 0
         cx.target_names[id(node)] = name
+        if value.is_text:
+            note_made(cx, (*cx.frame.path, "list", id(node)))
         cx.list_variables[key] = new_list(cx, [], node)  # type: ignore[arg-type]
         cx.body, cx.depth = outer, depth
     own = cx.list_variables[key]

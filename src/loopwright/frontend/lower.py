@@ -26,6 +26,7 @@ from loopwright.frontend.exchanges import renamed_only
 from loopwright.frontend.expressions import evaluate
 from loopwright.frontend.given import given_list, with_tables, without_tables
 from loopwright.frontend.inline import webs_for
+from loopwright.frontend.made_texts import own_text
 from loopwright.frontend.outside import Outside
 from loopwright.frontend.packed import KeysAndValues, Packed
 from loopwright.frontend.parse import parameters_of
@@ -199,7 +200,7 @@ def _each_its_own(body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
 
 def _round(session: Session) -> Kernel | None:
     """Read the whole function once. None where it could not be read to the end."""
-    cx = Context(session, evaluate, execute, assign_to, store_table, kept_table)
+    cx = Context(session, evaluate, execute, assign_to, store_table, kept_table, own_text)
     values = _arguments(cx)  # first: the names of parameters come before all others
     frame = _frame(cx, values)
     cx.execute(frame.tree.body)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -217,7 +217,7 @@ def assign_web(cx: Context, web: Web, value: Value, node: ast.AST, value_node: a
 
 
 def _assign_web(cx: Context, web: Web, value: Value, node: ast.AST, value_node: ast.AST) -> None:
-    key = web_key(cx.frame, web)
+    key, value = web_key(cx.frame, web), cx.own_text_with(cx, web, value, value_node)
     if isinstance(value, Zipped):
         raise cx.error(node, "a zip cannot be assigned to a name", "it can be iterated only once",
                        "write its call after 'in'")  # fmt: skip
@@ -332,11 +332,9 @@ def store_variable(cx: Context, key: Key, name: str, value: Value, node: ast.AST
             cx.array_names.setdefault(key, name)
             store_array(cx, key, name, value, node, value_node)
             _note_presence(cx, key, name, node)
-        case ListValue() if cx.session.types.of(key) is None:
-            store_list(cx, key, name, value, node, value_node)
-            _note_presence(cx, key, name, node)
-        case TableValue() if cx.session.types.of(key) is None:
-            cx.store_table_with(cx, key, name, value, node, value_node)
+        case ListValue() | TableValue() if cx.session.types.of(key) is None:
+            store: Any = store_list if isinstance(value, ListValue) else cx.store_table_with
+            store(cx, key, name, value, node, value_node)
             _note_presence(cx, key, name, node)
         case Fixed(value=None):
             _refuse_maybe_result(cx, key, node)
@@ -466,8 +464,8 @@ def _refuse_second_meaning(cx: Context, key: Key, name: str, value: Value, node:
         raise cx.error(
             node,
             f"'{name}' is a text, and is assigned something else elsewhere",
-            "texts are constants in compiled code",
-            "put codes such as ord(c) into an array of np.uint8, and make the text where the function is called",
+            "a name stands for texts only, or for none",
+            "use another name",
         )
     if isinstance(value, Array | Records):
         remedy = "give each array a name of its own; instead of swapping, write the loops once for each order"
