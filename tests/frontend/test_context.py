@@ -8,6 +8,7 @@ from frontend.judge import define
 from loopwright.frontend.capture import capture
 from loopwright.frontend.context import Context, Session
 from loopwright.frontend.expressions import evaluate
+from loopwright.frontend.made_texts import own_text
 from loopwright.frontend.outside import Outside
 from loopwright.frontend.statements import assign_to, execute
 from loopwright.frontend.table_variables import kept_table, store_table
@@ -23,7 +24,7 @@ ONE = Const(1, INT64)
 def cx():
     source = capture(define("def f():\n    pass\n"))
     session = Session(source, Signature(()), Outside(source))
-    context = Context(session, evaluate, execute, assign_to, store_table, kept_table)
+    context = Context(session, evaluate, execute, assign_to, store_table, kept_table, own_text)
     context.stable |= {"i", "f"}
     return context
 

@@ -15,9 +15,19 @@ from loopwright.frontend.context import Context
 from loopwright.frontend.infer import Key
 from loopwright.frontend.lists import GIVEN, RESIZERS, extend, new_list
 from loopwright.frontend.scopes import own_nodes
-from loopwright.frontend.values import Items, ListValue, Value
+from loopwright.frontend.values import Items, ListValue, TableValue, Value
 from loopwright.frontend.views import ZERO
 from loopwright.ir.nodes import Assign, Var
+
+
+def store_container(
+    cx: Context, key: Key, name: str, value: ListValue | TableValue, node: ast.AST, value_node: ast.AST
+) -> None:
+    """`name = value` of a list, a set or a dict."""
+    if isinstance(value, ListValue):
+        store_list(cx, key, name, value, node, value_node)
+    else:
+        cx.store_table_with(cx, key, name, value, node, value_node)
 
 
 def store_list(cx: Context, key: Key, name: str, value: ListValue, node: ast.AST, value_node: ast.AST) -> None:
@@ -102,6 +112,8 @@ def _is_slice(node: ast.AST) -> bool:
 
 
 def _copied(cx: Context, value: ListValue | Items, node: ast.Name) -> ListValue:
+    if isinstance(value, ListValue) and value.is_text:
+        note_made(cx, (*cx.frame.path, "list", id(node)))
     result = new_list(cx, [], node)
     extend(cx, result, value, node)
     return cx.lists.get(result.key, result)

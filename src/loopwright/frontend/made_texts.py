@@ -63,7 +63,8 @@ def by_operator(cx: Context, left: Value, op: ast.operator, right: Value, node: 
         return None if cx.session.texts is None else new_text(cx, [left, right], node)
     if isinstance(op, ast.Mult) and _is_text(right):
         left, right = right, left
-    if isinstance(op, ast.Mult) and _is_text(left) and isinstance(right, Literal | Number):
+    is_whole = isinstance(right, Literal | Number) and not right.number_type.type.is_float
+    if isinstance(op, ast.Mult) and _is_text(left) and is_whole:
         cx.session.meets_texts = True
         if cx.session.texts is None:
             return None

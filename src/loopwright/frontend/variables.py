@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from loopwright.frontend.elementwise import kept_array, materialised
 from loopwright.frontend.exchanges import renamed_only
 from loopwright.frontend.global_arrays import global_array
 from loopwright.frontend.infer import ArrayKind, Key
-from loopwright.frontend.list_variables import kept_list, own_slice, store_list
+from loopwright.frontend.list_variables import kept_list, own_slice, store_container
 from loopwright.frontend.named_tuples import fields_of, note_class_of_name
 from loopwright.frontend.promote import NumberType
 from loopwright.frontend.renaming import of_the_caller
@@ -333,8 +333,7 @@ def store_variable(cx: Context, key: Key, name: str, value: Value, node: ast.AST
             store_array(cx, key, name, value, node, value_node)
             _note_presence(cx, key, name, node)
         case ListValue() | TableValue() if cx.session.types.of(key) is None:
-            store: Any = store_list if isinstance(value, ListValue) else cx.store_table_with
-            store(cx, key, name, value, node, value_node)
+            store_container(cx, key, name, value, node, value_node)
             _note_presence(cx, key, name, node)
         case Fixed(value=None):
             _refuse_maybe_result(cx, key, node)
