@@ -47,17 +47,7 @@ ABOUT_LINKING = ("-l", "-nostdlib", "-Wl,", "-fuse-ld=")
 """So do those that compilers without a linker have no use for."""
 AS_USUAL = frozenset({"-lm", "-lgomp", "-lgcc", "-nostdlib", "-Wl,--as-needed", cc.FEW_SEGMENTS[0], *LINKER})
 """Of these, those that say no more than how everything is linked here."""
-NOT_ALONE = (
-    "-fsanitize",
-    "-static",
-    "-nost",
-    "-nodefaultlibs",
-    "-shared-lib",
-    "-flto",
-    "-fprofile",
-    "--coverage",
-    "-L",
-)
+NOT_ALONE = (*NEEDS_LIBC, "-flto", "-fprofile", "--coverage", "-L")
 """Flags begin so with which compilers have to call the linker themselves."""
 
 
