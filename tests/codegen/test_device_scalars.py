@@ -111,6 +111,17 @@ def set_in_one_branch(a: Any, b: Any) -> float:
     return s
 
 
+def drawn_each_day(a: Any, b: Any) -> None:
+    seed = 77
+    for _ in range(3):
+        for _i in range(a.shape[0]):
+            seed = (seed * 1664525 + 1013904223) & 0xFFFFFFFF
+            if seed < 1500000000:
+                a[seed % 7] = 3.0
+        for i in range(b.shape[0]):
+            b[i] += a[i]
+
+
 def texts(function: Callable[..., object], *arguments: Any) -> str:
     """The host's text of a function that runs on the GPU as the recipe has it, with results that agree."""
     return agree(function, *arguments, strict=False).ready.program.text
@@ -147,6 +158,10 @@ def test_a_branch_that_the_host_sets_a_scalar_in_says_nothing_about_the_other_on
     agree(set_in_one_branch, a * sign, b, strict=False)
 
 
+def test_what_only_its_own_next_run_reads_is_kept() -> None:
+    assert "lw_kept_seed_" in texts(drawn_each_day, *given())
+
+
 @pytest.mark.parametrize("function", [counted_bound, computed_bound])
 def test_bounds_of_loops_inside_kernels_tell_the_host_how_much_there_is_to_do(function: Callable[..., object]) -> None:
     text = texts(function, *given())
@@ -160,7 +175,7 @@ def body(rng: random.Random, depth: int, count: int) -> Iterator[str]:
         return f"s{rng.randrange(4)}"
 
     for _ in range(count):
-        kind = rng.randrange(12 if depth else 9)
+        kind = rng.randrange(13 if depth else 10)
         one, number = scalar(), rng.randrange(1, 9)
         if kind == 0:
             yield f"{one} = {number}"
@@ -180,12 +195,15 @@ def body(rng: random.Random, depth: int, count: int) -> Iterator[str]:
             yield from ("for i in range(n):", f"    {one} = max({one}, x[i] - {scalar()})")
         elif kind == 8:
             yield from ("for i in range(n // 8):", f"    for j in range({one} % {number}):", "        y[i] = y[i] + j")
-        elif kind == 9:
+        elif kind == 9:  # what nobody else reads
+            own = f"r{rng.randrange(2)}"
+            yield from ("for i in range(n // 8):", f"    {own} = ({own} * 5 + x[i]) % 97", f"    z[{own} % 4] += {own}")
+        elif kind == 10:
             yield f"if {one} % {number + 1} > {number // 2}:"
             yield from (f"    {line}" for line in body(rng, depth - 1, 3))
             yield "else:"
             yield from (f"    {line}" for line in body(rng, depth - 1, 2))
-        elif kind == 10:
+        elif kind == 11:
             yield f"for t{depth} in range({rng.randrange(4)}):"
             yield from (f"    {line}" for line in body(rng, depth - 1, 4))
         else:
@@ -200,7 +218,7 @@ def body(rng: random.Random, depth: int, count: int) -> Iterator[str]:
 def program(seed: int, folder: Path) -> Callable[..., object]:
     """A function with such a body."""
     rng = random.Random(seed)
-    lines = ["def f(x, y, z, n):", *(f"    s{k} = {k}" for k in range(4))]
+    lines = ["def f(x, y, z, n):", *(f"    s{k} = {k}" for k in range(4)), "    r0 = 1", "    r1 = 2"]
     lines += (f"    {line}" for line in body(rng, 2, 12))
     lines.append("    return s0, s1 + s2" if rng.random() < 0.7 else "    return s3")
     path = folder / f"program{seed}.py"

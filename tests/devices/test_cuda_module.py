@@ -282,16 +282,17 @@ def test_a_module_none_of_whose_kernels_is_compiled_at_first_needs_nvrtc_as_well
         gpu.module(device_text("", "work_32", "work_64", "work_even"), config)
 
 
-def test_an_interrupted_compiler_interrupts_the_call(gpu, module, monkeypatch):
+@pytest.mark.parametrize("raised", [KeyboardInterrupt, TimeoutError])
+def test_an_interrupted_compiler_interrupts_the_call(gpu, module, raised, monkeypatch):
     table = module(device_text("", "work_32", "work_64", "work_even"))
 
     def interrupted(*_):
-        raise KeyboardInterrupt
+        raise raised
 
     with monkeypatch.context() as here:
         here.setattr(nvrtc, "build", interrupted)
         assert table.launch(2, (1,), (32,), 0) != 0
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(raised):
         table.module.fault()
     assert table.launch(2, (1,), (32,), 0) == 0, "and later it can"
     assert table.module.fault() is None

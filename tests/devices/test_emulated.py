@@ -497,17 +497,18 @@ def test_a_kernel_that_cannot_be_compiled_when_it_is_needed(
     assert y.tolist() == [1.0] * 4
 
 
-def test_ctrl_c_while_a_kernel_is_compiled_reaches_the_caller(
-    near_and_far: tuple[Session, list[tuple[str, ...]]], monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("raised", [KeyboardInterrupt, TimeoutError])
+def test_a_signal_while_a_kernel_is_compiled_reaches_the_caller(
+    near_and_far: tuple[Session, list[tuple[str, ...]]], raised: type[BaseException], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     session, _ = near_and_far
 
     def interrupted(text: DeviceText, config: Tools, warp: int) -> Path:
-        raise KeyboardInterrupt
+        raise raised
 
     monkeypatch.setattr(emulated, "build_emulated", interrupted)
     assert session.launch("far_", 1, 4, np.zeros(4, np.float32)) != 0
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(raised):
         session.fault()
     assert session.fault() == ""
 

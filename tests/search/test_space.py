@@ -7,9 +7,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+from loopwright.compiler import analysed
+from loopwright.config import current
+from loopwright.frontend.capture import capture
 from loopwright.ir.text import parse_kernel
+from loopwright.ir.variant import compilation_of
 from loopwright.recipe.gpu import gpu_recipe
 from loopwright.recipe.recipe import Recipe, recipe
+from loopwright.runtime.specialise import as_arguments, signature_of
 from loopwright.search.space import Device, Member, Point, Refused, Space, space_of
 from loopwright.steps.schedule import apply_schedule, parse_schedule, print_schedule
 from search.five import CASES, TARGET, known, result, space
@@ -148,3 +153,18 @@ def test_strict_sums_keep_their_order() -> None:
     strict = space_of(found.written, found.facts, True, "cpu", TARGET, most=5)
     for member in strict.members():
         apply_schedule(found.written, found.facts, parse_schedule(member.schedule), strict=True)
+
+
+def sparse_product(starts, columns, values, x, y):
+    for i in range(len(starts) - 1):
+        for k in range(starts[i], starts[i + 1]):
+            for j in range(x.shape[1]):
+                y[i, j] += values[k] * x[columns[k], j]
+
+
+def test_rows_between_two_entries_have_a_space() -> None:
+    """One way keeps their ends in an array that was not there when the kernel was analysed."""
+    ints, floats = np.zeros(2, np.int64), np.zeros((2, 2))
+    arguments = as_arguments((ints, ints, floats[0], floats, floats.copy()))
+    found = analysed(capture(sparse_product), compilation_of(signature_of(arguments, [4]), current()))
+    assert len(space_of(found.written, found.facts, False, "cuda").families) > 2

@@ -173,6 +173,11 @@ class Facts:
         found = self.bounds.get(id(node))
         return self.known[node.key, "" if isinstance(node, Checked) else node.array] if found is None else found
 
+    def cannot_fail(self, node: Load | Checked) -> bool:
+        """Whether a read is proven, of an array that was there when the kernel was analysed."""
+        found = self.bounds.get(id(node), self.known.get((node.key, getattr(node, "array", ""))))
+        return found is not None and all(one.kind != "checked" for one in found)
+
 
 NOTHING_PROVEN = Facts({}, (), SizeGuard((), "", ()), {})
 """What is known of a kernel that nobody analysed: enough for loops in order, with every access checked."""

@@ -7,16 +7,22 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import NamedTuple
 
+from loopwright.analysis.scalars import flow
 from loopwright.codegen.c_text import VALUE_TYPE
 from loopwright.codegen.gpu_writer import GpuWriter, any_may_fail
-from loopwright.ir.nodes import Body, Kernel, Var
+from loopwright.ir.nodes import Body, For, Kernel, Var, While
 from loopwright.ir.queries import names_assigned
 from loopwright.ir.walk import own_expressions, statements, subexpressions
 
 
 def handed_over(body: Body, w: GpuWriter, wanted: frozenset[str] | set[str] = frozenset()) -> list[str]:
-    """The scalars that statements set and others read, or that are wanted."""
-    return [name for name in sorted(names_assigned(body)) if name in wanted or _is_read_elsewhere(w.kernel, body, name)]
+    """The scalars that statements set and others read, or they themselves when they come again, or that are wanted."""
+    own = flow(body).exposed if _comes_again(w.kernel, body) else frozenset()
+    return [
+        name
+        for name in sorted(names_assigned(body))
+        if name in wanted or name in own or _is_read_elsewhere(w.kernel, body, name)
+    ]
 
 
 class Handed(NamedTuple):
@@ -60,6 +66,12 @@ def fetched(handed: Sequence[Handed], w: GpuWriter) -> Iterator[dict[str, str]]:
             w.stop_after_failure()
     w.kept.stale |= {one.name for one in kept}
     w.kept.latest |= {one.name for one in kept}
+
+
+def _comes_again(kernel: Kernel, body: Body) -> bool:
+    """Whether a loop stands around the statements."""
+    around = statements(kernel.body, For, While)
+    return any(stmt is body[0] for loop in around for stmt in statements(loop.body))
 
 
 def _is_read_elsewhere(kernel: Kernel, body: Body, name: str) -> bool:

@@ -10,7 +10,7 @@ from importlib import resources
 from typing import Any
 
 from loopwright.config import Tools
-from loopwright.errors import CompilerError
+from loopwright.errors import CompilerError, LoopwrightError
 from loopwright.toolchain import cc
 from loopwright.toolchain.library import load_library, made_and_loaded
 
@@ -90,6 +90,12 @@ def one_call(code: ctypes.CDLL) -> Iterator[int]:
 def raiser(code: ctypes.CDLL) -> Callable[[], None]:
     """What raises, in the main thread, what a handler of a signal has raised while it waited."""
     return ctypes.PYFUNCTYPE(None)(("lw_gpu_raise", code))
+
+
+def is_of_compiler(error: BaseException) -> bool:
+    """Whether a kernel could not be compiled; anything else comes from the handler of a signal, which may raise what it
+    likes: often a TimeoutError."""
+    return isinstance(error, LoopwrightError | OSError) and not isinstance(error, TimeoutError)
 
 
 def address_in(code: ctypes.CDLL, name: str) -> int:

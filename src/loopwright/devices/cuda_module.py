@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from loopwright.config import Tools
 from loopwright.deferred import deferred
-from loopwright.devices.cuda_launcher import WANTED
+from loopwright.devices.cuda_launcher import WANTED, is_of_compiler
 from loopwright.errors import DeviceError
 from loopwright.ir.program import DeviceText
 
@@ -113,7 +113,7 @@ class CudaModule:
             error, doing, kernel, size_bytes, last = found
             trouble, self._trouble = self._trouble, None
             if error == NOT_FOUND and trouble is not None:
-                if not isinstance(trouble, Exception):
+                if not is_of_compiler(trouble):
                     raise trouble
                 return DeviceError(f"{self._gpu.name}: kernel {self._name(kernel)} is not there: {trouble}")
             if error:

@@ -25,7 +25,7 @@ import numpy.typing as npt
 
 from loopwright.config import Tools, current
 from loopwright.devices.clocks import Clocks
-from loopwright.devices.cuda_launcher import address_in, one_call, raiser, waiting_launcher
+from loopwright.devices.cuda_launcher import address_in, is_of_compiler, one_call, raiser, waiting_launcher
 from loopwright.devices.emulated_build import ENTRY, build_emulated, find_cxx
 from loopwright.devices.emulated_memory import APART, FIRST_ADDRESS, EmulatedMemory
 from loopwright.devices.gpu import Box, Gpu, Queue
@@ -448,6 +448,8 @@ class EmulatedModule:
         build = partial(build_emulated, chosen, self._config, self._gpu.limits.warp)
         try:
             _, library = made_and_loaded(build, load_library)
+        except TimeoutError:
+            raise  # by the handler of a signal
         except OSError as error:
             raise CompilerError(f"the compiled device text cannot be loaded: {error}") from error
         run: Callable[..., None] = getattr(library, ENTRY)
@@ -487,7 +489,7 @@ class EmulatedModule:
         """The same as one DeviceError, or None. Raises what a handler of a signal has raised during the call."""
         _waiting().raise_held()
         trouble, self._trouble = self._trouble, None
-        if isinstance(trouble, Exception):
+        if trouble is not None and is_of_compiler(trouble):
             return DeviceError(f"a kernel of the emulated GPU is not there: {trouble}")
         if trouble is not None:
             raise trouble

@@ -9,6 +9,8 @@ along rows of what the tiles have left in memory."""
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from loopwright.ir.nodes import Allocate, For, If, While
 from loopwright.ir.queries import contains
 from loopwright.ir.user_text import user_name
@@ -24,12 +26,21 @@ from loopwright.steps.fission import Fission
 from loopwright.steps.specialize import LARGE, TIMES, Specialize
 from loopwright.steps.split import Split
 
-ROWS = 4096
-"""Rows whose terms are in memory at once: enough tiles for a large GPU, where each row has a few hundred terms."""
-LEAST = 256
-"""Rows, and terms of each, from which on tiles are mostly full."""
-DEEP = 8
-"""Elements of a row from which on it costs more to read them for each term than to keep terms in memory."""
+
+class Shape(NamedTuple):
+    """Of a version: rows, terms of each and elements of a row from which on it is worth it, and rows whose terms are in
+    memory at once: enough tiles for a large GPU."""
+
+    rows: int
+    terms: int
+    elements: int
+    together: int
+
+
+MANY = Shape(256, 256, 8, 4096)
+"""Tiles are mostly full. With fewer elements it costs more to keep terms in memory than to read rows for each."""
+FEW = Shape(1 << 16, 32, 8, 1 << 16)
+"""Few terms for each of many rows, as where the nearest of some centres is looked for: half a tile is full."""
 MOST = 1 << 17
 """Terms of a row whose number keeps what is in memory below two gigabytes of float32."""
 
@@ -52,7 +63,8 @@ def _depth(partial: PartialSchedule, row: For, column: For) -> For | None:
         return None
     if is_dear(depth) or partial.verdict(depth) != "reduction" or partial.verdict(column) == "parallel":
         return None
-    if any((trip_of(one) or least) < least for one, least in ((row, LEAST), (column, LEAST), (depth, DEEP))):
+    fewest = ((row, MANY.rows), (column, FEW.terms), (depth, FEW.elements))
+    if any((trip_of(one) or least) < least for one, least in fewest):
         return None
     inside = {id(stmt) for stmt in statements(depth.body)}
     names = (row.name, column.name, depth.name)
@@ -66,19 +78,31 @@ def _depth(partial: PartialSchedule, row: For, column: For) -> For | None:
 def _apart(partial: PartialSchedule, row: For, column: For, depth: For) -> None:
     """Raises NotTaken."""
     why = f"all terms of some '{user_name(row.name)}' are like a product of matrices, in a nest of its own"
-    sizes = [
-        size for one, least in ((row, LEAST), (column, LEAST), (depth, DEEP)) for size in _size(partial, one, least)
-    ]
-    if sizes and not whole(partial, Specialize(tuple(dict.fromkeys(sizes)), LARGE, LEAST, row.name), why):
+    nest = (row.name, column.name, depth.name)
+    rest: dict[str, str] = {}
+    has_many = (trip_of(column) or MANY.terms) >= MANY.terms
+    if has_many:
+        rest = _version(partial, nest, MANY, why)
+    if not has_many or (rest and _size(partial, row, 1, 1) != _size(partial, column, 1, 1)):
+        with partial.together():
+            _version(partial, tuple(rest.get(name, name) for name in nest), FEW, why)
+    partial.begin_again()
+
+
+def _version(partial: PartialSchedule, nest: tuple[str, ...], shape: Shape, why: str) -> dict[str, str]:
+    """A version for calls of this shape: the names of its loops in the other copy. Raises NotTaken."""
+    name, column_name, depth_name = nest
+    row, column, depth = (_loop(partial, one) for one in nest)
+    number = max(shape.rows, shape.terms)
+    wanted = ((row, shape.rows), (column, shape.terms), (depth, shape.elements))
+    sizes = [size for one, least in wanted for size in _size(partial, one, least, number)]
+    others = whole(partial, Specialize(tuple(dict.fromkeys(sizes)), LARGE, number, name), why) if sizes else {}
+    if sizes and not others:
         raise NotTaken
-    name = row.name
-    if (most := _size(partial, column, LEAST)) and (
-        copies := whole(partial, Specialize(tuple(most), LARGE, MOST, name), why)
-    ):
-        name, column_name, depth_name = copies[name], copies[column.name], copies[depth.name]
-    else:
-        column_name, depth_name = column.name, depth.name
-    (turn,) = made(partial, Split(name, ROWS), why, anew=True)
+    most = _size(partial, column, 1, 1) if shape.terms == MANY.terms else []
+    if most and (copies := whole(partial, Specialize(tuple(most), LARGE, MOST, name), why)):
+        name, column_name, depth_name = (copies[one] for one in nest)
+    (turn,) = made(partial, Split(name, shape.together), why, anew=True)
     partial.turns.add(turn)
     body = partial.around(column_name)[-1].body
     place = next(at for at, stmt in enumerate(body) if isinstance(stmt, For) and stmt.name == depth_name)
@@ -86,15 +110,23 @@ def _apart(partial: PartialSchedule, row: For, column: For, depth: For) -> None:
     for array in [stmt.array for stmt in partial.around(name)[-1].body if isinstance(stmt, Allocate)]:
         partial.take(Expand(array, (name,)), why, anew=True)
     nest_apart(partial, name, column_name, why)
-    partial.begin_again()
+    return others
 
 
-def _size(partial: PartialSchedule, loop: For, least: int) -> list[str]:
-    """What a call tells of the length of a loop, so that it is worth as much as the others'; [] for a constant. Raises
-    NotTaken where it tells nothing."""
-    if trip_of(loop) is not None:
+def _loop(partial: PartialSchedule, name: str) -> For:
+    loop = loops(partial.kernel)[name]
+    assert isinstance(loop, For)
+    return loop
+
+
+def _size(partial: PartialSchedule, loop: For, least: int, number: int) -> list[str]:
+    """What a call tells of the length of a loop, so many times that it is `number` where it is long enough; [] for a
+    constant. Raises NotTaken where it tells nothing."""
+    if (trip := trip_of(loop)) is not None:
+        if trip < least:
+            raise NotTaken
         return []
     length = length_of([loop])
     if length is None or not is_told(partial, length):
         raise NotTaken
-    return [size_text(length) if least == LEAST else f"{LEAST // least}{TIMES}{size_text(length)}"]
+    return [size_text(length) if least == number else f"{number // least}{TIMES}{size_text(length)}"]

@@ -292,7 +292,7 @@ def for_fixed(kernel: Kernel, facts: Facts, band: Sequence[For]) -> Kernel | Non
         ends = [expr for expr in own_expressions(loop) if has(expr, Load, Checked)]
         reads: list[Load | Checked] = [part for expr in ends for part in subexpressions(expr, Load, Checked)]
         names = {name for expr in ends for name in names_in(expr)}
-        if any(one.kind == "checked" for part in reads for one in facts.bounds_of(part)) or names & inside:
+        if any(not facts.cannot_fail(part) for part in reads) or names & inside:
             return None
         if any(isinstance(part, Load) and part.array in written for part in reads):
             return None
