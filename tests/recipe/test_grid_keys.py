@@ -108,8 +108,8 @@ def columns(x, label, sums, counts):
             "bind q.1.1.1.m thread.x 8; bind i.2.1.1.1.o block.x; bind i.2.1.1.1 thread.x; bind i.1.o block.x; "
             "bind i.1 thread.x 512",
         ),
-        (channels, "split i 8; bind i.o block.x; bind i thread.y; bind j thread.x 64"),
-        (pairs_from_the_end, "split i 8; bind i.o block.x; bind i thread.y 8; bind j thread.x 64"),
+        (channels, "split i 16; bind i.o block.x; bind i thread.y; bind j thread.x 32"),
+        (pairs_from_the_end, "split i 16; bind i.o block.x; bind i thread.y 16; bind j thread.x 32"),
         (
             columns,
             "reorder j i; specialize x.1 >= 2048 in j; specialize x.1 >= 256 in j.1; reduce i.1 512; "

@@ -49,8 +49,10 @@ SHORT = 8
 WORTH_IT = 4096
 """Iterations of known number that are worth two grids instead of one thread."""
 KEYS_ROWS = Tunable("rows of threads that add by key", 8, (4, 8, 16), "rows of a block where there are two loops")
+WARPS = 16
+"""The same where each row has as many entries as data tells: few mostly, so that a warp is enough."""
 HEAVY_EACH = 2
-"""The same where iterations hold loops: these keep a thread busy by themselves."""
+"""Iterations of a thread where these hold loops: these keep a thread busy by themselves."""
 ACROSS = Tunable("threads along a row that is added by key", 32, (8, 16, 32, 64, 128), SHARING)
 
 
@@ -138,7 +140,7 @@ def by_key(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Boun
         each = replace(KEYS_EACH, default=HEAVY_EACH if is_heavy else usual)
         (block,) = made(partial, Split(loop.name, threads * partial.number(each)), why)
         return bound_inside(partial, [Bind(block, "block.x")], Bind(loop.name, "thread.x", threads), why)
-    rows = partial.number(KEYS_ROWS)
+    rows = partial.number(replace(KEYS_ROWS, default=WARPS))
     (block,) = made(partial, Split(loop.name, rows), why)
     around = [Bind(block, "block.x"), _a_row_each(loop, rows)]
     return bound_inside(partial, around, Bind(inner.name, "thread.x", partial.threads(KEYS) // rows), why)
