@@ -233,7 +233,7 @@ def test_control_c_at_any_line_leaves_no_limit() -> None:
     """Raised at each line in turn, as Python's handler of signals would."""
 
     def asks() -> None:
-        with together(), Effort(limit=1000).bounded():
+        with together(), Effort().bounded():
             isl.Set("[n] -> { [i] : 0 <= i < n }").complement()
             with Effort().bounded():
                 isl.Set("[n] -> { [i] : 0 <= i < n }").complement()
