@@ -89,6 +89,7 @@ from loopwright.recipe.scans_apart import scans_apart
 from loopwright.recipe.serial_work import Grid, better_off, each_a_launch, is_little
 from loopwright.recipe.short_rows import short_rows
 from loopwright.recipe.sums_apart import sums_apart
+from loopwright.recipe.sums_inward import sums_inward
 from loopwright.recipe.terms_apart import terms_apart
 from loopwright.recipe.tunable import Choices, Tunable, UnfitError
 from loopwright.recipe.wavefronts import in_fronts
@@ -218,6 +219,7 @@ def _restructured(partial: PartialSchedule) -> Iterator[list[Bound]]:
     terms_apart(partial)
     scans_apart(partial)
     ordered_apart(partial)
+    sums_inward(partial)
     products_of_all_rows(partial)
     products_apart(partial, together=True)
     products_in_totals(partial)
