@@ -65,7 +65,7 @@ from loopwright.recipe.grid_row_tiles import tiles_of_rows
 from loopwright.recipe.grid_running import in_chunks_each_round, in_chunks_of_blocks, running_rows
 from loopwright.recipe.grid_scans import carried, in_chunks, in_chunks_of_threads
 from loopwright.recipe.grid_stencils import in_rows_or_short_ones
-from loopwright.recipe.grid_sums import few_rows, shared_sums
+from loopwright.recipe.grid_sums import few_rows, own_sums_in_scalars, shared_sums
 from loopwright.recipe.grid_tables import tables_turned
 from loopwright.recipe.grid_tiles import Bound, transposed
 from loopwright.recipe.grid_totals import totals
@@ -497,6 +497,7 @@ def _outermost(partial: PartialSchedule, taken: list[For]) -> list[Bound]:
     unbound(partial, taken)
     if order != taken:
         partial.take(Reorder(tuple(loop.name for loop in order)), why)
+    own_sums_in_scalars(partial, order[-1].name)
     return in_blocks_or_narrow_ones(partial, [loop.name for loop in order], why)
 
 
