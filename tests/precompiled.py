@@ -1,11 +1,13 @@
 """What all generated texts begin with is compiled once in a process that runs tests, and not with every text: the
 compiler takes a sixth of its time for it. The code that comes out is the same. So is the machinery of the emulated
 device, which is a third of what a small text for it takes. And gold, where it is there, is the linker, which reads
-libraries in half the time; the C library, which every process has, is not read at all."""
+libraries in half the time; the C library, which every process has, is not read at all. It is called by name where a
+header is there: what compilers do around it takes twice as long as the linker, and that of C++ reads its library."""
 
 from __future__ import annotations
 
 import atexit
+import os
 import shutil
 import subprocess
 import tempfile
@@ -41,6 +43,27 @@ Run = Callable[[Sequence[str], Path, float], tuple[int | None, str]]
 
 NEEDS_LIBC = ("-fsanitize", "-static", "-nost", "-nodefaultlibs", "-shared-lib")
 """Flags that say something about libraries begin so."""
+ABOUT_LINKING = ("-l", "-nostdlib", "-Wl,", "-fuse-ld=")
+"""So do those that compilers without a linker have no use for."""
+AS_USUAL = frozenset({"-lm", "-lgomp", "-lgcc", "-nostdlib", "-Wl,--as-needed", cc.FEW_SEGMENTS[0], *LINKER})
+"""Of these, those that say no more than how everything is linked here."""
+NOT_ALONE = (*NEEDS_LIBC, "-flto", "-fprofile", "--coverage", "-L")
+"""Flags begin so with which compilers have to call the linker themselves."""
+
+
+def _libraries() -> tuple[str, ...]:
+    """Where the linker finds what generated C is linked with: OpenMP's, the mathematical one, gcc's own; () where it is
+    not known."""
+    try:
+        asked = [("cc", f"-print-file-name={name}") for name in ("libgomp.so", "libm.so", "libgcc.a")]
+        said = [subprocess.run(one, capture_output=True, check=False, text=True).stdout.strip() for one in asked]
+    except OSError:
+        return ()
+    return tuple(said) if all(map(os.path.isabs, said)) else ()
+
+
+FOUND = _libraries() if LIBRARIES else ()
+LINK = ("ld.gold", "-shared", "--eh-frame-hdr", "--hash-style=gnu", "-z", "norelro", "-o", cc.LIBRARY)
 OFTEN = 5
 """How many texts have been compiled in the same way before it pays."""
 SHORTER = "rest"
@@ -120,9 +143,32 @@ class Precompiled:
         rest.write_text(f'#include "{header.path}"\n#line {line} "{source}"\n{text.removeprefix(beginning.text)}')
         given = {source: (rest.name, *map(str, header.linked))}
         try:
+            if FOUND and (done := self._in_two_steps(command, rest, header.linked, folder, timeout_s)) is not None:
+                return done
             return self._run([new for word in command for new in given.get(word, (word,))], folder, timeout_s)
         finally:
             rest.unlink(missing_ok=True)
+
+    def _in_two_steps(
+        self, command: Sequence[str], rest: Path, linked: Sequence[Path], folder: Path, timeout_s: float
+    ) -> tuple[int | None, str] | None:
+        """What the compiler alone says, and the linker by itself; None where it cannot be done so."""
+        about_linking = [word for word in command if word.startswith(ABOUT_LINKING)]
+        others = [word for word in command if not word.startswith(ABOUT_LINKING)]
+        if not AS_USUAL.issuperset(about_linking) or any(word.startswith(NOT_ALONE) for word in others):
+            return None
+        made = rest.with_suffix(".o")
+        given = {cc.SOURCE: rest.name, emulated_build.SOURCE: rest.name, "-shared": "-c", cc.LIBRARY: made.name}
+        try:
+            said = self._run([given.get(word, word) for word in others], folder, timeout_s)
+            if said != (0, ""):
+                return None if said[0] == 0 else said
+            openmp, *libraries = FOUND
+            libraries += [openmp] if "-fopenmp" in others else []
+            said = self._run((*LINK, made.name, *map(str, linked), *libraries), folder, timeout_s)
+            return said if said == (0, "") else None
+        finally:
+            made.unlink(missing_ok=True)
 
     def _header(self, source: str, command: tuple[str, ...], timeout_s: float) -> Header | None:
         """The header for texts that are compiled in this way; None as long as they are few, and where it failed."""
@@ -137,7 +183,7 @@ class Precompiled:
         header.write_text(beginning.header)
         at = command.index("-o")
         flags = [word for word in (*command[:at], *command[at + 2 :]) if word not in (source, "-shared")]
-        flags = [word for word in flags if not word.startswith(("-l", "-nostdlib", "-Wl,", "-fuse-ld="))]
+        flags = [word for word in flags if not word.startswith(ABOUT_LINKING)]
         made = [(*flags, "-x", beginning.language, header.name, "-o", f"{header.name}.gch")]
         linked = [header.with_suffix(".o")] if beginning.linked else []
         for target in linked:

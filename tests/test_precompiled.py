@@ -52,9 +52,11 @@ def test_from_the_sixth_text_on_a_header_is_used_and_the_results_are_the_same(
         assert run(command, folder, 60) == (0, "")
         assert ctypes.CDLL(str(folder / "kernel.so")).answer() == -4
         assert sorted(path.name for path in folder.iterdir()) == sorted([source, "kernel.so"])
-    assert [source in one for one in run.commands] == [True] * 5 + [False] * (4 + objects)
+    steps = 2 if precompiled.FOUND else 1  # of each text: compiled and linked
+    assert [source in one for one in run.commands] == [True] * 5 + [False] * (1 + objects + 3 * steps)
     assert sum(one[-1].endswith(".gch") for one in run.commands) == 1
-    assert sum("-c" in one for one in run.commands) == objects == sum(map("0.o".__eq__, os.listdir(run.folder)))
+    assert sum("-c" in one for one in run.commands) == objects + 3 * (steps - 1)
+    assert objects == sum(map("0.o".__eq__, os.listdir(run.folder)))
     assert list(run.folder.glob("*.gch"))
 
 
@@ -64,6 +66,14 @@ def test_what_is_wrong_is_told_with_its_own_line(tmp_path: Path) -> None:
     line = HEADER.count("\n") + 2
     said = [run(C, tmp_path, 60) for _ in range(7)]
     assert all(code == 1 and f"kernel.c:{line}:" in text for code, text in said)
+
+
+@pytest.mark.parametrize("flag", ["-Wl,-z,now", "-lpthread", "-fsanitize=undefined", "-flto"])
+def test_other_ways_to_link_are_the_compilers(tmp_path: Path, flag: str) -> None:
+    run = Watched()
+    (tmp_path / "kernel.c").write_text(f"{HEADER}\nint f(void) {{ return 3; }}\n")
+    assert all(run((*C, flag), tmp_path, 60) == (0, "") for _ in range(7))
+    assert not any("-c" in one or one[0] == "ld.gold" for one in run.commands)
 
 
 def test_a_header_that_somebody_removed_is_not_missed(tmp_path: Path) -> None:

@@ -45,6 +45,7 @@ from loopwright.ir.nodes import Kernel
 from loopwright.ir.perfect_nests import perfect_nests
 from loopwright.ir.program import Program
 from loopwright.ir.repeated_checks import without_repeated_checks
+from loopwright.ir.repeated_copies import copies_made_once
 from loopwright.ir.repeated_loops import without_repeated_loops
 from loopwright.ir.simplify import simplify
 from loopwright.ir.text import print_kernel
@@ -174,6 +175,8 @@ def _read(source: Source, wanted: Compilation, outside: Outside | None) -> Readi
     kernel = passes.after("constant tables", simplify(loops_over_tables_written_out(kernel)))
     # Arrays with one element are no arrays; what is left is alike where it computes the same.
     kernel = passes.after("unit axes", without_unit_axes(kernel))
+    # Copies that are there already stand between the loops of a step and those of the next one.
+    kernel = passes.after("repeated copies", copies_made_once(kernel))
     kernel = passes.after("repeated loops", without_repeated_loops(kernel))
     # Divisions in indices would leave little to be proven.
     kernel = passes.after("flat loops", flat_loops_as_nests(kernel))

@@ -188,10 +188,7 @@ class LoopKernel(_Called):
     def _by_structure(self, given: Sequence[object]) -> tuple[LoopKernel, Sequence[object]] | None:
         """For a call in which arguments hold others: the kernel with a parameter for each, and its arguments."""
         place = self._source.variadic
-        structures = tuple(
-            structured.structure_of(value) if k != place else structured.of_items(value)  # type: ignore[arg-type]
-            for k, value in enumerate(given)
-        )
+        structures = structured.structures_of(self._source, given)
         if not any(structures):
             return None
         if (known := self._expanded.get(structures)) is None:

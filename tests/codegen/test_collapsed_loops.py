@@ -87,6 +87,8 @@ OUTER = "    for c in 0 .. size(a, 0):\n"
 NOT = {
     "few operations inside": OUTER + "        for i in 0 .. size(a, 1):\n            b[c, i, 0] = 1.0\n",
     "something behind it": OUTER + INNER.format(loop=LOOPS[0], value="1.0") + "        w[c] = 0.0\n",
+    "a few iterations of each": OUTER
+    + "        for i in 0 .. 4:\n            for j in 0 .. 3:\n                b[c, i, j] = a[c, i, j] + b[c, i, j]\n",
     "other lengths": OUTER + INNER.format(loop="i in 0 .. min(c, size(a, 1))", value="1.0"),
     "a sum inside": SCALAR
     + OUTER

@@ -246,3 +246,21 @@ def test_nothing_is_read_behind_the_end(function: Callable[..., Any], kind: type
         assert libc.mprotect(behind, page, mmap.PROT_READ | mmap.PROT_WRITE) == 0
         del a, whole
     assert function in (guarded, next_to) or blocks(function, np.ones(9, kind), 99, kind(3)) == 1
+
+
+def unvisited(a: Any, done: Any) -> Any:
+    place = -1
+    for k in range(len(a)):
+        if not done[k] and (place < 0 or a[k] < a[place]):
+            place = k
+    return place
+
+
+def test_before_anything_is_found_no_block_is_asked() -> None:
+    a, done = np.random.default_rng(1).random(2000), np.zeros(2000, bool)
+    done[:700] = True
+    assert lw.kernel(unvisited)(a, done) == unvisited(a, done)
+    text = lw.kernel(unvisited).specialise(a, done).c_text
+    assert "!(place_ < 0L) && " in text  # and each lane asks for the rest
+    assert "lw_any |= (int64_t)(((bool)((!(-(int64_t)done_[k_] < 0)) & (a_[k_] < place_v_))));" in text
+    assert "reduction(|:lw_any)" not in text and "reduction(|:lw_any)" in lw.kernel(best).specialise(a, 1.0).c_text

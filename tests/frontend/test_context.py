@@ -8,8 +8,10 @@ from frontend.judge import define
 from loopwright.frontend.capture import capture
 from loopwright.frontend.context import Context, Session
 from loopwright.frontend.expressions import evaluate
+from loopwright.frontend.made_texts import own_text
 from loopwright.frontend.outside import Outside
 from loopwright.frontend.statements import assign_to, execute
+from loopwright.frontend.table_variables import kept_table, store_table
 from loopwright.ir.nodes import Assign, Binary, Cast, Const, Dim, Load, Unary, Var
 from loopwright.ir.signature import Signature
 from loopwright.ir.types import FLOAT64, INT32, INT64
@@ -21,7 +23,8 @@ ONE = Const(1, INT64)
 @pytest.fixture
 def cx():
     source = capture(define("def f():\n    pass\n"))
-    context = Context(Session(source, Signature(()), Outside(source)), evaluate, execute, assign_to)
+    session = Session(source, Signature(()), Outside(source))
+    context = Context(session, evaluate, execute, assign_to, store_table, kept_table, own_text)
     context.stable |= {"i", "f"}
     return context
 

@@ -56,7 +56,7 @@ def test_other_types_are_other_code():
     grid = Grid(np.zeros(2), 1)
     assert total((np.arange(2), 1.5), Point(np.ones(2, np.float32), 2.0), grid) == 5.5
     with pytest.raises(lw.KernelError, match="this is a str"):
-        total((np.arange(2), "x"), Point(np.ones(2), 2.0), grid)
+        total((np.arange(2.0), "x"), Point(np.ones(2), 2.0), grid)
 
 
 def test_functions_as_arguments():

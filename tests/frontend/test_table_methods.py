@@ -79,7 +79,6 @@ REFUSED = {
     "s = {'a'}\n    return len(s)": "a key that is a str is outside the language",
     "s = {1, 2}\n    return s[0]": "a set has no elements to index",
     "s = {1}\n    s.frob()": "'.frob()' of a set is outside the language",
-    "d = {1: 2}\n    for k in range(n):\n        d = {}\n        d[1] = 3\n    return len(d)": "'d' is a dict here and something else elsewhere",
 }  # fmt: skip
 
 

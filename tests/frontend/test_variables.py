@@ -213,11 +213,6 @@ def test_none_used_as_what_it_is_not_is_a_type_error(function):
             assert lw.kernel(function)(a, c) == expected
 
 
-def test_a_text_that_changes():
-    joined = define("def f(n):\n    out = ''\n    for c in 'abc':\n        out += c\n    return out\n")
-    assert "make the text where the function is called" in refusal(joined, 1)
-
-
 def part_of(a, k):
     if k > 1:
         chosen = slice(0, k)

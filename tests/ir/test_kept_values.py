@@ -46,11 +46,31 @@ def test_the_picture() -> None:
         "if a[i] > a[k]:\n            k = i\n        b[0, i] = float64(k)",
         "if b[i, i] > b[i, k]:\n            k = i",
         "if a[i] > 2.0:\n            k = i",
+        # What is asked for before may be why there is an element to compare with.
+        "if b[i, 0] > 0.0 and a[i] > a[k]:\n            k = i",
+        "if k < 0 or a[i] > a[k]:\n            k = i",
+        "if m < 0 or a[i] > a[k]:\n            k = i",
+        "if b[i, 0] > 0.0:\n            if a[i] > a[k]:\n                k = i",
     ],
 )
 def test_what_stays_as_it_is(body: str) -> None:
     kernel = parsed(f"    for i in 1 .. n:\n        {body}\n")
     assert values_of_places(kernel) is kernel
+
+
+@pytest.mark.parametrize(
+    "test",
+    [
+        "if k < 0 or a[i] > a[k]:\n            k = i",
+        "if b[i, 0] > 0.0 and (k == -1 or a[i] > a[k]):\n            k = i",
+        "if b[i, 0] > 0.0:\n            if 0 > k or a[i] > a[k]:\n                k = i",
+    ],
+)
+def test_a_loop_that_begins_without_a_place_reads_none(test: str) -> None:
+    kernel = values_of_places(parsed(f"    k = -1\n    for i in 1 .. n:\n        {test}\n"))
+    verify(kernel)
+    text = print_kernel(kernel)
+    assert "a[i] > k.v" in text and "a[k]" not in text and "    k.v = 0.0\n    for i in" in text
 
 
 def test_only_the_loop_in_question_is_looked_at() -> None:
@@ -96,6 +116,30 @@ def in_a_matrix(b: Any) -> tuple[int, int]:
                 p = i
                 q = j
     return p, q
+
+
+def nearest(a: Any, done: Any, first: int) -> tuple[int, int]:
+    k = -1
+    for i in range(first, len(a)):
+        if done[i] == 0 and (k < 0 or a[i] < a[k]):
+            k = i
+    far = -1
+    for i in range(first, len(a)):
+        if done[i]:
+            continue
+        if far == -1 or a[far] <= a[i]:
+            far = i
+    return k, far
+
+
+@pytest.mark.parametrize("size", [0, 1, 100, 1000])
+def test_places_behind_a_guard(size: int) -> None:
+    chosen = np.random.default_rng(size)
+    kernel: Callable[..., Any] = lw.kernel(nearest)
+    for a in (chosen.random(size), chosen.integers(0, 9, size), np.arange(size) * -1.0, np.full(size, np.nan)):
+        for part in (0.0, 0.5, 1.0):
+            done = chosen.random(size) < part
+            assert kernel(a, done, size // 5) == nearest(a, done, size // 5)
 
 
 @pytest.mark.parametrize("size", [1, 2, 17, 300])

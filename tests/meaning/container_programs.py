@@ -230,9 +230,9 @@ class ContainerWriter:
         self.scalars = before
 
 
-def container_program(seed: int) -> Program:
-    """A program over containers; the same one for the same seed."""
-    writer = ContainerWriter(random.Random(f"containers {seed}"))
+def container_program(seed: int, made_by: type[ContainerWriter] = ContainerWriter, more: str = "") -> Program:
+    """A program over containers; the same one for the same seed. more: what else it returns."""
+    writer = made_by(random.Random(f"containers {seed}"))
     some = writer.random
     if writer.chance(40):
         writer.counts = True
@@ -243,7 +243,7 @@ def container_program(seed: int) -> Program:
         writer.statement()
     returned = ["p", *(name for names in writer.names.values() for name in names)]
     returned += [f"[v for v in {name}]" for name in writer.names["set"]]
-    writer.line(f"return {', '.join(returned)}")
+    writer.line(f"return {', '.join(returned)}{more}")
     source = "def kernel(a, n, p):\n" + "\n".join(writer.lines) + "\n"
     calls = tuple(
         (Cells("a", "int64", (4,), seed=some.randrange(10**6)), Numbers("n", str(some.randint(0, 6))),

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -15,6 +15,7 @@ import pytest
 
 from loopwright.errors import KernelError
 
+from .anew_programs import anew_program
 from .array_checks import check_interpreted, check_ways, outcomes_of
 from .array_programs import Writer, program
 from .chosen_programs import ChoosingWriter
@@ -40,7 +41,7 @@ WAYS = [
 ]  # fmt: skip
 
 
-def agree(check: Callable[[Program], None], seeds: range, make: Callable[[int], Program] = program) -> None:
+def agree(check: Callable[[Program], None], seeds: Sequence[int], make: Callable[[int], Program] = program) -> None:
     """Every program passes the check, made small where it does not; few are refused."""
     programs = [make(seed) for seed in seeds]
     errors = side_by_side([partial(check, one) for one in programs])
@@ -93,6 +94,10 @@ def test_the_emulated_gpu_agrees_with_cpython(seed: int, made_by: type[Writer], 
 def test_lists_sets_and_dicts_agree_with_cpython(tmp_path: Path) -> None:
     agree(check_interpreted, CONTAINERS, container_program)
     agree(lambda one: check_ways(one, tmp_path, [WAYS[drawn(one) % len(WAYS)]]), CONTAINERS_COMPILED, container_program)
+
+
+def test_sets_and_dicts_that_begin_anew_and_texts_agree_with_cpython() -> None:
+    agree(check_interpreted, [0, 3, 4, 13, 21, 33, 37], anew_program)
 
 
 def test_the_programs_are_the_same_in_every_run() -> None:

@@ -115,8 +115,8 @@ ANALYSIS = (
     Fault(
         "a write under a condition covers a read",
         "analysis/local_arrays.py",
-        "loop in common and _is_sure(write, len(common)):",
-        "loop in common:",
+        "if _is_sure(write, len(common)):",
+        "if write.is_write:",
         "each thread has its own copy of an array whose values pass from one iteration to the next",
         ("tests/analysis/test_local_arrays.py",),
     ),

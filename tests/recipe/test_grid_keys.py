@@ -91,7 +91,7 @@ def columns(x, label, sums, counts):
     [
         (
             class_sums,
-            "fission i 2; split i 32768; split i.1 8; bind i.o block.x; bind i thread.x 512; bind i.1.o block.x; "
+            "fission i 2; split i 8192; split i.1 8; bind i.o block.x; bind i thread.x 512; bind i.1.o block.x; "
             "bind i.1 thread.y; bind j thread.x 32",
         ),
         (gradient, IN_ROWS),
@@ -102,7 +102,7 @@ def columns(x, label, sums, counts):
             "fission i 4 kept; specialize x.0 >= 65536 in i; split i 32; specialize sums.0 >= 2048 in i.2; "
             "reduce q.1 512; specialize sums.0 >= 128 in i.2.1; reduce q.1.1 64; "
             "specialize sums.0 >= 6 in i.2.1.1; split i.2.1.1 32; reduce q.1.1.1 8; split i.2.1.1.1 256; "
-            "split i.1 32768; bind i.o block.x; bind i thread.x 32; bind i.2 block.x; bind q.1.l thread.x 512; "
+            "split i.1 8192; bind i.o block.x; bind i thread.x 32; bind i.2 block.x; bind q.1.l thread.x 512; "
             "bind q.1.m thread.x 512; bind i.2.1 block.x; bind q.1.1.l thread.x 64; bind q.1.1.m thread.x 64; "
             "bind i.2.1.1.o block.x; bind i.2.1.1 thread.y; bind q.1.1.1.l thread.x 8; "
             "bind q.1.1.1.m thread.x 8; bind i.2.1.1.1.o block.x; bind i.2.1.1.1 thread.x; bind i.1.o block.x; "
@@ -387,3 +387,56 @@ def test_rows_with_an_element_that_no_iteration_moves_are_shared_by_blocks() -> 
             kernel(keys, np.full((rows, 10), 2))
             schedule = str(kernel.explain(keys, np.full((rows, 10), 2)).schedule)
         assert "bind r block.x; bind i.o block.y; bind i thread.x 512" in schedule
+
+
+def rules(source, target, start, feature, weight, out):
+    for k in range(len(start) - 1):
+        for r in range(start[k], start[k + 1]):
+            for a in range(feature.shape[1]):
+                for c in range(feature.shape[1]):
+                    out[target[r], c] += feature[source[r], a] * weight[k, a, c]
+
+
+def one_rule(source, target, start, feature, weight, out):
+    for r in range(len(source)):
+        for a in range(feature.shape[1]):
+            for c in range(feature.shape[1]):
+                out[target[r], c] += feature[source[r], a] * weight[0, a, c]
+
+
+@pytest.mark.parametrize(
+    ("kernel", "wanted"),
+    [
+        (rules, "reorder c a; bind k block.x; bind r thread.y 16; bind c thread.x 32"),
+        (one_rule, "reorder c a; split r 8; bind r.o block.x; bind r thread.y; bind c thread.x 32"),
+    ],
+)
+@pytest.mark.parametrize("channels", [0, 1, 9])
+def test_rows_of_sums_are_added_at_once(kernel: Any, wanted: str, channels: int) -> None:
+    draw = np.random.default_rng(channels)
+    source, target = draw.integers(0, 12, 30), draw.integers(0, 12, 30)
+    feature, weight = (draw.integers(-4, 5, shape).astype(float) for shape in ((12, channels), (2, channels, channels)))
+    found = agree(kernel, source, target, np.array([0, 3, 30]), feature, weight, np.ones((12, channels)), strict=False)
+    assert "; ".join(str(one.step) for one in found.analysed.recipe.decisions) == wanted
+    updates = [line for line in found.ready.program.device.text.splitlines() if "lw_value" in line]
+    assert updates and all("lw_value = vlw_sum" in line for line in updates), "once for each sum"
+
+
+def test_the_order_is_kept_where_it_is_asked_for() -> None:
+    given = np.zeros(3, np.int64), np.zeros(3, np.int64), np.array([0, 3]), np.ones((2, 9)), np.ones((1, 9, 9))
+    found = agree(rules, *given, np.ones((2, 9)), strict=True)
+    assert "bind r" not in "; ".join(str(one.step) for one in found.analysed.recipe.decisions)
+
+
+def test_an_index_that_is_wrong_is_told_also_where_nothing_is_added() -> None:
+    out, feature, weight = np.zeros((4, 9)), np.zeros((4, 9)), np.zeros((1, 9, 9))
+    target = np.array([0, 7])
+    for channels, fails in ((9, True), (0, False)):
+        given = target * 0, target, np.array([0, 2]), feature[:, :channels], weight[:, :channels, :channels]
+        with lw.options(device="emulated"):
+            kernel = lw.kernel(rules)
+            if fails:
+                with pytest.raises(lw.BoundsError, match="index 7 is out of bounds"):
+                    kernel(*given, out)
+            else:
+                kernel(*given, out[:, :0])

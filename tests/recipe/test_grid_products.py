@@ -11,6 +11,7 @@ import pytest
 
 import loopwright as lw
 from codegen.on_gpu import agree
+from loopwright.recipe import grid_products
 from loopwright.recipe.grid_products import contracted
 from loopwright.recipe.partial_schedule import NotTaken, PartialSchedule
 from recipe.planning import plan_of, steps
@@ -52,6 +53,31 @@ def test_what_operands_have_in_common_is_in_tiles() -> None:
     partial, bound = taken(NEST.format(term=FIRST))
     assert bound == ["bind n block.z", "bind j block.y", "bind i.o block.x"]
     assert "tile i 64 o 64 c 16" in steps(partial)
+
+
+SUMS = """
+kernel nest(a: float64[2] C, b: float64[2] C, y: float64[2] C):
+    var s: float64
+    for i in 0 .. size(y, 0):
+        for j in 0 .. size(y, 1):
+            s = 0.0
+            for k in 0 .. size(a, 1):
+                s = s + {term}
+            y[i, j] = s
+"""
+
+
+@pytest.mark.parametrize(("term", "times"), [("a[i, k] * b[k, j]", 1), ("a[i, k] * b[i, k]", 0)])
+def test_facts_of_elements_in_place_of_scalars_are_found_for_products_only(
+    term: str, times: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And once each: they take longer than everything else that is asked."""
+    begun: list[PartialSchedule] = []
+    again = PartialSchedule.begin_again
+    monkeypatch.setattr(grid_products, "contraction", lambda *_: [])
+    monkeypatch.setattr(PartialSchedule, "begin_again", lambda partial: (begun.append(partial), again(partial))[1])
+    taken(SUMS.format(term=term))
+    assert len(begun) == times
 
 
 @pytest.mark.parametrize(

@@ -37,6 +37,19 @@ def columns(a, b):
             b[i, j] = s
 
 
+def pairs_of_columns(a, b):
+    pair = 0
+    for i in range(a.shape[1]):
+        for j in range(i + 1, a.shape[1]):
+            s = 0
+            for t in range(a.shape[0]):
+                s += a[t, i] * a[t, j]
+                if t >= 5:
+                    s -= a[t - 5, i] * a[t - 5, j]
+                b[pair, t] = s
+            pair += 1
+
+
 def kept_of_rows(a, b):
     for i in range(a.shape[0]):
         n = 0
@@ -88,6 +101,15 @@ def test_few_long_rows_are_shared_among_blocks(shape: tuple[int, int], monkeypat
     steps = steps_of(agree(rows, whole(*shape), whole(*shape)))
     assert {"specialize a.1 >= 64 in i.1", "scan j.1 512", "bind j.1.m thread.x", "bind j.1.c block.x"} <= {*steps}
     assert "bind j.1.1.1 thread.x 32" in steps or "bind j.1.1 thread.x 32" in steps  # what a chunk adds: a warp's
+
+
+@pytest.mark.parametrize("shape", [(530, 4), (3, 5), (300, 1), (0, 3)])
+def test_a_block_has_each_of_few_pairs(shape: tuple[int, int]) -> None:
+    """Wherever its elements lie; of many, a thread has each."""
+    pairs = shape[1] * (shape[1] - 1) // 2
+    steps = steps_of(agree(pairs_of_columns, whole(*shape), whole(pairs, shape[0])))
+    assert {"specialize a.1*a.1 >= 8192 in i", "guard j.1 i.1", "scan t.1 256", "bind j.1 block.x"} <= {*steps}
+    assert "bind j thread.x" in steps
 
 
 @pytest.mark.parametrize("size", [0, 1, 63, 64, 65, 3000])

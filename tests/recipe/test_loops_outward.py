@@ -77,7 +77,7 @@ def whole(*shape: int) -> Any:
 @pytest.mark.parametrize("shape", [(2, 9, 5), (1, 1, 1), (3, 4, 40), (0, 3, 2), (2, 0, 3), (2, 3, 0)])
 def test_columns_of_a_state_wait_for_nobody(shape: tuple[int, int, int]) -> None:
     schedule = run(attended, whole(*shape), whole(*shape), whole(*shape)[::-1].copy(), np.zeros(shape))
-    assert "expand bottom h t; reschedule min in h; promote bottom.x i.2" in schedule
+    assert "expand bottom h t; reschedule min in h; fuse i i.2; fuse i.s i.3; promote bottom.x i;" in schedule
 
 
 @pytest.mark.parametrize("shape", [(2, 9, 5), (1, 1, 1), (3, 4, 40), (0, 3, 2), (2, 3, 0)])

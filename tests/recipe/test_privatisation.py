@@ -400,3 +400,34 @@ def test_arrays_of_iterations_within_iterations_that_have_their_own(
             kernel(c, got)
         np.testing.assert_allclose(got, wanted, rtol=1e-12)
     assert not kernel.specialisations()[0].why_not_gpu
+
+
+def median_slopes(x, o):
+    """A triangle of pairs in a row, which each row fills anew."""
+    m = x.shape[1]
+    t = np.zeros(m * (m - 1) // 2)
+    for g in range(x.shape[0]):
+        k = 0
+        for i in range(m):
+            for j in range(i + 1, m):
+                t[k] = (x[g, j] - x[g, i]) / (j - i)
+                k += 1
+        s = 0.0
+        for k in range(1, len(t)):
+            t[k] += 0.5 * t[k - 1]
+            s = max(s, t[k])
+        o[g] = s
+
+
+def test_pairs_of_each_row_have_places_in_memory() -> None:
+    """As many as pairs: calls with few rows, each of which has many of them, may have more than one with many rows."""
+    kernel: Any = lw.kernel(median_slopes)
+    for rows, columns in ((41, 7), (3, 1), (2, 0), (0, 4)):
+        x = np.random.default_rng(columns).random((rows, columns))
+        mine, right = np.zeros(rows), np.zeros(rows)
+        median_slopes(x, right)
+        with lw.options(device="emulated"):
+            kernel(x, mine)
+            schedule = str(kernel.explain(x, mine).schedule)
+        np.testing.assert_allclose(mine, right, rtol=1e-12)
+        assert "privatize t g; specialize g*x.1*x.1 >= 134217728 in g; expand t.1 in g.1" in schedule

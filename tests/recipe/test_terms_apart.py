@@ -10,15 +10,15 @@ import pytest
 
 from codegen.on_gpu import agree
 from loopwright.recipe import terms_apart
-from loopwright.recipe.terms_apart import Shape
+from loopwright.recipe.terms_apart import LeastShape
 
 
 @pytest.fixture(autouse=True)
 def small() -> Iterator[None]:
     """Few rows are many here."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(terms_apart, "MANY", Shape(8, 8, 2, 4))
-        patch.setattr(terms_apart, "FEW", Shape(16, 2, 2, 8))
+        patch.setattr(terms_apart, "MANY", LeastShape(8, 8, 2, 4))
+        patch.setattr(terms_apart, "FEW", LeastShape(16, 2, 2, 8))
         yield
 
 

@@ -42,7 +42,7 @@ def _identifier(name: str) -> str:
     return NO_LETTER.sub("_", name)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)  # never changed, but not frozen: many are made, which takes five times as long
 class Symbol:
     """name: an identifier of isl and C. birth: the loops, outermost first, in whose iterations it may differ.
     intervals: its least and greatest value under each of LEVELS. roots: the arguments that the intervals rest on.

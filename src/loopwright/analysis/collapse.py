@@ -23,7 +23,9 @@ from loopwright.ir.nodes import (
     While,
 )
 from loopwright.ir.queries import arrays_loaded, arrays_made, arrays_stored, contains, has, names_assigned, names_in
-from loopwright.ir.walk import own_expressions
+from loopwright.ir.walk import own_expressions, statements
+
+SMALL = 64  # iterations of all loops inside
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +47,8 @@ def collapsed_with(loop: For, facts: Facts) -> Collapsed | None:
     if not contains(inner.body, For, While) or not all(isinstance(one.step, Const) for one in (loop, inner)):
         return None
     outside, inside = facts.loops[loop.name], facts.loops[inner.name]
+    if _is_small(inner):
+        return None
     if inside.verdict != "parallel" or any(one.reductions or one.last for one in (outside, inside)):
         return None
     changing = names_assigned(loop.body) | {loop.name}
@@ -52,6 +56,19 @@ def collapsed_with(loop: For, facts: Facts) -> Collapsed | None:
     if any(names_in(bound) & changing or has(bound, Load, Checked) for bound in bounds):
         return None
     return found if _may_repeat(found) else None
+
+
+def _is_small(loop: For) -> bool:
+    """Whether it is a few operations in a constant number of iterations, which the C compiler writes out: then there is
+    little to share where the loop around it is short, and stretches that begin anywhere have no constant number."""
+    if contains(loop.body, While):
+        return False
+    times = 1
+    for one in statements((loop,), For):
+        if not (isinstance(one.lower, Const) and isinstance(one.upper, Const) and isinstance(one.step, Const)):
+            return False
+        times *= len(range(int(one.lower.value), int(one.upper.value), int(one.step.value)))
+    return times <= SMALL
 
 
 def _last(body: Body) -> Collapsed | None:

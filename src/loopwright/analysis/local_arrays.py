@@ -18,6 +18,7 @@ from loopwright.analysis.facts import Known
 from loopwright.analysis.notes import LoopNote
 from loopwright.analysis.sets import build, minus, ordered, parsed, renamed, without
 from loopwright.analysis.trace import Access, Trace, traced
+from loopwright.analysis.whole_fills import fills
 from loopwright.ir.nodes import Kernel, Store
 
 
@@ -37,11 +38,15 @@ def _is_covered(
     rest = elements.whole_of(read, layout).intersect(_within(read))
     for write in writes:
         common = _common(read.stack, write.stack)
-        if write.number < read.number and loop in common and _is_sure(write, len(common)):
+        if write.number > read.number or loop not in common:
+            continue
+        if _is_sure(write, len(common)):
             inner = {s.name for s in ordered(symbols_of(write)) if len(s.birth) > len(common)}
             rest = minus(rest, without(elements.whole_of(write, layout), inner))
             if rest.is_empty():
                 return True
+        elif fills(elements, write, len(common), read):
+            return True
     for write in writes:
         common = _common(read.stack, write.stack)
         for depth in range(common.index(loop) + 1 if loop in common else len(common), len(common)):

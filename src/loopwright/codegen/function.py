@@ -7,7 +7,7 @@ outside. So a loop's body becomes a function of its own without any list being k
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 
 from loopwright.analysis.facts import Bounds, Facts
@@ -153,6 +153,7 @@ class Writer:
         self.function = Function("lw_kernel")
         self.types = self._types()
         self.write_loop: Callable[[For], None]
+        self.around_loop: Callable[[For], AbstractContextManager[None]] = lambda _: nullcontext()
         self.write_allocate: Callable[[Allocate], None] | None = None
         self.write_store: Callable[[Store], None] | None = None
         self.asks = True  # whether loops ask now and then whether to stop

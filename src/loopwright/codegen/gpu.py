@@ -26,6 +26,7 @@ from loopwright.codegen.print_c import print_unit
 from loopwright.codegen.safepoints import operations_in, spend
 from loopwright.codegen.statements import write
 from loopwright.codegen.unrolling import unroll_on_device
+from loopwright.codegen.updates_in_registers import at_the_end
 from loopwright.ir.code import TranslationUnit
 from loopwright.ir.nodes import (
     Allocate,
@@ -63,6 +64,7 @@ def generate_gpu(kernel: Kernel, facts: Facts, strict: bool, waits: bool = True)
     w.kept.found = device_scalars(kernel)
     w.decided = unroll_on_device(w.given)
     w.write_loop = partial(_host_loop, w=w)
+    w.around_loop = partial(at_the_end, w=w)
     for name in w.locals:
         w.own(w.names.of(name))
     main = w.function

@@ -94,6 +94,21 @@ class UpdatesInRegisters(LoweringDecision):
 
 
 @dataclass(frozen=True, slots=True)
+class UpdatesAtTheEnd(LoweringDecision):
+    """An element that all iterations of a loop inside a thread update: once, with what they add up to. positive: which
+    way the loop goes."""
+
+    array: str
+    index: tuple[Expr, ...]
+    reduction: Reduction
+    positive: bool
+
+    @property
+    def text(self) -> str:
+        return f"updates at the end: what a loop does to one element of '{self.array}'"
+
+
+@dataclass(frozen=True, slots=True)
 class UpdatesAhead(LoweringDecision):
     """A loop of updates of which a thread looks so many up before it makes them."""
 

@@ -19,7 +19,7 @@ from loopwright.codegen.row_entries import merge_paths
 from loopwright.codegen.scatter import atomic_updates, privatised_updates, updates_ahead
 from loopwright.codegen.software_pipeline import software_pipelines
 from loopwright.codegen.tensor_cores import tensor_products
-from loopwright.codegen.updates_in_registers import updates_in_registers
+from loopwright.codegen.updates_in_registers import updates_at_the_end, updates_in_registers
 from loopwright.codegen.vector_accesses import vector_accesses
 
 
@@ -35,6 +35,7 @@ class LoweringPass:
 PASSES = (
     LoweringPass("registers", in_registers, "first: what a thread keeps is in no memory that later passes speak of"),
     LoweringPass("updates in registers", updates_in_registers, "then: an array with no other updates needs no copies"),
+    LoweringPass("updates at the end", updates_at_the_end, "of those that are left, also where they are privatised"),
     LoweringPass("privatised updates", privatised_updates, "of what several threads update, in shared memory"),
     LoweringPass("updates ahead", updates_ahead, "the same, whether privatised or not"),
     LoweringPass("double buffering", double_buffered, "then: it tells which copies are made ahead"),

@@ -170,7 +170,8 @@ def skipping(loop: For, begin: str, end: str, w: Writer) -> Iterator[tuple[str, 
         w.line(f"int64_t lw_block = {begin};")
         with w.repeat(f"lw_block < {end}"):
             long = f"{end} - {begin} > {LONG} && " if there else ""
-            with w.repeat(f"{long}{end} - lw_block > {BLOCK}"):
+            begun = "".join(f"!{w.text(unset)} && " for unset in _unset(loop))
+            with w.repeat(f"{long}{begun}{end} - lw_block > {BLOCK}"):
                 if there:
                     w.line(f"const int64_t {LOW} = lw_block, {HIGH} = lw_block + {BLOCK - 1};")
                     w.only(f"!({' && '.join(there)})", "break;")
@@ -194,10 +195,26 @@ def _compared(loop: For) -> Iterator[Expr]:
         waiting += () if isinstance(part, Load) else children(part)
 
 
-def _eager(condition: Expr, are_there: bool) -> Expr:
+def _unset(loop: For) -> list[Expr]:
+    """Whether a search has found nothing yet, as conditions ask before they compare: `k < 0 or x[i] > best`. Blocks are
+    asked only after that, as the next iteration may take anything, and of no lane then."""
+    tests = [stmt for stmt in flat(loop.body) if isinstance(stmt, If)]
+    kept = {one.name for stmt in tests for one in stmt.then if isinstance(one, Assign)}
+    found: list[Expr] = []
+    for stmt in tests:
+        for cut in subexpressions(stmt.condition, Logical):
+            plain = isinstance(cut.left, Compare) and next(subexpressions(cut.left, Load), None) is None
+            if cut.op == "or" and plain and names_in(cut.left) and names_in(cut.left) <= kept and cut.left not in found:
+                found.append(cut.left)
+    return found
+
+
+def _eager(condition: Expr, are_there: bool, unset: list[Expr]) -> Expr:
     """The same without short cuts, where nothing is read behind one, or what is read is there: lanes do not jump."""
 
     def one(expr: Expr) -> Expr:
+        if isinstance(expr, Logical) and expr.op == "or" and expr.left in unset:
+            return expr.right
         is_safe = isinstance(expr, Logical) and (are_there or next(subexpressions(expr.right, Load), None) is None)
         return Binary(expr.op, expr.left, expr.right) if isinstance(expr, Logical) and is_safe else expr
 
@@ -223,13 +240,17 @@ def _ask(loop: For, flag: str, are_there: bool, w: Writer) -> None:
     """The conditions of a block, in lanes; scalars of an iteration are its own there. What stands behind a condition
     that ends the loop is read only where that does not hold: it may say that an index is inside its array. are_there:
     what other conditions read behind short cuts is."""
-    variable, before = w.names.of(loop.name), w.function.renamed
+    variable, before, unset = w.names.of(loop.name), w.function.renamed, _unset(loop)
     head = f"int64_t {variable} = lw_block; {variable} < lw_block + {BLOCK}; ++{variable}"
-    with w.loop(head, loop.name, lanes=Lanes((("|", "lw_any"),))), ExitStack() as inside:
+    sizes = {part.type.size_bytes for part in _compared(loop) if isinstance(part, Load)}
+    # Of bytes beside longer numbers gcc makes several registers, and keeps the flags in memory where they are OpenMP's.
+    lanes = Lanes((("|", "lw_any"),)) if len(sizes) < 2 else Lanes()
+    with w.loop(head, loop.name, lanes=lanes), ExitStack() as inside:
+        w.wide_flags = flag == FLAGS[8]  # gcc takes bytes and 64 bits for parts of shorter registers
         body = flat(loop.body)
         for stmt in body:
             if isinstance(stmt, If):
-                holds = w.text(_eager(stmt.condition, are_there))
+                holds = w.text(_eager(stmt.condition, are_there, unset))
                 w.line(f"lw_any |= ({flag})({holds});")
                 if _leaves(stmt) and stmt is not body[-1]:
                     inside.enter_context(w.branch(f"!({holds})"))

@@ -145,7 +145,8 @@ def _write(stmt: Stmt, w: Writer) -> None:
         case Allocate():
             (w.write_allocate or partial(_allocate, w=w))(stmt)
         case For():
-            w.write_loop(stmt)
+            with w.around_loop(stmt):
+                w.write_loop(stmt)
         case While() if counted_bits(stmt) is not None:
             _count_bits(stmt, w)
         case While():

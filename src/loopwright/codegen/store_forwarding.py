@@ -1,6 +1,9 @@
 """Neighbouring elements that an iteration stores and the next one reads from another place on: `a[j], a[j + 1] =
 a[j + 1], a[j]` of a sort. The C compiler makes one wide load and one wide store of the two. The next load then reaches
 over two stores that are still on their way to the cache, which no processor forwards: it waits some fifteen cycles.
+
+So it is where a loop around it comes back to elements of which one moves on to its neighbour, as in the delay line of a
+filter (`z[s, 0] = x + z[s, 1]; z[s, 1] = y`): what is read one by one waits for both to be put into a register, stored.
 """
 
 from __future__ import annotations
@@ -10,9 +13,9 @@ from dataclasses import replace
 
 from loopwright.codegen.decisions import CodegenInput, LoopLowering
 from loopwright.ir.linear import apart
-from loopwright.ir.nodes import Body, Break, For, Leave, Return, Store, While
+from loopwright.ir.nodes import Body, Break, For, Leave, Load, Return, Store, While
 from loopwright.ir.queries import arrays_loaded, contains, names_assigned, names_in
-from loopwright.ir.walk import bodies
+from loopwright.ir.walk import bodies, subexpressions
 
 
 def separate_stores(given: CodegenInput, lowering: LoopLowering) -> LoopLowering:
@@ -27,6 +30,7 @@ def separate_stores(given: CodegenInput, lowering: LoopLowering) -> LoopLowering
             read = arrays_loaded((loop,))
             at_times = isinstance(loop, While) or contains(loop.body, Break, Return, Leave)
             found |= {id(store) for store in _first_of_pairs(loop.body, moving, read, at_times)}
+            found |= {id(store) for store in _moved_on(loop.body, moving)}
     return replace(lowering, separated=frozenset(found))
 
 
@@ -41,6 +45,18 @@ def _first_of_pairs(body: Body, moving: set[str], read: set[str], at_times: bool
     for stmt in body:
         for part in bodies(stmt):
             yield from _first_of_pairs(part, moving, read, True)
+
+
+def _moved_on(body: Body, moving: set[str]) -> Iterator[Store]:
+    """Stores that take over a neighbour, which is stored behind them: elsewhere in each iteration, or both would be in
+    registers all the time."""
+    stores = [stmt for stmt in body if isinstance(stmt, Store) and any(names_in(one) & moving for one in stmt.index)]
+    for place, store in enumerate(stores):
+        read = {(load.array, load.index) for load in subexpressions(store.value, Load)}
+        for other in stores[place + 1 :]:
+            if (other.array, other.index) in read and _are_neighbours(store, other):
+                yield store
+                break
 
 
 def _are_neighbours(one: Store, other: Store) -> bool:

@@ -1,10 +1,11 @@
 """Atomic updates of elements that no iteration moves, as of the grand total beside totals by key: all threads of a
 block would meet there in every iteration. Each thread adds up in a scalar of its own instead; these are put together by
-shuffles, and one thread updates the element once."""
+shuffles, and one thread updates the element once. A loop inside a thread adds up what it does to one element, too."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from math import prod
 
@@ -13,14 +14,15 @@ from loopwright.codegen.bound_nest import BoundNest
 from loopwright.codegen.c_text import literal
 from loopwright.codegen.decisions import CodegenInput
 from loopwright.codegen.gpu_writer import ATOMIC, GpuWriter
-from loopwright.codegen.lowered import AtomicUpdates, Lowering, UpdatesInRegisters
+from loopwright.codegen.lowered import AtomicUpdates, Lowering, UpdatesAtTheEnd, UpdatesInRegisters
 from loopwright.codegen.thread_reduction import ThreadPartial, begin
 from loopwright.ir.code import AtomicOperation
-from loopwright.ir.nodes import Checked, For, Load, Store
-from loopwright.ir.queries import has, names_assigned, names_in
+from loopwright.ir.nodes import Break, Checked, Compare, Const, Continue, For, Leave, Load, Return, Store
+from loopwright.ir.queries import contains, has, names_assigned, names_in
 from loopwright.ir.types import Scalar
-from loopwright.ir.walk import statements
+from loopwright.ir.walk import statements, subexpressions
 from loopwright.steps.grids import shared_bytes
+from loopwright.steps.nest import step_of
 from loopwright.steps.threads import THREADS, band_of, has_threads
 
 MOST = 8
@@ -53,6 +55,59 @@ def updates_in_registers(nest: BoundNest, before: Lowering, given: CodegenInput)
                     yield UpdatesInRegisters(loop.name, array, index, updates.reduction)
 
 
+def updates_at_the_end(nest: BoundNest, before: Lowering, given: CodegenInput) -> Iterator[UpdatesAtTheEnd]:
+    """The loops inside a thread all of whose iterations update one element, at an index that data may tell: what they
+    add up to is one update instead of many."""
+    held = {(one.array, one.index) for one in before.every(UpdatesInRegisters)}
+    for loop in statements(nest.body, For):
+        if (
+            loop.run != "sequential"
+            or not isinstance(loop.step, Const)
+            or contains(loop.body, Break, Continue, Leave, Return)
+        ):
+            continue
+        written = {store.array for store in statements(loop.body, Store)}
+        moving = {loop.name} | names_assigned(loop.body)
+        for store in loop.body:
+            if not isinstance(store, Store) or (store.array, store.index) in held:
+                continue
+            updates = before.of(AtomicUpdates, store.array)
+            parts = [part for axis in store.index for part in subexpressions(axis)]
+            is_moved = any(isinstance(part, Load) and part.array in written for part in parts)
+            if updates is None or is_moved or any(names_in(axis) & moving for axis in store.index):
+                continue
+            alike = [
+                one for one in statements(loop.body, Store) if (one.array, one.index) == (store.array, store.index)
+            ]
+            if len(alike) == 1 and _adds_up(store, updates, given):
+                yield UpdatesAtTheEnd(loop.name, store.array, store.index, updates.reduction, step_of(loop) > 0)
+
+
+@contextmanager
+def at_the_end(loop: For, w: GpuWriter) -> Iterator[None]:
+    """Around the text of a loop inside a thread."""
+    found = [
+        one
+        for one in w.lowering.every(UpdatesAtTheEnd)
+        if one.loop == loop.name and (one.array, one.index) not in w.held
+    ]
+    for one in found:
+        element = w.arrays[one.array].element
+        own = w.held[one.array, one.index] = w.new_scalar("sum", element)
+        none = identity(one.reduction.op, element)
+        w.line(f"{w.variable(own)} = {literal(none.value, none.type)};")
+    yield
+    for one in found:
+        own, array = w.variable(w.held.pop((one.array, one.index))), w.arrays[one.array]
+        store = next(
+            stmt for stmt in statements(loop.body, Store) if (stmt.array, stmt.index) == (one.array, one.index)
+        )
+        place = array.place_of(w.index_of(store))
+        update = AtomicOperation(ATOMIC[one.reduction.op], w.use(array.pointer), place, own, array.memory_type)
+        runs = Compare("lt" if one.positive else "gt", loop.lower, loop.upper)
+        w.only(w.text(runs), update)  # of no iterations the index may be wrong
+
+
 def parts_bytes(nest: BoundNest, element: Scalar, given: CodegenInput) -> int:
     """How much shared memory it takes to put the scalars of a block together, rounded up as arrays are: once with the
     block's copies of other elements, once without."""
@@ -70,10 +125,16 @@ def _unmoved(band: Sequence[For], before: Lowering, given: CodegenInput) -> Iter
             continue
         if any(has(part, Load, Checked) or names_in(part) & moving for part in store.index):
             continue
-        element = given.arrays[store.array].element
-        values = [addend(one, element) for one in updates_of((store,), store.array, element)]
-        if len(values) == 1 and values[0] is not None and (not element.is_float or updates.reduction.op == "add"):
+        if _adds_up(store, updates, given):
             yield store, updates
+
+
+def _adds_up(store: Store, updates: AtomicUpdates, given: CodegenInput) -> bool:
+    """Whether what a store adds to its element can be added up before."""
+    element = given.arrays[store.array].element
+    values = [addend(one, element) for one in updates_of((store,), store.array, element)]
+    is_one = len(values) == 1 and values[0] is not None and updates.reduction.op in ATOMIC
+    return is_one and (not element.is_float or updates.reduction.op == "add")
 
 
 def begin_updates(band: Sequence[For], w: GpuWriter) -> list[HeldUpdate]:

@@ -216,7 +216,8 @@ def list_copy_shows(frame: Frame, name: str, of: ast.Name, node: ast.AST) -> boo
     return flow.shows
 
 
-_CHANGING = ("append", "extend", "insert", "pop", "remove", "clear", "reverse", "sort")
+_CHANGING = ("append", "extend", "insert", "pop", "remove", "clear", "reverse", "sort", "add", "discard", "update",
+             "setdefault")  # fmt: skip
 
 
 class _ListReader(DefReader):

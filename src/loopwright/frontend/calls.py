@@ -35,6 +35,7 @@ from loopwright.frontend.iterators import next_of
 from loopwright.frontend.keyed import method_of_keyed
 from loopwright.frontend.list_methods import listed, made_list, mapped, method_of_list, sort
 from loopwright.frontend.lists import new_list
+from loopwright.frontend.made_texts import joined
 from loopwright.frontend.markers import ASKED, ELEMENTWISE, MAKES, NAMES_THREADS, NO_EFFECT
 from loopwright.frontend.masked_reductions import reduction_of_chosen
 from loopwright.frontend.math_functions import MATH
@@ -113,7 +114,8 @@ def call(cx: Context, node: ast.Call) -> Value:
             method = outer_of if name == "outer" else more.method_of_ufunc
             return method(cx, owner.value, _arguments(cx, node, name))
         if (text := text_of(owner)) is not None and name in METHODS:
-            return method_of_text(cx, text, _arguments(cx, node, name))
+            given = _arguments(cx, node, name)
+            return joined(cx, text, given.values[0], node) if name == "join" else method_of_text(cx, text, given)
         if isinstance(owner, ListValue):
             return method_of_list(cx, owner, _arguments(cx, node, name), _apply)
         if isinstance(owner, Keyed):

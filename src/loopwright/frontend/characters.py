@@ -15,6 +15,7 @@ from loopwright.frontend.chosen_texts import may_be_long, number_of_text
 from loopwright.frontend.context import Context
 from loopwright.frontend.convert import as_index
 from loopwright.frontend.elementwise import check
+from loopwright.frontend.inline import run_written
 from loopwright.frontend.values import (
     Character,
     Fixed,
@@ -105,17 +106,28 @@ def code_of(cx: Context, call: Arguments) -> Value:
 
 
 def character_of(cx: Context, call: Arguments) -> Value:
-    """`chr(n)` of a constant."""
+    """`chr(n)`."""
     call.expect(cx, 1)
     (number,) = call.values
+    if isinstance(number, Number):
+        cx.session.meets_texts = True
+        code = cx.temporary(as_index(cx, number, call.place(0)), cx.at(call.node))
+        run_written(cx, check_code, [Number(code, weak=True)], call.node)
+        return Character(code)
     if not isinstance(number, Literal) or not isinstance(number.value, int) or not 0 <= number.value < 0x110000:
         raise cx.error(call.node, "chr() takes a constant code here", remedy="compare codes: ord(c) == n")
     return Fixed(chr(number.value))
 
 
+def check_code(code: int) -> None:
+    """ValueError for what is no code of a character."""
+    if code < 0 or code > 0x10FFFF:
+        raise ValueError("chr() arg not in range(0x110000)")
+
+
 METHODS = frozenset({
     "lower", "upper", "strip", "lstrip", "rstrip", "startswith", "endswith", "count", "find", "index", "replace",
-    "isdigit", "isalpha", "isupper", "islower",
+    "isdigit", "isalpha", "isupper", "islower", "join",
 })  # fmt: skip
 
 

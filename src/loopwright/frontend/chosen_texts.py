@@ -11,7 +11,9 @@ from __future__ import annotations
 import ast
 
 from loopwright.frontend.context import Context
+from loopwright.frontend.promote import NumberType
 from loopwright.frontend.values import Character, Fixed, Literal, Number, Value, describe
+from loopwright.ir.types import INT64
 
 FIRST = 0x110000
 """The number of the first text that is no single character."""
@@ -50,6 +52,14 @@ def note_texts(cx: Context, key: tuple[object, ...], *values: Value) -> None:
     if cx.session.text_names.get(key) is not of_any_length:
         cx.session.text_names[key] = of_any_length
         cx.session.types.grown = True
+
+
+def note_made(cx: Context, key: tuple[object, ...]) -> None:
+    """Note that a list is a text that the run makes (made_texts.py)."""
+    cx.session.made_texts.add(key)
+    cx.session.text_names.setdefault(key, False)
+    cx.session.types.assign(key, 0)
+    cx.session.types.assign((*key, 0), NumberType(INT64, weak=True))
 
 
 def may_be_long(value: Value) -> bool:

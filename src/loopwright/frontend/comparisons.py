@@ -16,6 +16,7 @@ from loopwright.frontend.inline import run_written
 from loopwright.frontend.keyed import has_key
 from loopwright.frontend.lazy import LazyOperand, chain
 from loopwright.frontend.list_methods import is_among, lists_equal
+from loopwright.frontend.made_texts import compared, is_made
 from loopwright.frontend.named_tuples import objects_differ
 from loopwright.frontend.operands import kept, operands, twice
 from loopwright.frontend.operators import binary_operation
@@ -83,6 +84,8 @@ def comparisons(cx: Context, node: ast.Compare) -> Value:
 def _compare(cx: Context, op: ast.cmpop, left: Value, right: Value, node: ast.expr) -> Value:
     if not isinstance(op, ast.Is | ast.IsNot) and objects_differ(cx, op, left, right, node):
         return Literal(isinstance(op, ast.NotEq))
+    if is_made(left) or is_made(right):
+        left, right = compared(cx, op, left, right, node)
     is_chosen = any(isinstance(one, Character) and one.is_long for one in (left, right))
     of_run = isinstance(left, Character) or isinstance(right, Character)
     if of_run and isinstance(op, _ORDERS) and (may_be_long(left) or may_be_long(right)):

@@ -100,6 +100,8 @@ class Session:
     texts: dict[str, int] | None = None  # those that the run chooses among, by their places; None: it chooses no texts
     meets_texts: bool = False  # the run would have to choose one
     text_names: dict[Key, bool] = field(default_factory=dict)  # what is texts: whether of any length
+    made_names: set[tuple[int, str]] = field(default_factory=set)  # that stand for such, by their functions
+    made_texts: set[Key] = field(default_factory=set)  # lists of characters that are texts
 
     def restart(self) -> None:
         """Forget what was found about variables."""
@@ -145,6 +147,9 @@ class Frame:
 Evaluate = Callable[["Context", ast.expr], Value]
 Execute = Callable[["Context", list[ast.stmt]], None]
 Assigner = Callable[["Context", ast.expr, Value, ast.expr], None]
+StoreTable = Callable[["Context", Key, str, TableValue, ast.AST, ast.AST], None]
+OwnText = Callable[["Context", Web, Value, ast.AST], Value]
+KeptTable = Callable[["Context", str, TableValue, ast.AST, ast.AST], TableValue]
 
 
 @dataclass
@@ -156,6 +161,9 @@ class Context:
     evaluate_with: Evaluate
     execute_with: Execute
     assign_with: Assigner
+    store_table_with: StoreTable
+    kept_table_with: KeptTable
+    own_text_with: OwnText
     frames: list[Frame] = field(default_factory=list)
     active: list[Frame] = field(default_factory=list)
     body: list[Stmt] = field(default_factory=list)
@@ -192,6 +200,7 @@ class Context:
     """Names of dicts with texts as keys, by frame and variable, and the scopes that they begin in."""
     given_tables: set[Key] = field(default_factory=set)  # dicts of the caller's: they are only read
     list_variables: dict[Key, ListValue] = field(default_factory=dict)  # names for several lists: their own
+    table_variables: dict[Key, TableValue] = field(default_factory=dict)  # the same of sets and dicts
     bounds: dict[str, Expr] = field(default_factory=dict)  # int64 scalars and what they cannot be above
     packing: tuple[tuple[str, int], ...] = ()
     reached: dict[int, ReturnForm] = field(default_factory=dict)  # the forms of the returns of this round

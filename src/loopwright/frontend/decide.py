@@ -165,6 +165,8 @@ def class_of(value: Value | None) -> type | None:
             return list if is_list else tuple
         case Fixed(value=fixed):
             return type(fixed)
+        case ListValue(is_text=True):
+            return str
         case ListValue(is_of_tuple=is_of_tuple):
             return tuple if is_of_tuple else list
         case TableValue(is_dict=is_dict):

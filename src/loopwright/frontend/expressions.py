@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from loopwright.deferred import deferred
-from loopwright.frontend import arrays, grids, objects, operators
+from loopwright.frontend import arrays, grids, made_texts, objects, operators
 from loopwright.frontend.array_parts import part_of
 from loopwright.frontend.calls import call
 from loopwright.frontend.characters import character_at, part_of_text, text_of
@@ -140,6 +140,8 @@ def _binary(cx: Context, node: ast.BinOp) -> Value:
         return product_of(cx, left, right, node)
     if (text := _known_text(node.op, left, right)) is not None:
         return Fixed(text)
+    if (joined := made_texts.by_operator(cx, left, node.op, right, node)) is not None:
+        return joined
     if isinstance(left, Items) and isinstance(right, Items) and isinstance(node.op, ast.Add):
         if bool(left.is_list) is bool(right.is_list):
             return Items(left.items + right.items, is_list=left.is_list)

@@ -11,12 +11,14 @@ from dataclasses import replace
 from loopwright.errors import KernelError
 from loopwright.frontend.capture import Source
 from loopwright.frontend.context import Context
+from loopwright.frontend.given_back import CHANGED, EMPTY, EMPTY_LIST
 from loopwright.frontend.lists import GIVEN
 from loopwright.frontend.packed import KeysAndValues, Packed
 from loopwright.frontend.promote import NumberType
-from loopwright.frontend.tables import given_table
-from loopwright.frontend.values import Array, Items, Keyed, ListValue, RowTable, Value
+from loopwright.frontend.tables import given_table, new_table
+from loopwright.frontend.values import Array, Items, Keyed, ListValue, RowTable, TableValue, Value
 from loopwright.frontend.views import as_view, size_of
+from loopwright.ir.types import INT64
 
 
 def given_list(source: Source, known: Packed, parts: Sequence[Value], of_dict: bool = False) -> Value:
@@ -24,6 +26,10 @@ def given_list(source: Source, known: Packed, parts: Sequence[Value], of_dict: b
     must not be."""
     arrays = [one for one in parts if isinstance(one, Array)]
     assert len(arrays) == known.arrays
+    if known == EMPTY:
+        return Items((), kind=Packed)
+    if known == EMPTY_LIST:
+        return Items((), is_list=True)
     if arrays[0].name in source.written and not known.may_change:
         what = {"keys": "dict", "arrays": "list of arrays"}.get(known.holds, "bytes object")
         name = arrays[0].name.rpartition(".")[0]
@@ -39,7 +45,7 @@ def given_list(source: Source, known: Packed, parts: Sequence[Value], of_dict: b
     length = size_of(arrays[0].shape[0])
     if known.holds == "keys":
         pair = tuple(replace(one, weak=weak) for one, weak in zip(arrays, known.weak, strict=True))
-        return Items(pair, kind=Packed)
+        return Items(pair, CHANGED if known.may_change else (), kind=Packed)
     if known.holds in ("numbers", "tuples"):
         views = tuple(as_view(replace(one, weak=weak)) for one, weak in zip(arrays, known.weak, strict=True))
         return ListValue(views, length, key, is_tuple=known.holds == "tuples")
@@ -52,16 +58,32 @@ def given_list(source: Source, known: Packed, parts: Sequence[Value], of_dict: b
 def with_tables(cx: Context, value: Value, node: ast.AST) -> Value:
     """An argument with the dicts in it made, and the elements of lists of the types that they get."""
     match value:
-        case Items(items=(Array() as keys, Array() as values), kind=kind) if kind is Packed:
-            return given_table(cx, keys, values, node)
-        case Items(items=(ListValue() as keys, ListValue() as values), kind=kind) if kind is KeysAndValues:
-            return given_table(cx, _of_all_kinds(cx, keys), _of_all_kinds(cx, values), node)
+        case Items(items=(), kind=kind) if kind is Packed:
+            return new_table(cx, True, node)
+        case Items(items=(Array() as keys, Array() as values), names=names, kind=kind) if kind is Packed:
+            return given_table(cx, keys, values, node, names == CHANGED)
+        case Items(items=(ListValue() as keys, ListValue() as values), names=names, kind=kind) if kind is KeysAndValues:
+            return given_table(cx, _of_all_kinds(cx, keys), _of_all_kinds(cx, values), node, names == CHANGED)
         case Items(items=items):
             return replace(value, items=tuple(with_tables(cx, item, node) for item in items))
         case Keyed(items=items):
             return replace(value, items=tuple(with_tables(cx, item, node) for item in items))
         case ListValue():
             return _of_all_kinds(cx, value)
+        case _:
+            return value
+
+
+_UNKNOWN = TableValue((), (), None, None, Array("", INT64, ()), (), is_dict=True)
+
+
+def without_tables(value: Value) -> Value:
+    """An argument as far as it is known before its dicts are made: nothing is known of what is in these."""
+    match value:
+        case Items(kind=kind) if kind is Packed or kind is KeysAndValues:
+            return _UNKNOWN
+        case Items(items=items) | Keyed(items=items):
+            return replace(value, items=tuple(map(without_tables, items)))
         case _:
             return value
 

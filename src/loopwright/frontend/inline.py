@@ -25,6 +25,7 @@ from loopwright.frontend.exchanges import renamed_only
 from loopwright.frontend.handed_over import handed_over, variable_given_back
 from loopwright.frontend.infer import ArrayKind, Key
 from loopwright.frontend.lists import is_changed, new_list
+from loopwright.frontend.made_texts import given_text
 from loopwright.frontend.parse import parameters_of, positional_of
 from loopwright.frontend.promote import NumberType
 from loopwright.frontend.recursion import without_last_calls
@@ -269,7 +270,7 @@ def webs_for(session: Session, source: Source, tree: ast.FunctionDef, given: Map
 def _bind(cx: Context, frame: Frame, web: Web, value: Value, node: ast.AST) -> None:
     """Give a parameter its argument: as it is where that is known or stable, else in a variable."""
     key, name = web_key(frame, web), f"{frame.tree.name}.{web.name}"
-    value = kept_array(cx, value, node)
+    value = given_text(cx, frame, web, kept_array(cx, value, node))
     if isinstance(value, Array) and value.shape and web.number in renamed_only(frame) and frame.calls_again is None:
         held = freeze(cx, value, cx.at(node))
         assert isinstance(held, Array)
@@ -284,7 +285,7 @@ def _bind(cx: Context, frame: Frame, web: Web, value: Value, node: ast.AST) -> N
             cx.fixed[key] = freeze(cx, value, cx.at(node))  # told of where it is assigned another one
             return
         value = materialised(cx, value, node)
-    if isinstance(value, ListValue) and not web.is_single:
+    if isinstance(value, ListValue) and not web.is_single and not value.is_text:
         raise cx.error(node, f"'{web.name}' is a list of the caller, and assigned again here",
                        remedy="use another name in the helper")  # fmt: skip
     if not web.is_read and isinstance(value, Array | Records):

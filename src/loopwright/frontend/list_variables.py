@@ -10,22 +10,36 @@ import ast
 from collections.abc import Sequence
 
 from loopwright.frontend.array_names import list_copy_shows
+from loopwright.frontend.chosen_texts import note_made
 from loopwright.frontend.context import Context
 from loopwright.frontend.infer import Key
 from loopwright.frontend.lists import GIVEN, RESIZERS, extend, new_list
 from loopwright.frontend.scopes import own_nodes
-from loopwright.frontend.values import Items, ListValue, Value
+from loopwright.frontend.values import Items, ListValue, TableValue, Value
 from loopwright.frontend.views import ZERO
 from loopwright.ir.nodes import Assign, Var
 
 
+def store_container(
+    cx: Context, key: Key, name: str, value: ListValue | TableValue, node: ast.AST, value_node: ast.AST
+) -> None:
+    """`name = value` of a list, a set or a dict."""
+    if isinstance(value, ListValue):
+        store_list(cx, key, name, value, node, value_node)
+    else:
+        cx.store_table_with(cx, key, name, value, node, value_node)
+
+
 def store_list(cx: Context, key: Key, name: str, value: ListValue, node: ast.AST, value_node: ast.AST) -> None:
     """`name = list`. Raises KernelError where the list has another name that is used later."""
+    if key in cx.session.optional:
+        raise cx.error(node, f"'{name}' is a list here, and None elsewhere",
+                       remedy="begin with an empty list, and a bool that says so")  # fmt: skip
     if value.home is not None or value.rows is not None:
         raise cx.error(node, f"'{name}' stands for several lists that are in lists, or have lists in them",
                        remedy="use another name for each")  # fmt: skip
     is_of_helper = value.key[:-2] not in {frame.path for frame in cx.active}  # which has returned, and forgets it
-    is_new = value.key[-1] == id(value_node) or is_of_helper
+    is_new = value.key[-1] == id(value_node) or is_of_helper or value.is_text
     if not is_new and not (isinstance(value_node, ast.Name) and _may_be_copied(cx, name, value, node, value_node)):
         raise cx.error(
             node,
@@ -36,6 +50,8 @@ def store_list(cx: Context, key: Key, name: str, value: ListValue, node: ast.AST
     if key not in cx.list_variables:
         outer, cx.body, depth, cx.depth = cx.body, cx.prologue, cx.depth, 0
         cx.target_names[id(node)] = name
+        if value.is_text:
+            note_made(cx, (*cx.frame.path, "list", id(node)))
         cx.list_variables[key] = new_list(cx, [], node)  # type: ignore[arg-type]
         cx.body, cx.depth = outer, depth
     own = cx.list_variables[key]
@@ -96,6 +112,8 @@ def _is_slice(node: ast.AST) -> bool:
 
 
 def _copied(cx: Context, value: ListValue | Items, node: ast.Name) -> ListValue:
+    if isinstance(value, ListValue) and value.is_text:
+        note_made(cx, (*cx.frame.path, "list", id(node)))
     result = new_list(cx, [], node)
     extend(cx, result, value, node)
     return cx.lists.get(result.key, result)

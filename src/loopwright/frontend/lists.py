@@ -144,11 +144,12 @@ def new_list(cx: Context, items: Sequence[Value], node: ast.expr, times: Expr | 
     name = cx.target_names.get(id(node), "")
     if name and any(changes_inner(one, name) for one in own_nodes(cx.frame.tree)):
         cx.session.deep_lists.add(key)
-    if keeps_length(cx, name, items, node):
+    if key not in cx.session.made_texts and keeps_length(cx, name, items, node):
         return _of_one_length(cx, key, name, items, node, times)
     length = _new_length(cx, name, node)
     cx.emit(Assign(length, ZERO, at=cx.at(node)))
-    result = _of_kind(cx, ListValue((), Var(length, INT64), key, is_open=True), node)
+    is_text = key in cx.session.made_texts
+    result = _of_kind(cx, ListValue((), Var(length, INT64), key, is_open=True, is_text=is_text), node)
     if times is None:
         written = node.elts if isinstance(node, ast.List) and len(node.elts) == len(items) else None
         for k, item in enumerate(items):
@@ -492,6 +493,8 @@ def index_list(cx: Context, value: ListValue, index: Value, node: ast.expr) -> V
         copies = [materialised(cx, part, node) for part in chosen]  # a slice of a list is a list of its own
         parts = tuple(as_view(replace(one, weak=part.array.weak)) for one, part in zip(copies, chosen, strict=True))
         length, key = size_of(parts[0].shape[0]), (*value.key, id(node))
+        if value.key in cx.session.text_names:
+            cx.session.text_names[key] = cx.session.text_names[value.key]
         return replace(value, parts=parts, length=length, is_open=False, key=key, home=None)
     place = in_range(cx, as_index(cx, index, node), size, node)
     return items_at(cx, value, place, node)

@@ -24,8 +24,9 @@ from loopwright.frontend.complex_pairs import pair
 from loopwright.frontend.context import Context, Frame, Restart, Session, web_key
 from loopwright.frontend.exchanges import renamed_only
 from loopwright.frontend.expressions import evaluate
-from loopwright.frontend.given import given_list, with_tables
+from loopwright.frontend.given import given_list, with_tables, without_tables
 from loopwright.frontend.inline import webs_for
+from loopwright.frontend.made_texts import own_text
 from loopwright.frontend.outside import Outside
 from loopwright.frontend.packed import KeysAndValues, Packed
 from loopwright.frontend.parse import parameters_of
@@ -34,6 +35,7 @@ from loopwright.frontend.results import check_end, result_arrays, returned_value
 from loopwright.frontend.snapshots import check_snapshots
 from loopwright.frontend.statements import assign_to, execute
 from loopwright.frontend.structured import Given, Held, Structure, fields_in_planes
+from loopwright.frontend.table_variables import kept_table, store_table
 from loopwright.frontend.values import (
     Array,
     Fixed,
@@ -198,7 +200,7 @@ def _each_its_own(body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
 
 def _round(session: Session) -> Kernel | None:
     """Read the whole function once. None where it could not be read to the end."""
-    cx = Context(session, evaluate, execute, assign_to)
+    cx = Context(session, evaluate, execute, assign_to, store_table, kept_table, own_text)
     values = _arguments(cx)  # first: the names of parameters come before all others
     frame = _frame(cx, values)
     cx.execute(frame.tree.body)
@@ -268,10 +270,10 @@ def _together(structure: Structure, values: Iterator[Value], source: Source) -> 
         case Held(parts=parts, kind=kind) if kind is range:
             start, stop, step = (_together(part, values, source) for part in parts)
             return RangeValue((start, stop, step))
-        case Held(parts=parts, kind=kind) if kind is KeysAndValues:
+        case Held(parts=parts, kind=kind, names=names) if kind is KeysAndValues:
             both = [one for one in parts if isinstance(one, Packed)]
             lists = (given_list(source, one, [next(values) for _ in range(one.arrays)], True) for one in both)
-            return Items(tuple(lists), kind=kind)
+            return Items(tuple(lists), names, kind=kind)
         case Held(parts=parts, kind=kind) if kind is list:
             return Items(tuple(_together(part, values, source) for part in parts), is_list=True)
         case Held(parts=parts, kind=kind, names=names) if kind is dict:
@@ -320,7 +322,8 @@ def _frame(cx: Context, values: dict[str, Value]) -> Frame:
     tree = cx.session.trees.get(tree, tree)
     key = ("kernel",)
     if key not in cx.session.webs:
-        cx.session.webs[key] = webs_for(cx.session, source, tree, values, ())
+        seen = {name: without_tables(value) for name, value in values.items()}
+        cx.session.webs[key] = webs_for(cx.session, source, tree, seen, ())
     webs = cx.session.webs[key]
     frame = Frame(0, source, tree, (), "", webs)
     cx.frames.append(frame)

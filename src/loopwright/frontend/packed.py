@@ -22,13 +22,15 @@ _PYTHON: dict[type, type] = {bool: np.bool_, int: np.int64, float: np.float64}
 @dataclass(frozen=True, slots=True)
 class Packed:
     """A list or a dict, by what it holds. weak: for each array of numbers, whether these are Python's. axes: of the
-    arrays in a list. arrays: how many arrays there are. may_change: whether it is a list that can get others."""
+    arrays in a list. arrays: how many arrays there are. may_change: whether it is a list that can get others. grows:
+    whether it is one that can get another length."""
 
     holds: Choice["numbers", "tuples", "lists", "arrays", "keys"]
     weak: tuple[bool, ...]
     arrays: int
     axes: int = 1
     may_change: bool = False
+    grows: bool = False
 
     @property
     def changing(self) -> tuple[int, ...]:
@@ -120,11 +122,11 @@ def arrays_of(value: Any, known: Packed) -> Iterator[Any]:
     """The arrays of a list or a dict: of a list with arrays or lists in it, their numbers, where each begins, the sizes
     of its axes, and the elements."""
     match known.holds:
-        case "numbers":
+        case "numbers" if known.arrays:
             yield _array(value)
         case "tuples":
             yield from (_array(column) for column in zip(*value, strict=True))
-        case "keys":
+        case "keys" if known.arrays:
             yield _array(list(value.keys()))
             yield _array(list(value.values()))
         case "lists":

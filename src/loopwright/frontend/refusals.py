@@ -82,7 +82,7 @@ FUNCTIONS: dict[str, tuple[str, str]] = {
     "reversed": ("it can only be used after 'in'", "write: for x in reversed(a), or use a[::-1]"),
     "map": ("its items can be used only once, where it is called", "write: for x in map(f, a), or list(map(f, a))"),
     "filter": ("", "write a loop with an 'if'"),
-    "str": ("there are no strings in compiled code", "make the text where the function is called"),
+    "str": ("a number becomes a text only where it is printed or raised", "make the text where the function is called"),
     "open": ("", "read the file before the call, and pass an array"),
     "input": ("", "read it before the call, and pass it"),
 }

@@ -200,7 +200,7 @@ def _flatten_list(
         packing += [("complex", 1)] * part.array.element.is_complex
         packing.append(("list", int(not part.array.weak)))
     if value.holds_texts:
-        packing.append((name_of_choice(all_texts(cx), in_list=True), 0))
+        packing.append((name_of_choice(all_texts(cx), in_list=True, is_joined=value.is_text), 0))
     if value.is_tuple:
         packing.append(("zip", len(value.parts)))
     if value.kind is not None:

@@ -46,8 +46,15 @@ def kind_of(cx: Context, key: tuple[object, ...], item: Value) -> int | None:
     return -1 - len(item.shape) if is_array(item) else None
 
 
+def _refuse_text(cx: Context, item: Value, node: ast.AST) -> None:
+    if isinstance(item, ListValue) and item.is_text:
+        raise cx.error(node, "a list of texts that the run makes is outside the language",
+                       remedy="make one text, with a character between its parts, and split that later")  # fmt: skip
+
+
 def note(cx: Context, key: tuple[object, ...], item: Value, node: ast.AST) -> None:
     """Note the types of the elements of a list or array that is put into a list; `key` is the table's."""
+    _refuse_text(cx, item, node)
     if isinstance(item, ArrayLike):
         cx.session.types.assign(key, 0)
         joined = cx.session.types.assign((*key, 0), NumberType(item.element, weak=False))
@@ -196,6 +203,7 @@ def refuse_shared(
 ) -> None:
     """Raise KernelError for a list or an array that is put into the list `owner`, where it shows that it is a copy. One
     that is in this list (`into`) already is none."""
+    _refuse_text(cx, item, node)
     place = item.home if isinstance(item, ListValue) else None
     if place is not None and into is not None and place[0].key == (*into.key, "row"):
         return

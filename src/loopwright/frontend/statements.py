@@ -14,7 +14,7 @@ import numpy as np
 
 from loopwright.deferred import deferred
 from loopwright.errors import KernelError
-from loopwright.frontend import arrays, lists, operators
+from loopwright.frontend import arrays, lists, made_texts, operators
 from loopwright.frontend.array_names import has_aliases
 from loopwright.frontend.array_parts import assign_part, part_of
 from loopwright.frontend.array_variables import independent
@@ -33,7 +33,7 @@ from loopwright.frontend.keyed import is_filled_by_text, item_of, note_keyed, se
 from loopwright.frontend.lazy import condition_before
 from loopwright.frontend.list_methods import comprehension_list, delete_item
 from loopwright.frontend.list_variables import apart_from_targets
-from loopwright.frontend.lists import assign_item, extend, index_list, is_changed, is_searched, new_list, of_array
+from loopwright.frontend.lists import assign_item, index_list, is_changed, is_searched, new_list, of_array
 from loopwright.frontend.loops import for_loop, jump, while_loop
 from loopwright.frontend.manipulation import reshaped
 from loopwright.frontend.markers import MAKES
@@ -534,7 +534,7 @@ def _augmented_part(cx: Context, part: View, op: BinaryOp, node: ast.AugAssign) 
 def _grow(cx: Context, old: TableValue | ListValue, op: BinaryOp, value: Value, node: ast.AugAssign) -> None:
     """`list += items`, `set |= set`."""
     if isinstance(old, ListValue) and op == "add":
-        extend(cx, old, value, node)
+        made_texts.extended(cx, old, value, node)
     elif isinstance(old, TableValue) and not old.is_dict and isinstance(value, TableValue) and op == "or":
         update(cx, old, node.value, value, node)
     else:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from loopwright.errors import ArgumentValueError
+from loopwright.frontend import given_back
 from loopwright.frontend.changing_methods import is_changed_by_method
 from loopwright.frontend.generator_state import STATE, is_generator, state_of
 from loopwright.frontend.object_class import ObjectClass, class_of
@@ -118,9 +119,16 @@ def fields_in_planes(kind: type) -> tuple[str, ...] | None:
     return names
 
 
-def of_items(values: tuple[object, ...]) -> Held:
-    """What is inside `*args`: each has a parameter of its own, numbers too."""
-    return Held(tuple(map(structure_of, values)), tuple)
+def structures_of(source: Source, values: Sequence[object]) -> tuple[Structure, ...]:
+    """What is inside the arguments of a call. Of `*args`, each has a parameter of its own, numbers too."""
+    found = list(map(structure_of, values))
+    for k, (parameter, value) in enumerate(zip(source.parameters, values, strict=False)):
+        if k == source.variadic:
+            assert isinstance(value, tuple)
+            found[k] = Held(tuple(map(structure_of, value)), tuple)
+        elif type(value) is not np.ndarray:
+            found[k] = given_back.as_changed(source, parameter.name, found[k], value)
+    return tuple(found)
 
 
 def is_function(value: object) -> bool:
@@ -186,6 +194,7 @@ def expanded(source: Source, structures: Mapping[str, Structure]) -> Source:
         parameters += [replace(parameter, name=name, has_default=False, default=None) for name in names]
         if parameter.name in is_written or _changes_unseen(source, parameter.name, structure):
             written.update(_written_names(parameter.name, structure))
+    source = given_back.returning(source, structures)
     return replace(source, parameters=tuple(parameters), written=frozenset(written), structures=dict(structures))
 
 
@@ -222,6 +231,8 @@ def _names(name: str, structure: Structure) -> Iterator[str]:
 def _written_names(name: str, structure: Structure) -> Iterator[str]:
     """The names of a written argument that stand for what is written: not those of the lengths of lists, nor those of
     the lists in a dict, of which the kernel makes a dict of its own."""
+    if given_back.is_changed(structure):
+        return
     if isinstance(structure, Held) and structure.kind is KeysAndValues and not _holds_arrays(structure):
         return
     found = list(_names(name, structure))
@@ -266,7 +277,7 @@ def _lists_to_put_back(source: Source, given: Sequence[object]) -> list[tuple[ob
             if known.holds == "keys" or isinstance(one, bytes):
                 continue
             everywhere.append(lists_in(one, known))
-            if known.may_change and f"{prefix}.0" in source.written:
+            if known.may_change and not known.grows and f"{prefix}.0" in source.written:
                 found.append((one, known, places[f"{prefix}.0"]))
     for value, known, place in found:
         if sum(not own.isdisjoint(lists_in(value, known)) for own in everywhere) > 1:
@@ -280,17 +291,19 @@ def _lists_to_put_back(source: Source, given: Sequence[object]) -> list[tuple[ob
 def giving_back(
     call: Callable[..., object], source: Source, given: Sequence[object]
 ) -> Callable[..., object]:  # fmt: skip
-    """What makes a call of the expanded function, and gives the lists among what was given what it has changed."""
-    lists = _lists_to_put_back(source, given)
+    """What makes a call of the expanded function, and gives the lists and dicts among what was given what it has
+    changed."""
+    lists, dicts = _lists_to_put_back(source, given), given_back.to_give_back(source, given)
 
     def made(*arguments: object) -> object:
         try:
-            return call(*arguments)
+            result = call(*arguments)
+            return given_back.put_back(dicts, result) if dicts else result
         finally:  # what was written before an error, too
             for value, known, place in lists:
                 put_back(value, known, arguments[place : place + known.arrays])
 
-    return made if lists else call
+    return made if lists or dicts else call
 
 
 def refuse_shared(source: Source, given: Sequence[tuple[object, Structure]]) -> None:

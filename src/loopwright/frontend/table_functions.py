@@ -250,6 +250,17 @@ def slots_in_order(state: Any, head: Any) -> Any:
     return found
 
 
+def copy_set(keys: Any, state: Any, head: Any, others: Any, kept: Any, other: Any) -> None:
+    """Make a set another one, slot by slot."""
+    for slot in range(other[MASK] + 1):
+        state[slot] = kept[slot]
+        for number, part in enumerate(keys):
+            part[slot] = others[number][slot]
+    for k in range(CHANGES):
+        head[k] = other[k]
+    head[CHANGES] += 1
+
+
 # ---- dicts ----------------------------------------------------------------------------------------------------
 
 
@@ -334,6 +345,19 @@ def rebuild_dict(keys: Any, values: Any, state: Any, slots: Any, head: Any, kind
             i = (i * 5 + 1 + perturb) & mask
         slots[i] = entry
     head[MASK], head[FILL] = mask, n
+
+
+def copy_dict(columns: Any, state: Any, slots: Any, head: Any, others: Any, kept: Any, places: Any, other: Any) -> None:
+    """Make a dict another one, entry by entry."""
+    for entry in range(other[FILL]):
+        state[entry] = kept[entry]
+        for number, part in enumerate(columns):
+            part[entry] = others[number][entry]
+    for slot in range(other[MASK] + 1):
+        slots[slot] = places[slot]
+    for k in range(CHANGES):
+        head[k] = other[k]
+    head[CHANGES] += 1
 
 
 def delete_entry(state: Any, head: Any, entry: Any) -> None:

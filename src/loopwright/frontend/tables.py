@@ -268,7 +268,9 @@ def as_list(cx: Context, table: TableValue, node: ast.AST) -> ListValue:
 # ---- what is changed -------------------------------------------------------------------------------------------
 
 
-def given_table(cx: Context, keys: Array | ListValue, values: Array | ListValue, node: ast.AST) -> TableValue:
+def given_table(
+    cx: Context, keys: Array | ListValue, values: Array | ListValue, node: ast.AST, may_change: bool
+) -> TableValue:
     """A dict of the caller's, from its keys and values."""
     table = new_table(cx, True, node)
 
@@ -280,7 +282,8 @@ def given_table(cx: Context, keys: Array | ListValue, values: Array | ListValue,
 
     size = as_size(keys.length) if isinstance(keys, ListValue) else keys.shape[0]
     nest(cx, (size,), write, node)
-    cx.given_tables.add(table.key)
+    if not may_change:
+        cx.given_tables.add(table.key)
     return table
 
 
@@ -293,6 +296,8 @@ def _refuse_given(cx: Context, table: TableValue, node: ast.AST) -> None:
 def clear(cx: Context, table: TableValue, node: ast.AST) -> None:
     """`table.clear()`."""
     _refuse_given(cx, table, node)
+    if table.key not in cx.hash_tables:  # nothing is put in, or that is in the next round
+        return
     table = known(cx, table, node)
     assert table.state is not None
     if table.slots is not None:

@@ -162,7 +162,7 @@ class ListValue:
     an element of a table's `sizes`. rows: of a list of lists or arrays, where these stand: its numbers are theirs.
     home: of a list in another one, where it stands, and its number. holds_lists: its tuples are lists that nobody
     changes. is_of_tuple: it is a slice of a tuple, in Python. kind: the class of its tuples, of named ones and of
-    dataclasses. holds_texts: its numbers are texts."""
+    dataclasses. holds_texts: its numbers are texts. is_text: it is one text, that the run makes."""
 
     parts: tuple[View, ...]
     length: Expr
@@ -175,6 +175,7 @@ class ListValue:
     is_of_tuple: bool = False
     kind: type | None = None
     holds_texts: bool = False
+    is_text: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -342,8 +343,8 @@ def describe(value: Value) -> str:
             return "a zip"
         case IteratorValue():
             return "an iterator"
-        case ListValue():
-            return "a list"
+        case ListValue(is_text=is_text):
+            return "a text that is made while the code runs" if is_text else "a list"
         case TableValue(is_dict=is_dict):
             return "a dict" if is_dict else "a set"
         case Records():

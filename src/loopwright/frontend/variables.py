@@ -19,7 +19,7 @@ from loopwright.frontend.elementwise import kept_array, materialised
 from loopwright.frontend.exchanges import renamed_only
 from loopwright.frontend.global_arrays import global_array
 from loopwright.frontend.infer import ArrayKind, Key
-from loopwright.frontend.list_variables import kept_list, own_slice, store_list
+from loopwright.frontend.list_variables import kept_list, own_slice, store_container
 from loopwright.frontend.named_tuples import fields_of, note_class_of_name
 from loopwright.frontend.promote import NumberType
 from loopwright.frontend.renaming import of_the_caller
@@ -115,6 +115,10 @@ def read_variable(cx: Context, key: Key, node: ast.AST, name: str, may_be_unassi
         if may_be_unassigned:
             _test_presence(cx, key, node, name)
         return cx.lists.get(cx.list_variables[key].key, cx.list_variables[key])
+    if key in cx.table_variables:
+        if may_be_unassigned:
+            _test_presence(cx, key, node, name)
+        return cx.table_variables[key]
     if isinstance(kind, ArrayKind):
         if key not in cx.array_variables:
             _make_early(cx, key, kind, node, name)
@@ -213,7 +217,7 @@ def assign_web(cx: Context, web: Web, value: Value, node: ast.AST, value_node: a
 
 
 def _assign_web(cx: Context, web: Web, value: Value, node: ast.AST, value_node: ast.AST) -> None:
-    key = web_key(cx.frame, web)
+    key, value = web_key(cx.frame, web), cx.own_text_with(cx, web, value, value_node)
     if isinstance(value, Zipped):
         raise cx.error(node, "a zip cannot be assigned to a name", "it can be iterated only once",
                        "write its call after 'in'")  # fmt: skip
@@ -229,9 +233,12 @@ def _assign_web(cx: Context, web: Web, value: Value, node: ast.AST, value_node: 
         cx.frame.bindings[web.number] = _bound(cx, key, web.name, value, node, value_node)
         return
     is_none = isinstance(value, Fixed) and value.value is None
-    is_open = isinstance(value, Literal | Number | Items | RangeValue | SliceIndex | Records | ArrayLike | ListValue)
-    is_open = is_open or meets_texts(cx, value)
-    if (web.definitions == 1 or isinstance(value, ListValue)) and not is_none and not is_open:
+    if isinstance(value, TableValue) and takes_updates_in_place(cx, web):  # `s |= t`
+        raise Restart
+    is_open = isinstance(
+        value, Literal | Number | Items | RangeValue | SliceIndex | Records | ArrayLike | ListValue | TableValue
+    ) or meets_texts(cx, value)
+    if (web.definitions == 1 or isinstance(value, ListValue | TableValue)) and not is_none and not is_open:
         raise cx.error(
             node,
             f"'{web.name}' may be used where it has no value",
@@ -248,7 +255,9 @@ def _bound(cx: Context, key: Key, name: str, value: Value, node: ast.AST, value_
             return value
         case Array() | View() | Records():
             return freeze(cx, value, cx.at(value_node))
-        case SliceIndex() | Elementwise() | ListValue() | TableValue() | Zipped() | IteratorValue():
+        case TableValue():
+            return cx.kept_table_with(cx, name, value, node, value_node)
+        case SliceIndex() | Elementwise() | ListValue() | Zipped() | IteratorValue():
             return value
         case RangeValue(bounds=bounds):
             start, stop, step = (
@@ -323,8 +332,8 @@ def store_variable(cx: Context, key: Key, name: str, value: Value, node: ast.AST
             cx.array_names.setdefault(key, name)
             store_array(cx, key, name, value, node, value_node)
             _note_presence(cx, key, name, node)
-        case ListValue() if cx.session.types.of(key) is None:
-            store_list(cx, key, name, value, node, value_node)
+        case ListValue() | TableValue() if cx.session.types.of(key) is None:
+            store_container(cx, key, name, value, node, value_node)
             _note_presence(cx, key, name, node)
         case Fixed(value=None):
             _refuse_maybe_result(cx, key, node)
@@ -454,8 +463,8 @@ def _refuse_second_meaning(cx: Context, key: Key, name: str, value: Value, node:
         raise cx.error(
             node,
             f"'{name}' is a text, and is assigned something else elsewhere",
-            "texts are constants in compiled code",
-            "put codes such as ord(c) into an array of np.uint8, and make the text where the function is called",
+            "a name stands for texts only, or for none",
+            "use another name",
         )
     if isinstance(value, Array | Records):
         remedy = "give each array a name of its own; instead of swapping, write the loops once for each order"

@@ -101,6 +101,8 @@ class DefReader:
                 return set(), {name}
             case ast.Subscript(ctx=ast.Store()) | ast.Attribute(ctx=ast.Store()):
                 return self.roots(node), set()
+            case ast.Subscript(value=ast.Name(id=name), ctx=ast.Del()) if name in self.own_parameters:
+                return {name}, set()
             case ast.AugAssign(target=target) if item := self.item(target):
                 return set(), {item}
             case ast.AugAssign(target=ast.Name(id=name)):
@@ -141,6 +143,11 @@ class DefReader:
                 return _item(name, key)
             case _:
                 return ""
+
+    @cached_property
+    def own_parameters(self) -> frozenset[str]:
+        """The names of the parameters."""
+        return frozenset(parameter.arg for parameter in parameters_of(self.tree))
 
     @cached_property
     def made_lists(self) -> frozenset[str]:
@@ -340,6 +347,8 @@ class DefReader:
                 return self.roots(inner)
             case ast.Attribute(attr="shuffle") if call.args:  # of a generator
                 return self.roots(call.args[0])
+            case ast.Attribute(value=ast.Name(id=name), attr=method) if _changes_dict(method, call):
+                return {name} & self.own_parameters
             case _:
                 return set()
 
@@ -380,6 +389,13 @@ _IN_PLACE = ("fill", "sort", "reverse", "partition", "put", "itemset", "resize")
 _VIEWS = ("reshape", "ravel", "transpose", "swapaxes", "squeeze", "view", "diagonal", "astype", "pop", "get", "values",
           "items", "setdefault", "_replace")  # fmt: skip
 """Methods that give a view of their array, at times, or an array that their list, dict or named tuple holds."""
+
+
+def _changes_dict(method: str, call: ast.Call) -> bool:
+    """Whether a method changes a dict: `pop` of a place that the text tells is one of a list."""
+    if method == "pop":
+        return bool(call.args) and not isinstance(call.args[0], ast.Constant | ast.UnaryOp)
+    return method in ("clear", "update", "setdefault", "popitem")
 
 
 def _may_be_view(method: str, call: ast.Call) -> bool:

@@ -8,12 +8,18 @@ for an extreme and its place, which everything after this knows.
                               ->               if a[i] > k.v:
                                                    k.v = a[i]
                                                    k = i
+
+The comparison may stand behind a guard, where the place is one that the loop begins without, which the comparison is
+preceded by a question for (`if not done[i] and (k < 0 or a[i] < a[k]): k = i` after `k = -1`): then there is no
+element to begin with.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Set
+from dataclasses import dataclass, replace
 
+from loopwright.ir.identities import simpler
 from loopwright.ir.nodes import (
     Assign,
     Binary,
@@ -28,12 +34,22 @@ from loopwright.ir.nodes import (
     If,
     Kernel,
     Load,
+    Logical,
     Stmt,
     Unary,
     Var,
 )
-from loopwright.ir.queries import arrays_made, arrays_stored, fresh, names_in, names_of
-from loopwright.ir.walk import own_expressions, rewrite_body, rewrite_expr, statements, subexpressions
+from loopwright.ir.queries import arrays_made, arrays_stored, fresh, names_assigned, names_in, names_of
+from loopwright.ir.types import BOOL
+from loopwright.ir.walk import (
+    bodies,
+    own_expressions,
+    rewrite_expr,
+    statements,
+    subexpressions,
+    unless_same,
+    with_bodies,
+)
 
 KNOWN = (Binary, Call, Cast, Const, Dim, Load, Unary, Var)
 
@@ -44,55 +60,115 @@ def values_of_places(kernel: Kernel) -> Kernel:
         return kernel
     taken = names_of(kernel)
 
-    def kept(stmt: Stmt) -> Body:
+    def kept(stmt: Stmt, known: Mapping[str, Const]) -> Body:
         if not isinstance(stmt, For) or stmt.run != "sequential" or stmt.asserted:
             return (stmt,)
-        before: list[Stmt] = []
+        zeros: list[Stmt] = []
+        reads: list[Stmt] = []
         body: list[Stmt] = []
         for one in stmt.body:
-            if (
-                len(body)
-                == len(before) // 2  # what comes first in an iteration, so that nothing was done when it fails
-                and isinstance(one, If)
-                and (value := _value_at_the_place(one, stmt)) is not None
-            ):
-                name = fresh(f"{one.then[0].name}.v" if isinstance(one.then[0], Assign) else "v", taken)
-                taken.add(name)
-                mine, other = value
-                variable = Var(name, mine.type)
-                before += [Assign(name, _zero(mine)), Assign(name, other, at=one.at)]
-                assert isinstance(one.condition, Compare)
-                left = variable if one.condition.left == other else one.condition.left
-                right = variable if one.condition.right == other else one.condition.right
-                condition = replace(one.condition, left=left, right=right)
-                body.append(replace(one, condition=condition, then=(Assign(name, _again(mine), at=one.at), *one.then)))
-            else:
+            is_first = len(body) == len(zeros)  # in an iteration, so that nothing was done when it fails
+            test = _innermost(one)
+            value = _value_at_the_place(test, stmt, known) if is_first and test is not None else None
+            if value is None or (value.is_there and test is not one):
                 body.append(one)
-        if not before:
+                continue
+            assert test is not None and isinstance(test.then[0], Assign)
+            name = fresh(f"{test.then[0].name}.v", taken)
+            taken.add(name)
+            zeros.append(Assign(name, _zero(value.mine)))
+            if value.is_there:
+                reads.append(Assign(name, value.other, at=one.at))
+            body.append(_instead(one, test, _with_value(test, value, name)))
+        if not zeros:
             return (stmt,)
-        runs = Compare("lt", stmt.lower, stmt.upper)
-        return (*before[::2], If(runs, tuple(before[1::2]), ()), replace(stmt, body=tuple(body)))
+        runs = [If(Compare("lt", stmt.lower, stmt.upper), tuple(reads), ())] if reads else []
+        return (*zeros, *runs, replace(stmt, body=tuple(body)))
 
-    body = rewrite_body(kernel.body, stmt=kept)
+    body = _rewritten(kernel.body, kept)
     return kernel if body is kernel.body else replace(kernel, body=body)
 
 
-def _value_at_the_place(stmt: If, loop: For) -> tuple[Expr, Expr] | None:
-    """What is compared in an iteration, and what it is compared with: the same at the place that was kept."""
-    if stmt.otherwise or not stmt.then or not isinstance(stmt.condition, Compare):
+def _rewritten(body: Body, kept: Callable[[Stmt, Mapping[str, Const]], Body]) -> Body:
+    """Every statement, after its inside, with the constants that variables were just set to."""
+    result: list[Stmt] = []
+    known: dict[str, Const] = {}
+    for stmt in body:
+        inside = tuple([_rewritten(inner, kept) for inner in bodies(stmt)])
+        result.extend(kept(with_bodies(stmt, inside) if inside else stmt, known))
+        for name in names_assigned((stmt,)):
+            known.pop(name, None)
+        if isinstance(stmt, Assign) and isinstance(stmt.value, Const):
+            known[stmt.name] = stmt.value
+    return unless_same(body, result)
+
+
+def _innermost(stmt: Stmt) -> If | None:
+    """The last of tests that hold nothing but each other."""
+    if not isinstance(stmt, If) or stmt.otherwise:
         return None
-    if stmt.condition.op not in ("lt", "le", "gt", "ge") or not _counts_up(loop):
+    inner = _innermost(stmt.then[0]) if len(stmt.then) == 1 else None
+    return stmt if inner is None else inner
+
+
+def _instead(stmt: Stmt, test: If, new: If) -> Stmt:
+    """The tests around one of them with another in its place."""
+    if stmt is test or not isinstance(stmt, If):
+        return new
+    return replace(stmt, then=(_instead(stmt.then[0], test, new),))
+
+
+@dataclass(frozen=True, slots=True)
+class _Value:
+    """What is compared in an iteration, and what it is compared with: the same at the place that was kept. is_there:
+    whether there is such a place before the loop."""
+
+    mine: Expr
+    other: Expr
+    compared: Compare
+    is_there: bool
+
+
+def _with_value(stmt: If, value: _Value, name: str) -> If:
+    """The test that asks for the scalar instead of the element, and keeps it."""
+    variable, old = Var(name, value.mine.type), value.compared
+    left = variable if old.left == value.other else old.left
+    right = variable if old.right == value.other else old.right
+    new = replace(old, left=left, right=right)
+    condition = rewrite_expr(stmt.condition, lambda one: new if one == old else one)
+    return replace(stmt, condition=condition, then=(Assign(name, _again(value.mine), at=stmt.at), *stmt.then))
+
+
+def _value_at_the_place(stmt: If, loop: For, known: Mapping[str, Const]) -> _Value | None:
+    if stmt.otherwise or not stmt.then or not _counts_up(loop):
         return None
     places = {one.name: one.value for one in stmt.then if isinstance(one, Assign)}
     if len(places) != len(stmt.then) or any(names_in(value) & places.keys() for value in places.values()):
         return None
-    for mine, other in (
-        (stmt.condition.left, stmt.condition.right),
-        (stmt.condition.right, stmt.condition.left),
-    ):
+    found = _compared(stmt.condition, places.keys(), known)
+    if found is None:
+        return None
+    compared, is_there = found
+    for mine, other in ((compared.left, compared.right), (compared.right, compared.left)):
         read = names_in(other) & places.keys()
         if read and _at(other, places) == mine and _is_steady(other, loop, stmt, set(places)):
-            return mine, other
+            return _Value(mine, other, compared, is_there)
+    return None
+
+
+def _compared(condition: Expr, places: Set[str], known: Mapping[str, Const]) -> tuple[Compare, bool] | None:
+    """The comparison that a condition ends with, and whether the element at the place is there before the loop. With
+    anything before the comparison it must not be: to read it then could fail where the loop would not."""
+    if isinstance(condition, Compare):
+        return (condition, True) if condition.op in ("lt", "le", "gt", "ge") else None
+    while isinstance(condition, Logical) and condition.op == "and":
+        condition = condition.right
+    match condition:
+        case Logical(op="or", left=Compare() as unset, right=Compare(op="lt" | "le" | "gt" | "ge") as compared):
+            values = {name: one for name, one in known.items() if name in places}
+            if names_in(unset) <= values.keys() and next(subexpressions(unset, Load), None) is None:
+                begins = rewrite_expr(_at(unset, values), simpler)
+                return (compared, False) if begins == Const(True, BOOL) else None
     return None
 
 
@@ -100,7 +176,7 @@ def _counts_up(loop: For) -> bool:
     return isinstance(loop.step, Const) and loop.step.value == 1
 
 
-def _at(expr: Expr, places: dict[str, Expr]) -> Expr:
+def _at(expr: Expr, places: Mapping[str, Expr]) -> Expr:
     return rewrite_expr(expr, lambda one: places.get(one.name, one) if isinstance(one, Var) else one)
 
 

@@ -31,10 +31,10 @@ def name_of_text(text: str) -> str:
     return _name("Text", text)
 
 
-def name_of_choice(texts: tuple[str, ...], in_list: bool = False) -> str:
+def name_of_choice(texts: tuple[str, ...], in_list: bool = False, is_joined: bool = False) -> str:
     """The name of the class that gives the text of a number: a character's code, or beyond these the place of one of
-    these texts. in_list: a list of them, of a list of numbers."""
-    return _name("Choices" if in_list else "Choice", texts)
+    these texts. in_list: a list of them, of a list of numbers. is_joined: one text of all these."""
+    return _name("Joined" if is_joined else "Choices" if in_list else "Choice", texts)
 
 
 def name_of_each(name: str, depth: int) -> str:
@@ -107,6 +107,14 @@ class _TextsOfNumbers(_TextOfNumber):
         return [one(cls, number) for number in numbers]
 
 
+class _JoinedTexts(_TextOfNumber):
+    """One text, from the numbers of its characters."""
+
+    def __new__(cls, *numbers: int) -> str:  # type: ignore[misc]
+        one = super().__new__
+        return "".join(one(cls, number) for number in numbers)
+
+
 def _each(name: str, depth: int) -> type:
     """The class for objects of the class that has this name now. Raises AttributeError where there is none."""
     kind = class_named(name)
@@ -134,4 +142,4 @@ class _Each:
 
 
 _KINDS: dict[str, type] = {"Records": _Records, "Keyed": _Keyed, "Text": _Text, "Each": _Each,
-                           "Choice": _TextOfNumber, "Choices": _TextsOfNumbers}  # fmt: skip
+                           "Choice": _TextOfNumber, "Choices": _TextsOfNumbers, "Joined": _JoinedTexts}  # fmt: skip

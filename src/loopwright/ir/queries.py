@@ -5,7 +5,7 @@ with `ir/walk.py`."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from loopwright.ir.by_identity import by_identity
 from loopwright.ir.nodes import (
@@ -34,8 +34,7 @@ from loopwright.ir.walk import bodies, expressions, own_expressions, statements,
 Jump = Break | Continue | Leave | Return
 
 
-@dataclass(frozen=True, slots=True)
-class _Inside:
+class _Inside(NamedTuple):  # as `_Told` is: most statements have one, and dataclasses take longer to make
     """What stands in a statement and inside it: kinds of statements, and names, see the questions below. owned: those
     that nothing else may have, of scalars, arrays, loops and blocks. size: in nodes."""
 
@@ -50,8 +49,7 @@ class _Inside:
     size: int
 
 
-@dataclass(frozen=True, slots=True)
-class _Told:
+class _Told(NamedTuple):
     """The names that stand in an expression, see the questions below, and its size in nodes."""
 
     read: frozenset[str]

@@ -150,9 +150,9 @@ def with_own_expressions(stmt: Stmt, new: tuple[Expr, ...]) -> Stmt:
         return stmt
     match stmt:
         case Assign():
-            return replace(stmt, value=new[0])
+            return Assign(stmt.name, new[0], at=stmt.at)
         case Store():
-            return replace(stmt, index=new[:-1], value=new[-1])
+            return Store(stmt.array, new[:-1], new[-1], at=stmt.at, key=stmt.key)
         case Allocate():
             return replace(stmt, shape=new)
         case For():
@@ -187,10 +187,13 @@ def with_bodies(stmt: Stmt, new: tuple[Body, ...]) -> Stmt:
     if _same(bodies(stmt), new):
         return stmt
     match stmt:
-        case For() | While() | Block():
+        case For():  # not by `replace`, as above
+            ends = stmt.lower, stmt.upper, stmt.step
+            return For(stmt.name, *ends, new[0], stmt.asserted, stmt.run, stmt.threads, at=stmt.at)
+        case While() | Block():
             return replace(stmt, body=new[0])
         case If():
-            return replace(stmt, then=new[0], otherwise=new[1])
+            return If(stmt.condition, new[0], new[1], at=stmt.at)
         case _:
             return stmt
 
@@ -212,13 +215,14 @@ def statements(body: Body, /, *kinds: type[Any]) -> Iterator[Any]:
 
 @by_identity
 def _inside(stmt: Stmt) -> tuple[Stmt, ...]:
-    """Kept with the statement, without itself, as `_below` is."""
-    found, waiting = list[Stmt](), [one for inner in bodies(stmt)[::-1] for one in inner[::-1]]
-    while waiting:
-        one = waiting.pop()
-        found.append(one)
-        for inner in bodies(one)[::-1]:
-            waiting += inner[::-1]
+    """Kept with the statement, without itself, as `_below` is; made of what is kept with those inside it, most of which
+    steps leave as they are."""
+    found = list[Stmt]()
+    for inner in bodies(stmt):
+        for one in inner:
+            found.append(one)
+            if not isinstance(one, Assign | Store):
+                found += _inside(one)
     return tuple(found)
 
 
@@ -238,8 +242,11 @@ def expressions(body: Body, /, *kinds: type[Any]) -> Iterator[Any]:
 
 @by_identity
 def _all_expressions(stmt: Stmt) -> tuple[Expr, ...]:
-    inside = (stmt, *_inside(stmt))
-    return tuple([one for each in inside for expr in own_expressions(each) for one in (expr, *_below(expr))])
+    found = [one for expr in own_expressions(stmt) for one in (expr, *_below(expr))]
+    for inner in bodies(stmt):
+        for one in inner:
+            found += _all_expressions(one)
+    return tuple(found)
 
 
 def all_bodies(kernel: Kernel) -> Iterator[Body]:

@@ -50,7 +50,6 @@ from loopwright.recipe.grid_keys import (
     overlapping_in_few,
     parted_by_kind,
     rows_by_key,
-    rows_of_keys,
     rows_that_add,
     scattered,
     sums_over_several,
@@ -62,6 +61,7 @@ from loopwright.recipe.grid_parts import LEAST, few_columns, few_sums, few_sums_
 from loopwright.recipe.grid_products import contracted, perfect_run, why_along
 from loopwright.recipe.grid_row_nests import SMALL, is_shorter, planes, rows, rows_anyhow
 from loopwright.recipe.grid_row_tiles import tiles_of_rows
+from loopwright.recipe.grid_rows_of_keys import rows_of_keys
 from loopwright.recipe.grid_running import in_chunks_each_round, in_chunks_of_blocks, running_rows
 from loopwright.recipe.grid_scans import carried, in_chunks, in_chunks_of_threads
 from loopwright.recipe.grid_stencils import in_rows_or_short_ones

@@ -12,6 +12,7 @@ from loopwright.ir.nodes import Body, Const, For, Run, Store, While
 from loopwright.ir.queries import arrays_stored, contains
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import bodies, loops, statements
+from loopwright.recipe.coalescing import accesses_inside
 from loopwright.recipe.grid_blocks import in_blocks
 from loopwright.recipe.grid_rows import (
     SHARING,
@@ -31,6 +32,7 @@ from loopwright.steps.bind import Bind
 from loopwright.steps.extent import trip_of
 from loopwright.steps.fission import Fission
 from loopwright.steps.rank import Rank
+from loopwright.steps.reorder import Reorder
 from loopwright.steps.resolve import Resolve
 from loopwright.steps.sink import set_before
 from loopwright.steps.split import Split
@@ -38,7 +40,7 @@ from loopwright.steps.split import Split
 KEYS = Tunable("threads that add by key", 512, (128, 256, 512, 1024), "threads that share a copy of what they add to")
 KEYS_EACH = Tunable(
     "iterations of a thread that adds by key",
-    64,
+    16,
     (8, 16, 32, 64, 128),
     "a copy in shared memory is worth its while where it is used often",
 )
@@ -178,8 +180,10 @@ def rows_by_key(partial: PartialSchedule, chain: Chain, free: list[For]) -> list
     reductions = partial.present_facts().loops[loop.name].reductions
     if not all(reduction.kind == "scatter" and is_told_by_data(loop, reduction) for reduction in reductions):
         return []
+    chain = _row_first(partial, chain, free)
+    loop, free = chain[0], [one for one in chain if one.name in {other.name for other in free}]
     if partial.verdict(chain[1]) == "reduction":
-        return by_key(partial, chain, [])
+        return _in_a_block_each(partial, chain, free) or by_key(partial, chain, [])
     rows, across = partial.number(KEYS_ROWS), partial.number(ACROSS)
     along = [stmt for stmt in loop.body if isinstance(stmt, For) and stmt in free]
     if chain[1] not in along or any(isinstance(stmt, For | While) for stmt in loop.body if stmt not in along):
@@ -191,6 +195,48 @@ def rows_by_key(partial: PartialSchedule, chain: Chain, free: list[For]) -> list
     around = [Bind(block, "block.x"), _a_row_each(loop, rows)]
     bound = bound_inside(partial, around, Bind(along[0].name, "thread.x", across), why)
     return [*bound, *((Bind(other.name, "thread.x", across), why) for other in along[1:])]
+
+
+def _row_first(partial: PartialSchedule, chain: Chain, free: list[For]) -> Chain:
+    """The same nest with the row that is added around the sum for each of its elements: threads then go along the row,
+    and each adds a whole sum at once."""
+    row = chain[-1]
+    sums: list[For] = []
+    for loop in chain[-2:0:-1]:
+        if (
+            loop in free
+            or len(loop.body) > 1
+            or partial.verdict(loop) != "reduction"
+            or not _adds_to_one(partial, loop)
+        ):
+            break
+        sums.insert(0, loop)
+    written = [walk.strides.get(row.name) for walk in accesses_inside(partial, row) if walk.is_write]
+    if not sums or row not in free or not all(stride in (1, -1) for stride in written):
+        return chain
+    step = Reorder((row.name, *(loop.name for loop in sums)))
+    if not partial.allows(step):
+        return chain
+    partial.take(step, f"neighbours of '{user_name(row.name)}' touch neighbouring elements, and each adds a whole sum")
+    around = partial.around(sums[-1].name)
+    return tuple(around[[loop.name for loop in around].index(chain[0].name) :])
+
+
+def _adds_to_one(partial: PartialSchedule, loop: For) -> bool:
+    """Whether all iterations of a loop add to the same element."""
+    return all(walk.strides.get(loop.name) == 0 for walk in accesses_inside(partial, loop) if walk.is_write)
+
+
+def _in_a_block_each(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bound]:
+    """Where each of the outer iterations has many inner ones, and each of these adds a row."""
+    outer, inner, row = chain[0], chain[1], chain[2] if len(chain) > 2 else chain[1]
+    if row not in free or len(outer.body) > 1 or inner.body != (row,) or (trip_of(row) or SHORT) < SHORT:
+        return []
+    across = partial.number(ACROSS)
+    rows = min(partial.facts.gpu.threads, partial.threads(KEYS)) // across
+    why = f"each '{user_name(inner.name)}' adds a row to one that data selects: {across} threads go along it"
+    around = [Bind(outer.name, "block.x"), Bind(inner.name, "thread.y", rows)]
+    return bound_inside(partial, around, Bind(row.name, "thread.x", across), why)
 
 
 def rows_that_add(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bound]:
@@ -328,48 +374,6 @@ LEAST = 16
 """Iterations of known number that are worth being shared."""
 MANY = 1 << 14
 """Rows from which on a GPU is busy with a thread for some of them."""
-LONG = 4096
-"""Iterations of a row that is added by key from which on it is shared by a block or several."""
-
-
-def rows_of_keys(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bound]:
-    """Rows of which each adds to elements that only data tells, as a histogram of each row does: where rows are long,
-    blocks share the iterations of one, with copies of what it adds to."""
-    outer, rest = list(chain[: len(free)]), chain[len(free) :]
-    if not 1 <= len(free) <= 2 or outer != free or not rest or any(len(loop.body) > 1 for loop in outer):
-        return []
-    loop, trip = rest[0], trip_of(rest[0])
-    if partial.verdict(loop) != "reduction" or contains(loop.body, For, While) or (trip is not None and trip < LONG):
-        return []
-    reductions = partial.present_facts().loops[loop.name].reductions
-    if not all(one.kind == "scatter" and is_told_by_data(loop, one, but_for_unmoved=True) for one in reductions):
-        return []
-    row, targets = user_name(outer[-1].name), " and ".join(f"'{user_name(one.target)}'" for one in reductions)
-    short = version(partial, outer[0].name, length_of([loop]), LONG) if trip is None else {}
-    if short is None:
-        return []
-    why = f"each '{row}' adds to elements of {targets} that only data tells: where it is long, blocks share it"
-    threads = partial.threads(KEYS)
-    (block,) = made(partial, Split(loop.name, threads * partial.number(KEYS_EACH)), why)
-    around = [
-        Bind(outer[-1].name, "block.x"),
-        Bind(block, "block.y"),
-        *(Bind(one.name, "block.z") for one in outer[:-1]),
-    ]
-    bound = bound_inside(partial, around, Bind(loop.name, "thread.x", threads), why)
-    return [*bound, *(_a_thread_each(partial, [short[one.name] for one in outer]) if short else [])]
-
-
-def _a_thread_each(partial: PartialSchedule, outer: list[str]) -> list[Bound]:
-    why = f"each '{user_name(outer[-1])}' is too short to be shared"
-    (block,) = made(partial, Split(outer[-1], SHORT_EACH), why)
-    around = [Bind(outer[0], "block.y")] if len(outer) > 1 else []
-    steps = [*around, Bind(block, "block.x"), Bind(outer[-1], "thread.x", SHORT_EACH)]
-    return [(step, why) for step in steps]
-
-
-SHORT_EACH = 32
-"""Short rows of a block, with a thread for each."""
 
 
 def parted_by_kind(partial: PartialSchedule, chain: Chain) -> None:

@@ -9,7 +9,7 @@ a product, which would be mostly empty where one side is short, are for the vers
 from __future__ import annotations
 
 from contextlib import suppress
-from itertools import takewhile
+from itertools import combinations, takewhile
 from math import prod
 
 from loopwright.ir.nodes import Allocate, Assign, For, Load, Store
@@ -23,6 +23,7 @@ from loopwright.recipe.grid_running import goes_along
 from loopwright.recipe.grid_scans import level_of
 from loopwright.recipe.grid_sums import terms_of_loops, turned
 from loopwright.recipe.grid_tiles import OF_MANY, SHORT
+from loopwright.recipe.interchange import depends
 from loopwright.recipe.partial_schedule import Chain, NotTaken, PartialSchedule, whole
 from loopwright.recipe.register_blocking import Roles
 from loopwright.recipe.wavefronts import is_free
@@ -239,6 +240,9 @@ def _in_versions(partial: PartialSchedule, chain: Chain) -> str:
         return entry.name
     if in_parts is _shared_out and _is_product(partial, outer[-2].name, outer[-1].name, entry):
         _products(partial, names, outer)
+        return entry.name
+    if in_parts is _in_chunks and any(depends(inner, loop.name) for loop, inner in combinations(outer, 2)):
+        partial.apart |= set(_version(partial, names, outer, LANES, product=True))
         return entry.name
     small = _version(partial, names, outer, SHORT)
     for least, lanes in SUMS:

@@ -36,16 +36,19 @@ def contracted(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[
     with partial.together():
         asked.append(_roles(partial, chain, free)[0])
         raise NotTaken("only asked")
-    if asked:
-        if len(asked[0].depths) > 1:
-            wide_windows(partial, chain, asked[0])
-        elif any(partial.verdict(loop) == "sequential" for loop in chain if loop.name == asked[0].depth):
-            short_sides(partial, chain, asked[0])
-        chain = partial.around(chain[-1].name)
+    if not asked:
+        raise NotTaken
+    if len(asked[0].depths) > 1:
+        wide_windows(partial, chain, asked[0])
+    elif any(partial.verdict(loop) == "sequential" for loop in chain if loop.name == asked[0].depth):
+        short_sides(partial, chain, asked[0])
+    chain, written = partial.around(chain[-1].name), partial.kernel
     parallel = {loop.name for loop in free}
     roles, chain = _roles(partial, chain, [loop for loop in chain if loop.name in parallel])
     if _is_tiny(chain, roles):
         raise NotTaken
+    if partial.kernel is not written:  # there are elements in place of scalars: new facts take longer than all before
+        partial.begin_again()
     usual = usual_tile(partial, roles, chain[-1])
     places = [loop.name for loop in chain]
     mine = [roles.rows, *roles.depths, roles.vector]
@@ -156,7 +159,6 @@ def _in_elements(partial: PartialSchedule, chain: Chain, free: list[For], scalar
             partial.take(Demote(name), why)
         if partial.kernel is kernel:
             partial.take(Expand(name, tuple(run)), why)
-    partial.begin_again()
     return partial.around(inner)
 
 

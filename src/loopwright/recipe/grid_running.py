@@ -12,6 +12,7 @@ from loopwright.ir.nodes import For, Run, Store, While
 from loopwright.ir.queries import contains, names_in
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import statements
+from loopwright.recipe.bounding_boxes import unbound
 from loopwright.recipe.coalescing import accesses_inside
 from loopwright.recipe.grid_blocks import in_blocks
 from loopwright.recipe.grid_rows import length_of, version
@@ -73,7 +74,8 @@ def _chunks_for_blocks(partial: PartialSchedule, loop: For) -> list[Bound]:
 
 
 def running_rows(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bound]:
-    """Rows of running sums: a block for each, where they are long, and a thread for short ones."""
+    """Rows of running sums: a block for each, where they are long, and a thread for short ones. Of few rows, which
+    threads would not fill a GPU, wherever their elements lie."""
     *outer, entry = chain
     if not outer or len(outer) > 3 or list(free) != outer or partial.verdict(entry) != "sequential":
         return []
@@ -84,11 +86,13 @@ def running_rows(partial: PartialSchedule, chain: Chain, free: list[For]) -> lis
     bound = [] if trip is None else _put_together(partial, names, entry)
     if bound:
         return bound
-    if (trip is not None and trip < ROW) or not goes_along(partial, outer[-1], entry):
+    if (trip is not None and trip < ROW) or not (entry.name in partial.apart or goes_along(partial, outer[-1], entry)):
         return []
     if not partial.allows(Scan(entry.name, THREADS.default)) or not is_plain(partial.kernel, entry):
         return []
-    why = f"a block has each '{user_name(names[-1])}', whose elements lie side by side"
+    unbound(partial, outer)
+    why = "there are few of them" if entry.name in partial.apart else "whose elements lie side by side"
+    why = f"a block has each '{user_name(names[-1])}', {why}"
     shorter = None if trip is not None else version(partial, names[0], length_of([entry]), ROW)
     bound += [(step, why) for step in (*_blocks(names), *_in_rounds(partial, entry.name, why))]
     if shorter:

@@ -44,10 +44,11 @@ Element = tuple[str, tuple[Expr, ...]]
 """An array, and an index of it in the variables of one nest."""
 
 
-def loops_fused(partial: PartialSchedule, on_gpu: bool = False) -> None:
+def loops_fused(partial: PartialSchedule, on_gpu: bool = False, into_elements: bool = False) -> None:
     """Make one loop of neighbours that use the same elements, where no iteration waits for another one then; on a CPU
-    also of those that use the same rows, whatever they do with them: on a GPU each row would be a block's."""
-    before, fused, nests = partial.kernel, set[str](), _Partners(partial, on_gpu)
+    also of those that use the same rows, whatever they do with them: on a GPU each row would be a block's.
+    into_elements: also of those that add to an element, which a scalar may stand for later."""
+    before, fused, nests = partial.kernel, set[str](), _Partners(partial, on_gpu, into_elements)
     with partial.together():
         while (pair := nests.next_pair()) is not None:
             if not partial.number(FUSED):
@@ -84,8 +85,9 @@ class _Partners:
     """The nests of a kernel that may become one, while others do. What is known of loops that stay as they are is
     kept, by their identity: a kernel may have hundreds."""
 
-    def __init__(self, partial: PartialSchedule, on_gpu: bool) -> None:
+    def __init__(self, partial: PartialSchedule, on_gpu: bool, into_elements: bool) -> None:
         self.partial, self.on_gpu = partial, on_gpu
+        self.sums = ("scalar", "element") if into_elements else ("scalar",)
         self.tried: set[tuple[str, str]] = set()
         self.maps: dict[int, tuple[For, Chain]] = {}
         self.rows: dict[int, tuple[For, bool]] = {}
@@ -113,7 +115,7 @@ class _Partners:
 
     def _map(self, loop: For) -> Chain:
         if id(loop) not in self.maps:
-            self.maps[id(loop)] = loop, _elementwise(self.partial, loop)
+            self.maps[id(loop)] = loop, _elementwise(self.partial, loop, self.sums)
         return self.maps[id(loop)][1]
 
     def _is_of_rows(self, loop: For) -> bool:
@@ -184,8 +186,9 @@ def _rows(outer: str, body: Body) -> set[Element]:
     return found
 
 
-def _elementwise(partial: PartialSchedule, outermost: For) -> Chain:
-    """A perfect nest that computes elements, each for itself; empty where it is something else."""
+def _elementwise(partial: PartialSchedule, outermost: For, sums: Sequence[str]) -> Chain:
+    """A perfect nest that computes elements, each for itself, or adds up to something of these kinds; empty where it is
+    something else."""
     chain = [outermost]
     while len(chain[-1].body) == 1 and isinstance(chain[-1].body[0], For):
         chain.append(chain[-1].body[0])
@@ -196,7 +199,7 @@ def _elementwise(partial: PartialSchedule, outermost: For) -> Chain:
         found = partial.proven(loop)
         if found is None or found.verdict not in ("parallel", "reduction") or found.last or found.alike:
             return ()
-        if loop.run != "sequential" or any(one.kind != "scalar" for one in found.reductions):
+        if loop.run != "sequential" or any(one.kind not in sums for one in found.reductions):
             return ()
     if outermost.asserted and any(has(index, Load) for store in statements(inner, Store) for index in store.index):
         return ()  # what the user has promised of these iterations, nobody has of others

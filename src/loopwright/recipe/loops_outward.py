@@ -11,6 +11,7 @@ from loopwright.ir.queries import names_assigned, names_read
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import loops, statements
 from loopwright.recipe.grid_conditions import is_free_now
+from loopwright.recipe.loop_fusion import loops_fused
 from loopwright.recipe.partial_schedule import NotTaken, PartialSchedule
 from loopwright.steps.expand import Expand
 from loopwright.steps.extent import trip_of
@@ -68,7 +69,10 @@ def _outward(partial: PartialSchedule, run: list[str], steps: list[For]) -> None
         free = next((at for at, loop in enumerate(chain) if not is_free_now(partial, loop)), len(chain))
         if len(chain) == deepest and free <= len(run):
             raise NotTaken
-    for chain in chains:
+    loops_fused(partial, on_gpu=True, into_elements=True)
+    for chain in partial.chains():
+        if chain[0].name != run[0] and chain[0].name in there:
+            continue
         found = partial.proven(chain[-1])
         for target in [] if found is None else [one.target for one in found.reductions if one.kind == "element"]:
             if partial.allows(promote := Promote(target, chain[-1].name)):

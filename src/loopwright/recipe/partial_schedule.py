@@ -61,10 +61,10 @@ class PartialSchedule:
     ones (but see `begin_again`). choices: the numbers to take in place of the defaults; None: all are defaults, and
     nobody asks which there are. refusals: why nests became no grids, by their innermost loops; short: loops that
     have few iterations wherever they run; sides: the loops of versions for calls in which one of them is shorter than
-    this; merges: loops that put partial results together; turns: loops
-    whose iterations use the same memory, one after the other; few: the loops of versions of nests for calls with few of
-    something, where all numbers have their defaults; rare: loops that hardly ever run; narrow: whether loops of
-    versions are too short to be shared out wherever they run."""
+    this; merges: loops that put partial results together; turns: loops whose iterations use the same memory, one after
+    the other; few: the loops of versions of nests for calls with few of something, where all numbers have their
+    defaults; apart: those of rows that are worth a block each; rare: loops that hardly ever run; narrow: whether loops
+    of versions are too short to be shared out wherever they run."""
 
     written: Kernel
     facts: Facts
@@ -78,6 +78,7 @@ class PartialSchedule:
     merges: set[str] = field(default_factory=set)
     turns: set[str] = field(default_factory=set)
     few: frozenset[str] = frozenset()
+    apart: set[str] = field(default_factory=set)
     rare: set[str] = field(default_factory=set)
     narrow: dict[str, bool] = field(default_factory=dict)
     _facts: tuple[Kernel, Facts] | None = None

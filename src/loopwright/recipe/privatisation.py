@@ -6,14 +6,17 @@ other."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import reduce
 from itertools import takewhile
+from operator import or_
 
 from loopwright.ir.linear import most, number
-from loopwright.ir.nodes import Allocate, Const, Dim, Expr, For, Kernel, Load, Store, Var, While
+from loopwright.ir.nodes import Allocate, Binary, Const, Dim, Expr, For, Kernel, Load, Store, Var, While
 from loopwright.ir.queries import arrays_loaded, arrays_made, arrays_stored, contains
 from loopwright.ir.user_text import user_name
-from loopwright.ir.walk import expressions, loops, statements, subexpressions
+from loopwright.ir.walk import children, expressions, loops, statements, subexpressions
 from loopwright.recipe.grid_rows import number_of
 from loopwright.recipe.partial_schedule import Chain, NotTaken, PartialSchedule, made
 from loopwright.recipe.products_in_rows import products_apart
@@ -235,19 +238,26 @@ def _is_alone(partial: PartialSchedule, loop: str, array: str) -> bool:
 
 
 def _sizes(kernel: Kernel, made: Allocate) -> list[str]:
-    """The sizes of the call that the shape of an array is made of; none where it is made of others, too."""
-    found: list[str] = []
+    """The sizes of the call that the shape of an array is made of, each as often as the number of elements grows with
+    it; none where it is made of others, too."""
     given = {one.name for one in kernel.arrays}
     scalars = {one.name for one in kernel.scalars if one.type.is_integer}
     for part in (part for size in made.shape for part in subexpressions(size, Dim, Var)):
-        match part:
-            case Dim() if part.array in given:
-                found.append(f"{part.array}.{part.axis}")
-            case Var() if part.name in scalars:
-                found.append(part.name)
-            case Dim() | Var():
-                return []
-    return list(dict.fromkeys(found))
+        if not (part.array in given if isinstance(part, Dim) else isinstance(part, Var) and part.name in scalars):
+            return []
+    return list(sum((_degrees(size) for size in made.shape), Counter[str]()).elements())
+
+
+def _degrees(size: Expr) -> Counter[str]:
+    """How often each size is a factor of a number, or of a part of it."""
+    match size:
+        case Dim():
+            return Counter((f"{size.array}.{size.axis}",))
+        case Var():
+            return Counter((size.name,))
+        case Binary(op="mul"):
+            return _degrees(size.left) + _degrees(size.right)
+    return reduce(or_, map(_degrees, children(size)), Counter[str]())
 
 
 def _wanted(partial: PartialSchedule) -> Iterator[Wanted]:

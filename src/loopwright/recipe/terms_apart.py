@@ -27,7 +27,7 @@ from loopwright.steps.specialize import LARGE, TIMES, Specialize
 from loopwright.steps.split import Split
 
 
-class Shape(NamedTuple):
+class LeastShape(NamedTuple):
     """Of a version: rows, terms of each and elements of a row from which on it is worth it, and rows whose terms are in
     memory at once: enough tiles for a large GPU."""
 
@@ -37,9 +37,9 @@ class Shape(NamedTuple):
     together: int
 
 
-MANY = Shape(256, 256, 8, 4096)
+MANY = LeastShape(256, 256, 8, 4096)
 """Tiles are mostly full. With fewer elements it costs more to keep terms in memory than to read rows for each."""
-FEW = Shape(1 << 16, 32, 8, 1 << 16)
+FEW = LeastShape(1 << 16, 32, 8, 1 << 16)
 """Few terms for each of many rows, as where the nearest of some centres is looked for: half a tile is full."""
 MOST = 1 << 17
 """Terms of a row whose number keeps what is in memory below two gigabytes of float32."""
@@ -89,7 +89,7 @@ def _apart(partial: PartialSchedule, row: For, column: For, depth: For) -> None:
     partial.begin_again()
 
 
-def _version(partial: PartialSchedule, nest: tuple[str, ...], shape: Shape, why: str) -> dict[str, str]:
+def _version(partial: PartialSchedule, nest: tuple[str, ...], shape: LeastShape, why: str) -> dict[str, str]:
     """A version for calls of this shape: the names of its loops in the other copy. Raises NotTaken."""
     name, column_name, depth_name = nest
     row, column, depth = (_loop(partial, one) for one in nest)
