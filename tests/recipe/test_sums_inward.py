@@ -50,7 +50,9 @@ def whole(*shape: int) -> Any:
         (of_few, (whole(9, 9), whole(3, 3)), []),
     ],
 )
-def test_which_go_inside_and_keep_what_they_add_to_in_a_scalar(function: Any, arguments: tuple[Any, ...], expected: list[str]) -> None:
+def test_which_go_inside_and_keep_what_they_add_to_in_a_scalar(
+    function: Any, arguments: tuple[Any, ...], expected: list[str]
+) -> None:
     found = agree(function, *arguments, strict=False)
     steps = [str(decision.step) for decision in found.analysed.recipe.decisions]
     assert [step for step in steps if step in ("reorder i j p q", *expected)] == expected
