@@ -426,17 +426,3 @@ def test_the_order_is_kept_where_it_is_asked_for() -> None:
     given = np.zeros(3, np.int64), np.zeros(3, np.int64), np.array([0, 3]), np.ones((2, 9)), np.ones((1, 9, 9))
     found = agree(rules, *given, np.ones((2, 9)), strict=True)
     assert "bind r" not in "; ".join(str(one.step) for one in found.analysed.recipe.decisions)
-
-
-def test_an_index_that_is_wrong_is_told_also_where_nothing_is_added() -> None:
-    out, feature, weight = np.zeros((4, 9)), np.zeros((4, 9)), np.zeros((1, 9, 9))
-    target = np.array([0, 7])
-    for channels, fails in ((9, True), (0, False)):
-        given = target * 0, target, np.array([0, 2]), feature[:, :channels], weight[:, :channels, :channels]
-        with lw.options(device="emulated"):
-            kernel = lw.kernel(rules)
-            if fails:
-                with pytest.raises(lw.BoundsError, match="index 7 is out of bounds"):
-                    kernel(*given, out)
-            else:
-                kernel(*given, out[:, :0])

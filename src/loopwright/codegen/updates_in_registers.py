@@ -18,7 +18,7 @@ from loopwright.codegen.lowered import AtomicUpdates, Lowering, UpdatesAtTheEnd,
 from loopwright.codegen.thread_reduction import ThreadPartial, begin
 from loopwright.ir.code import AtomicOperation
 from loopwright.ir.nodes import Break, Checked, Compare, Const, Continue, For, Leave, Load, Return, Store
-from loopwright.ir.queries import contains, has, names_assigned, names_in
+from loopwright.ir.queries import arrays_stored, contains, has, names_assigned, names_in
 from loopwright.ir.types import Scalar
 from loopwright.ir.walk import statements, subexpressions
 from loopwright.steps.grids import shared_bytes
@@ -66,7 +66,7 @@ def updates_at_the_end(nest: BoundNest, before: Lowering, given: CodegenInput) -
             or contains(loop.body, Break, Continue, Leave, Return)
         ):
             continue
-        written = {store.array for store in statements(loop.body, Store)}
+        written = arrays_stored(loop.body)
         moving = {loop.name} | names_assigned(loop.body)
         for store in loop.body:
             if not isinstance(store, Store) or (store.array, store.index) in held:
