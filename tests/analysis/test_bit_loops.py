@@ -10,6 +10,7 @@ import pytest
 
 import loopwright as lw
 from codegen.execution import compiled
+from codegen.on_gpu import agree
 from codegen.scheduled import after, host_text
 from loopwright.analysis.analyse import analyse
 from loopwright.analysis.bit_loops import counted_bits, most_iterations
@@ -157,6 +158,33 @@ def test_bits_that_an_instruction_counts_are_counted_one_iteration_at_a_time() -
     halved_bits(a, expected)
     np.testing.assert_array_equal(mine, expected)
     assert "lockstep" not in str(found.explain(a, mine).schedule)
+
+
+def bits_that_differ(a: Any, b: Any, out: Any) -> None:
+    for i in range(len(a)):
+        x = a[i] ^ b[i]
+        while x != 0:
+            x &= x - 1
+            out[i, 0] += 1
+        n = 0
+        y = a[i]
+        while y > 0:
+            n += y & 1
+            y >>= 1
+        out[i, 1] = n
+        x = a[i] ^ b[i]
+        n = 0
+        while x:
+            x &= x - 1
+            n += 1
+        out[i, 2] = n
+
+
+def test_an_instruction_of_a_gpu_counts_bits_too() -> None:
+    a, b = np.random.default_rng(5).integers(-(2**63), 2**63 - 1, (2, 70))
+    a[:5], b[:3] = [0, -1, 1, -(2**63), 2**63 - 1], 0
+    found = agree(bits_that_differ, a, b, np.zeros((70, 3), np.int64))
+    assert found.ready.program.device.text.count("LW_ONES_64(") == 2
 
 
 def set_bits(a: Any) -> int:

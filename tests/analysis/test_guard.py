@@ -79,3 +79,13 @@ def test_it_is_passed_over_only_where_all_loops_that_rely_on_it_are_idle() -> No
 def test_a_choice_stands_in_brackets() -> None:
     text = 'def f(a: "float64[1]", n: "int64"):\n    for i in range(n):\n        a[(i + 2) % 4] = 1.0\n'
     assert guard(text).text == "(len(a) >= 4 or len(a) >= n + 2) and n within 2**48"
+
+
+def test_what_data_decide_asks_for_no_other_version() -> None:
+    """Two versions that ask for one another let no call pass."""
+    text = 'def f(a: "float64[1]", t: "KIND[1]", m: "int64"):\n    if WHERE:\n'
+    text += "        for i in range(len(t)):\n            a[t[i]] += 1.0\n"
+    text += "    else:\n        for j in range(len(t)):\n            a[t[j]] += 2.0\n"
+    assert guard(text.replace("KIND", "int8").replace("WHERE", "m >= 50")).conditions == ()
+    assert guard(text.replace("KIND", "uint8").replace("WHERE", "m >= 50")).text == "len(a) >= 256"
+    assert guard(text.replace("KIND", "uint8").replace("WHERE", "len(a) < 50")).text == "len(a) >= 256 or len(a) <= 49"

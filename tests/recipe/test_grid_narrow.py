@@ -54,3 +54,24 @@ def from_far_on(a, o):
 @pytest.mark.parametrize("shape", [(3, 19), (3, 20), (5, 70)])
 def test_a_loop_that_has_no_iterations_where_it_would_be_narrow_has_none(shape: tuple[int, int]) -> None:
     agree(from_far_on, RANDOM.integers(0, 99, shape), np.zeros(shape, np.int64), strict=False)
+
+
+def until_it_is_small(a, o):
+    for i in range(a.shape[0]):
+        for j in range(a.shape[1]):
+            t = 0
+            for k in range(a.shape[0]):
+                n = a[k, j]
+                while n > 3:
+                    n = n // 2 - a[i, j]
+                    t += 1
+                if t > 9:
+                    break
+            o[i, j] = t
+
+
+@pytest.mark.parametrize("shape", [(3, 5), (3, 20)])
+def test_what_holds_a_while_has_versions_and_both_loops_are_threads(shape: tuple[int, int]) -> None:
+    found = agree(until_it_is_small, RANDOM.integers(0, 99, shape), np.zeros(shape, np.int64), strict=False)
+    steps = [str(decision.step) for decision in found.analysed.recipe.decisions]
+    assert steps[:3] == ["specialize a.1 >= 16 in i", "tile i 8 j 32", "tile i.1 32 j.1 8"]

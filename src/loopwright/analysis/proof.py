@@ -114,9 +114,14 @@ def _never(violation: isl.Set, context: isl.Set) -> isl.Set:
 def _by_loops(proof: Proof, stack: tuple[str, ...], where: tuple[Formula, ...]) -> tuple[Formula, ...]:
     """What holds at a place in every call that reaches the loops around it. Conditions of branches that the sizes
     decide are no part of it: a version for one size must not ask for that size."""
-    loops = [formula for name in stack if name in proof.notes.loops for formula in proof.notes.loops[name].domain]
-    sizes = [f for f in where if f not in loops and all(s.role in ("size", "scalar") for s in f.symbols)]
+    sizes = _of_sizes(proof, stack, where)
     return tuple(formula for formula in where if formula not in sizes)
+
+
+def _of_sizes(proof: Proof, stack: tuple[str, ...], where: tuple[Formula, ...]) -> list[Formula]:
+    """Conditions of the branches around a place that the sizes decide."""
+    loops = [formula for name in stack if name in proof.notes.loops for formula in proof.notes.loops[name].domain]
+    return [f for f in where if f not in loops and all(s.role in ("size", "scalar") for s in f.symbols)]
 
 
 def adopt(
@@ -149,11 +154,13 @@ def adopt(
     parts = [part.to_set() for part in condition.get_basic_sets()]
     likely = [part for part in parts if not part.intersect(_ample(part)).is_empty()]
     usual = [_any(likely)] if 0 < len(likely) < len(parts) else []
-    scarce = None
+    scarce, here = None, guardable(_of_sizes(proof, stack, where))
     for choice in islice((condition, *usual, *parts), MOST_CHOICES):
         if choice.intersect(_usual(choice)).is_empty():  # an index of type uint32 is always below 2**32: what a guard!
             continue
         if not hopeless and choice.intersect(_inhabited(proof, choice)).is_empty():  # it would fail in every call
+            continue
+        if on_data and choice.intersect(here).is_empty():  # calls for another version, and never for this one
             continue
         allowed = proof.allowed.intersect(choice).coalesce()
         if allowed.n_basic_set() <= MOST_PIECES and not allowed.intersect(room).is_empty():

@@ -41,6 +41,7 @@ extern __shared__ __align__(16) unsigned char lw_asked_shared[];
 #define LW_PASSING(element) __ldcs(&(element))
 #define LW_ALIGNED(array, bytes) ((uint64_t)(array) % (bytes) == 0)
 #define LW_ONES(word) __popc(word)
+#define LW_ONES_64(word) __popcll(word)
 
 /* The thread ends here; barriers no longer wait for it. The clobber keeps accesses that follow in the text behind it. */
 static __device__ __forceinline__ void lw_stop() {
@@ -202,6 +203,7 @@ static __device__ __forceinline__ void lw_write(T *array, int64_t index, const l
 #define LW_OPAQUE(value) __asm__("" : "+r"(value))
 #define LW_PASSING(element) (element)
 #define LW_ONES(word) __builtin_popcount(word)
+#define LW_ONES_64(word) __builtin_popcountll(word)
 
 #endif /* LW_EMULATED */
 

@@ -147,7 +147,7 @@ def _write(stmt: Stmt, w: Writer) -> None:
         case For():
             with w.around_loop(stmt):
                 w.write_loop(stmt)
-        case While() if counted_bits(stmt) is not None and not w.function.on_device:
+        case While() if counted_bits(stmt) is not None:
             _count_bits(stmt, w)
         case While():
             write_while(stmt, w, partial(write_body, stmt.body, w))
@@ -440,7 +440,8 @@ def _count_bits(loop: While, w: Writer) -> None:
     unsigned = f"uint{found[0].type.bits}_t"
     only_above = isinstance(loop.condition, Compare) and loop.condition.op == "gt" and found[0].type.kind == "int"
     bits = f"({number} > 0 ? {number} : 0)" if only_above else number
-    w.line(f"{count} = {count} + __builtin_popcountll(({unsigned}){bits});")
+    ones = "LW_ONES_64" if w.function.on_device else "__builtin_popcountll"
+    w.line(f"{count} = {count} + {ones}(({unsigned}){bits});")
     w.line(f"{number} = {f'{number} < 0 ? {number} : 0' if only_above else 0};")
 
 

@@ -65,7 +65,7 @@ from loopwright.recipe.grid_rows_of_keys import rows_of_keys
 from loopwright.recipe.grid_running import in_chunks_each_round, in_chunks_of_blocks, running_rows
 from loopwright.recipe.grid_scans import carried, in_chunks, in_chunks_of_threads
 from loopwright.recipe.grid_stencils import in_rows_or_short_ones
-from loopwright.recipe.grid_sums import few_rows, shared_sums
+from loopwright.recipe.grid_sums import few_rows, own_sums_in_scalars, shared_sums
 from loopwright.recipe.grid_tables import tables_turned
 from loopwright.recipe.grid_tiles import Bound, transposed
 from loopwright.recipe.grid_totals import totals
@@ -89,6 +89,7 @@ from loopwright.recipe.scans_apart import scans_apart
 from loopwright.recipe.serial_work import Grid, better_off, each_a_launch, is_little
 from loopwright.recipe.short_rows import short_rows
 from loopwright.recipe.sums_apart import sums_apart
+from loopwright.recipe.sums_inward import sums_inward
 from loopwright.recipe.terms_apart import terms_apart
 from loopwright.recipe.tunable import Choices, Tunable, UnfitError
 from loopwright.recipe.wavefronts import in_fronts
@@ -218,6 +219,7 @@ def _restructured(partial: PartialSchedule) -> Iterator[list[Bound]]:
     terms_apart(partial)
     scans_apart(partial)
     ordered_apart(partial)
+    sums_inward(partial)
     products_of_all_rows(partial)
     products_apart(partial, together=True)
     products_in_totals(partial)
@@ -495,6 +497,7 @@ def _outermost(partial: PartialSchedule, taken: list[For]) -> list[Bound]:
     unbound(partial, taken)
     if order != taken:
         partial.take(Reorder(tuple(loop.name for loop in order)), why)
+    own_sums_in_scalars(partial, order[-1].name)
     return in_blocks_or_narrow_ones(partial, [loop.name for loop in order], why)
 
 

@@ -139,8 +139,8 @@ def _is_short(loop: For) -> bool:
     return trip is not None and trip < SHORT
 
 
-def sum_in_scalars(partial: PartialSchedule, entry: For) -> None:
-    """Keep elements that a loop adds to in scalars. Raises NotTaken."""
+def sum_in_scalars(partial: PartialSchedule, entry: For, most: int = ELEMENTS) -> None:
+    """Keep elements that a loop adds to in scalars, so many of an array at most. Raises NotTaken."""
     found = partial.present_facts().loops[entry.name]
     if found.verdict != "reduction" or any(
         one.kind != "scalar" and is_told_by_data(entry, one) for one in found.reductions
@@ -151,10 +151,19 @@ def sum_in_scalars(partial: PartialSchedule, entry: For) -> None:
             continue
         why = f"each thread has its own part of the sums of '{user_name(reduction.target)}'"
         indices = {stmt.index for stmt in statements(entry.body, Store) if stmt.array == reduction.target}
-        if len(indices) > ELEMENTS:
+        if len(indices) > most:
             raise NotTaken
         for _ in indices:
             partial.take(Promote(reduction.target, entry.name), why)
+
+
+def own_sums_in_scalars(partial: PartialSchedule, each: str) -> None:
+    """Keep the element that a loop in the body of another one adds to, and which is each iteration's own, in a scalar:
+    a thread would go through memory for each term else."""
+    for loop in [stmt for stmt in partial.around(each)[-1].body if isinstance(stmt, For)]:
+        with partial.together():
+            if contains(loop.body, For):  # what is added up in one loop alone the writer keeps
+                sum_in_scalars(partial, loop, most=1)
 
 
 def _rows_and_columns(partial: PartialSchedule, each: str, entry: str) -> tuple[int, int]:

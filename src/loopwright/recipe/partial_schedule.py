@@ -362,4 +362,4 @@ def whole(partial: PartialSchedule, step: Specialize, why: str) -> dict[str, str
 
 
 def _names(body: Body) -> list[str]:
-    return [stmt.name for stmt in statements(body, For)]
+    return [stmt.name for stmt in statements(body, For, While)]

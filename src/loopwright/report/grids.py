@@ -29,7 +29,7 @@ from loopwright.report.explanation import GridReport
 from loopwright.report.warps import Lines, warp_reports
 from loopwright.steps.grids import is_bound
 from loopwright.toolchain.cubin import KernelResources
-from loopwright.toolchain.device_text import compiled_first, complete, only
+from loopwright.toolchain.device_text import complete, likely, only
 from loopwright.toolchain.nvrtc import build, find_nvrtc
 
 
@@ -58,7 +58,7 @@ def grid_reports(
         try:
             entries = {entry.name: (function.name, entry) for function in text.functions for entry in function.entries}
             even = [name for name, (_, entry) in entries.items() if entry.even]
-            for kernels in filter(None, (compiled_first(text), *((name,) for name in even))):
+            for kernels in filter(None, (likely(text), *((name,) for name in even))):
                 made = build(complete(only(text, kernels)), gpu.limits.capability, config)
                 resources |= {entries[name][0]: needs for name, needs in made.kernels.items()}
         except CompilerError as error:

@@ -9,6 +9,9 @@ from pathlib import Path
 from loopwright.ir.code import KernelEntry
 from loopwright.ir.program import DeviceText
 
+MANY = 24
+"""Of so many kernels a call needs half at most, and alone each takes CUDA's compiler twice as long as among others."""
+
 DEVICE_HEADER = (Path(__file__).parents[1] / "codegen" / "loopwright.cuh").read_text()
 
 
@@ -33,15 +36,22 @@ def only(text: DeviceText, kernels: Collection[str]) -> DeviceText:
     return replace(text, text="\n".join(lines), kernels=tuple(name for name in text.kernels if name in kernels))
 
 
-def compiled_first(text: DeviceText) -> tuple[str, ...]:
-    """The kernels that any call is likely to need."""
+def likely(text: DeviceText) -> tuple[str, ...]:
+    """The kernels that any call is likely to need, as far as the text tells."""
     late = _either(text) | {one.name for one in _entries(text) if one.bits == 64 or one.asks}
     return tuple(name for name in text.kernels if name not in late)
 
 
+def compiled_first(text: DeviceText) -> tuple[str, ...]:
+    """The kernels that are compiled before the first call: the likely ones. Many of them are versions for other sizes,
+    of which a call needs few: then none."""
+    first = likely(text)
+    return first if len(first) <= MANY else ()
+
+
 def compiled_with(text: DeviceText, kernel: str) -> tuple[str, ...]:
     """The kernels that are compiled together with one, where a launch needs it."""
-    if kernel in _either(text) | {one.name for one in _entries(text) if one.asks}:
+    if kernel in _either(text) | {one.name for one in _entries(text) if one.asks} or len(likely(text)) > MANY:
         return (kernel,)
     far = tuple(one.name for one in _entries(text) if one.bits == 64 and not one.asks)
     return far if kernel in far else compiled_first(text)
