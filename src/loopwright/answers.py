@@ -67,13 +67,14 @@ CAREFUL = "which checks what data say, and proves the rest"
 @dataclass(frozen=True, slots=True)
 class AskedCall:
     """A call that an explanation is about. threads: so many it may use. failed: where its sizes fail the
-    condition that the code for such calls relies on, in words."""
+    condition that the code for such calls relies on, in words; default: that code."""
 
     arguments: tuple[object, ...]
     plan: Plan
     threads: int
     failed: FailedGuard | None = None
     condition: str = ""
+    default: Specialisation | None = None
 
 
 def with_notes(found: Explanation, notes: Sequence[str]) -> Explanation:
@@ -275,7 +276,9 @@ def _served_by(one: Specialisation, asked: AskedCall | None, ran: Ran | None) ->
 
 def _notes(one: Specialisation, asked: AskedCall | None, runs: Sequence[Run]) -> Iterator[str]:
     """What is unusual about it."""
-    if asked is not None and asked.failed is not None:
+    if asked is not None and (loop := _launch_bound(asked)):
+        yield f"each iteration of '{loop}' would be launches of little work: the CPU is done sooner with these sizes"
+    elif asked is not None and asked.failed is not None:
         if asked.failed.error is not None:
             what = str(asked.failed.error).splitlines()[0]
             then = f"it would raise {what}"
@@ -303,6 +306,13 @@ def _notes(one: Specialisation, asked: AskedCall | None, runs: Sequence[Run]) ->
         yield from _results_told(one)
     if most_threads() == 1 and one.program is not None and one.program.parallel:
         yield "this process was forked from one that had used several threads: kernels use one here"
+
+
+def _launch_bound(asked: AskedCall) -> str:
+    """The loop for whose launches a GPU would not run the call; '' where that is not why."""
+    program = None if asked.failed is None or asked.default is None else asked.default.program
+    bounds = () if program is None else program.launch_bounds
+    return next((user_name(one.loop) for one in bounds if one.holds(asked.arguments)), "")
 
 
 def _results_told(one: Specialisation) -> Iterator[str]:

@@ -228,7 +228,7 @@ def analysed_in_parts(found: Analysed, wanted: Compilation) -> tuple[Analysed, B
     verify(kernel)
     # What is proven of all iterations holds of some: the guard is the same.
     facts = analyse_restructured(kernel, found.facts)
-    made = scheduled(kernel, facts, wanted)
+    made = replace(scheduled(kernel, facts, wanted), launch_bounds=())  # the whole call is no such one
     return Analysed(kernel, facts, made, found.constants, time.perf_counter() - started), iterations
 
 
@@ -247,7 +247,7 @@ def analysed_regions(found: Analysed, wanted: Compilation) -> Regions | None:
         facts = analyse_restructured(region.kernel, found.facts)
         if not _only_on_numbers(facts, found):
             return None
-        made = scheduled(region.kernel, facts, wanted)
+        made = replace(scheduled(region.kernel, facts, wanted), launch_bounds=())  # others run what is around it
         regions[place] = Analysed(region.kernel, facts, made, found.constants, time.perf_counter() - started)
     return Regions(cut, regions, {})
 
@@ -338,7 +338,7 @@ def program_of(found: Analysed, wanted: Compilation, waits: bool = True) -> Prog
         if wanted.on_gpu:
             if found.recipe.not_on_gpu:
                 raise gpu_writer.NotOnGpu(found.recipe.not_on_gpu)
-            program = codegen_gpu.generate_gpu(kernel, facts, meaning.strict, waits)
+            program = codegen_gpu.generate_gpu(kernel, facts, meaning.strict, waits, found.recipe.launch_bounds)
         else:
             program = generate(kernel, facts, meaning.checks == "all", meaning.strict, meaning.deterministic)
     if "source" in wanted.tools.debug:

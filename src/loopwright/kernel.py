@@ -297,8 +297,9 @@ class LoopKernel(_Called):
         considered = self._dispatch.considered(prepared)
         one, told = _own(considered.compiled), stored_choices.choice_of(considered, time.time())
         threads = considered.plan.shares[0].variant.threads or considered.config.threads
-        relied = "" if considered.failed is None else _own(considered.default).analysed.facts.guard.text
-        asked = answers.AskedCall(prepared.arguments, considered.plan, threads, considered.failed, relied)
+        default = _own(considered.default)
+        relied = "" if considered.failed is None else default.analysed.facts.guard.text
+        asked = answers.AskedCall(prepared.arguments, considered.plan, threads, considered.failed, relied, default)
         found = answers.explained(one, (told,), self._dispatch.runs(), self._dispatch.shared_calls, asked)
         if len(current().devices) < 2:
             return found

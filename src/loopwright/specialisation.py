@@ -321,7 +321,8 @@ def specialise_kernel(kernel: Kernel, facts: Facts, wanted: Compilation) -> Spec
         facts = replace(facts, gpu=gpu.limits.target)
     elif wanted.on_gpu:
         raise gpu_writer.NotOnGpu("there is no GPU")
-    found = compiler.Analysed(kernel, facts, compiler.scheduled(kernel, facts, wanted), (), 0.0)
+    made = replace(compiler.scheduled(kernel, facts, wanted), launch_bounds=())  # nobody would run it elsewhere
+    found = compiler.Analysed(kernel, facts, made, (), 0.0)
     if gpu is not None:
         return _made_for(gpu, found, wanted)
     ready = ready_of(compiler.program_of(found, wanted), kernel, ())

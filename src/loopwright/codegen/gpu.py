@@ -28,6 +28,7 @@ from loopwright.codegen.statements import write
 from loopwright.codegen.unrolling import unroll_on_device
 from loopwright.codegen.updates_in_registers import at_the_end
 from loopwright.ir.code import TranslationUnit
+from loopwright.ir.launch_bound import LaunchBound
 from loopwright.ir.nodes import (
     Allocate,
     Assign,
@@ -52,7 +53,9 @@ WRITERS: dict[Run, Callable[[For, GpuWriter], None]] = {"balanced": write_balanc
 """Of loops that are no grid of threads for iterations."""
 
 
-def generate_gpu(kernel: Kernel, facts: Facts, strict: bool, waits: bool = True) -> Program:
+def generate_gpu(
+    kernel: Kernel, facts: Facts, strict: bool, waits: bool = True, launch_bounds: tuple[LaunchBound, ...] = ()
+) -> Program:
     """The two texts of a kernel some of whose loops are bound. Facts must be those of this kernel's own nodes. waits:
     for the last kernels, where one may find something wrong; else the caller looks for that. Raises NotOnGpu."""
     if kernel.overlap:
@@ -75,11 +78,11 @@ def generate_gpu(kernel: Kernel, facts: Facts, strict: bool, waits: bool = True)
     _slots(w)
     main.code += body
     w.finish(main)
-    guard = "lw_guard" if facts.guard.c_text else ""
+    guard = "lw_guard" if facts.guard.c_text or launch_bounds else ""
     given = {"gpu": "call->gpu", "lw_failed": "call->device_failure", "lw_small": _small(w), "watch": "call->watch"}
     given |= {"lw_kept": "call->kept"}
     given |= {"lw_stopped": "call->gpu->stopped", "lw_ticket": "call->gpu->ticket(call->gpu)"}
-    functions = (*w.finished, *([guard_function(facts)] if guard else []), entry_function(w, given))
+    functions = (*w.finished, *([guard_function(facts, launch_bounds)] if guard else []), entry_function(w, given))
     waits = w.waits and (any_may_fail(w) or not _returns_early(kernel.body))
     kept = tuple(_positions(kernel, one.arguments) for one in w.orders)
     text = "\n".join(w.device) + "\n"
@@ -93,6 +96,7 @@ def generate_gpu(kernel: Kernel, facts: Facts, strict: bool, waits: bool = True)
         ("-ffp-contract=off",),
         device=device,
         on_data=bool(guard) and facts.guard.on_data,
+        launch_bounds=launch_bounds,
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from importlib import resources
@@ -18,6 +18,7 @@ from loopwright.codegen.print_c import print_unit
 from loopwright.codegen.statements import write_body
 from loopwright.codegen.versions import write_versions
 from loopwright.ir.code import FunctionCode, TranslationUnit
+from loopwright.ir.launch_bound import LaunchBound
 from loopwright.ir.nodes import RESERVED, Body, For, If, Kernel, ScalarParam, While
 from loopwright.ir.program import Program, Way
 from loopwright.ir.queries import contains
@@ -159,10 +160,12 @@ def _array(array: ArrayText) -> dict[str, str]:
     return given
 
 
-def guard_function(facts: Facts) -> FunctionCode:
-    """The function that tests the condition on the sizes."""
-    lines = []
+def guard_function(facts: Facts, launch_bounds: Sequence[LaunchBound] = ()) -> FunctionCode:
+    """The function that tests the condition on the sizes, and that a call is none of those that launches bound."""
+    lines = list(dict.fromkeys(line for one in launch_bounds for line in one.c_lines))
     for name, (source, argument, axis) in facts.guard.parameters:
         value = f"call->shape[{argument}][{axis}]" if source == "size" else f"call->scalars[{argument}].i"
         lines.append(f"const __int128 {name} = {value};")
-    return FunctionCode("int32_t", "lw_guard", CALL, code_lines(*lines, f"return ({facts.guard.c_text}) ? 1 : 0;"))
+    terms = [f"({facts.guard.c_text})"] if facts.guard.c_text else []
+    terms += [f"!({one.c_text})" for one in launch_bounds]
+    return FunctionCode("int32_t", "lw_guard", CALL, code_lines(*lines, f"return {' && '.join(terms)} ? 1 : 0;"))

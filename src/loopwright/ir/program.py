@@ -15,6 +15,7 @@ import struct
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
+from loopwright.ir.launch_bound import LaunchBound
 from loopwright.ir.location import Location
 
 if TYPE_CHECKING:
@@ -81,7 +82,8 @@ class Program:
     the text's meaning needs. notes: of loops by name,
     for people: how work is shared out among threads, and what is tested once at the entry. ways: of all loops of a
     program for a CPU, by name, how their iterations run; () for in order, in one thread. device: the other text of a
-    program for a GPU, whose arrays are in device memory. on_data: see SizeGuard."""
+    program for a GPU, whose arrays are in device memory. on_data: see SizeGuard. launch_bounds: calls that the guard
+    turns away, as the CPU is done with them sooner."""
 
     text: str
     entry: str
@@ -93,3 +95,4 @@ class Program:
     device: DeviceText | None = None
     ways: tuple[tuple[str, tuple[Way, ...]], ...] = ()
     on_data: bool = False
+    launch_bounds: tuple[LaunchBound, ...] = ()

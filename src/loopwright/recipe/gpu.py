@@ -71,6 +71,7 @@ from loopwright.recipe.grid_tiles import Bound, transposed
 from loopwright.recipe.grid_totals import totals
 from loopwright.recipe.grid_triangles import rows_of_blocks, triangle
 from loopwright.recipe.interchange import depends
+from loopwright.recipe.launch_bound import launch_bounds
 from loopwright.recipe.loop_fusion import loops_fused
 from loopwright.recipe.loop_normalization import counted
 from loopwright.recipe.loop_search import searched
@@ -179,9 +180,10 @@ def _recipe(
     present = partial.present_facts()
     for grid in grids:
         _bind(partial, grid, present)
-    alone, kernel = dict(partial.refusals), partial.kernel
-    other = better_off(kernel, grids, alone, partial.rare) or each_a_launch(kernel, present, facts)
-    return Recipe(tuple(partial.decisions), kernel, present, alone, other), has_parts
+    alone, after = dict(partial.refusals), partial.kernel
+    other = better_off(after, grids, alone, partial.rare) or each_a_launch(after, present, facts)
+    launches = () if choices is not None or other else launch_bounds(kernel, after)
+    return Recipe(tuple(partial.decisions), after, present, alone, other, launches), has_parts
 
 
 def _left_over(partial: PartialSchedule, grids: list[Grid]) -> Iterator[Grid]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from loopwright.analysis.facts import Facts
+from loopwright.ir.launch_bound import LaunchBound
 from loopwright.ir.nodes import Kernel
 from loopwright.recipe.chequered import chequered
 from loopwright.recipe.code_hoisting import hoisted
@@ -49,13 +50,14 @@ RESTRUCTURED = Tunable(
 class Recipe:
     """The decisions in the order of their steps, the kernel after all of them, and what is proven of it. For a GPU,
     alone: loops that need no order, but run in one thread, by name, and why; not_on_gpu: why all is better off on the
-    CPU for that, '' where it is not."""
+    CPU for that, '' where it is not; launch_bounds: for which calls the CPU is done sooner than the launches."""
 
     decisions: tuple[ReasonedStep, ...]
     kernel: Kernel
     facts: Facts
     alone: Mapping[str, str] = field(default_factory=dict)
     not_on_gpu: str = ""
+    launch_bounds: tuple[LaunchBound, ...] = ()
 
     @property
     def schedule(self) -> Schedule:

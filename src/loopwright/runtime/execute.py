@@ -15,6 +15,7 @@ from loopwright.deferred import deferred
 from loopwright.devices.base import NOT_DONE, Constants, Entry, Fresh
 from loopwright.devices.launcher import load_launcher
 from loopwright.errors import warn_once
+from loopwright.ir.launch_bound import LaunchBound
 from loopwright.ir.plan import Plan, whole
 from loopwright.ir.signature import Shape
 from loopwright.ir.variant import PLAIN, RECIPE, Variant, default_variant, is_gpu
@@ -302,7 +303,8 @@ class Executor:
         return code.interpreted.run(arguments, given)
 
     def _guard_failed(self, serving: Serving, arguments: Arguments, originals: Arguments) -> object:
-        """The condition on the sizes does not hold: an error that is certain, or a run with more accesses checked."""
+        """The condition on the sizes does not hold: an error that is certain, or a run with more accesses checked, or
+        one on the CPU."""
         code = serving.code
         meaning = code.compilation.semantics
         if self._tests_data_next(code):  # its own condition is about all the rest
@@ -315,8 +317,14 @@ class Executor:
         return self._on_host(self._careful(serving, arguments), CallArguments(arguments, originals))
 
     def _careful(self, serving: Serving, arguments: Arguments) -> Serving:
-        """The same with code that relies on less, see `_next_checks`."""
-        code, checks = serving.code, self._next_checks(serving.code, arguments)
+        """The same with code that relies on less, see `_next_checks`, or on the CPU, which is done sooner."""
+        code = serving.code
+        if any(one.holds(arguments) for one in _launch_bounds(code)):
+            if "cpu" not in code.careful:
+                wanted = code.compilation._replace(device="cpu", schedule=RECIPE)
+                code.careful["cpu"] = self._codes.code(wanted, "careful")
+            return serving._replace(shape=None, code=code.careful["cpu"])
+        checks = self._next_checks(code, arguments)
         if checks not in code.careful:  # whose constants hold where those of this code do
             wanted = code.compilation._replace(semantics=code.compilation.semantics._replace(checks=checks))
             wanted = wanted._replace(schedule=RECIPE) if checks == "unguarded" else wanted
@@ -356,6 +364,11 @@ class Executor:
                     self._repeated.clear()
                 written = tuple(k for k in self._written if base_of(arguments[k]) is not None)
                 self._repeated[tokens] = _Repeated(current(), written, constants, again)
+
+
+def _launch_bounds(code: InUse) -> Sequence[LaunchBound]:
+    executable = code.compiled.executable
+    return () if executable is None else executable.program.launch_bounds
 
 
 def _is_much(argument: object) -> bool:

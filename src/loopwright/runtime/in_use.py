@@ -122,7 +122,7 @@ class InUse:
     Entry for each kind of call, number of threads and shape that it was chosen for, as what watches calls of one kind
     has nothing to do with those of another. retired: those that are used no more, but for calls that are under way;
     past: by threads, what even older ones have measured. careful: what runs calls for which its guard fails, once there
-    was one, by what it tests."""
+    was one, by what it tests, or "cpu" for what a GPU would launch too much for."""
 
     compilation: Compilation
     compiled: Compiled
@@ -132,7 +132,7 @@ class InUse:
     entries: dict[Hashable, Entry] = field(default_factory=dict)
     retired: list[Entry] = field(default_factory=list)
     past: dict[int, CallCount] = field(default_factory=dict)
-    careful: dict[Tested, InUse] = field(default_factory=dict)
+    careful: dict[Tested | Literal["cpu"], InUse] = field(default_factory=dict)
 
     def let_go(self, keys: Iterable[Hashable] | None = None) -> None:
         """Use these entries no more; None: none of them. What they have measured stays."""
