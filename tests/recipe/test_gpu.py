@@ -361,7 +361,7 @@ def check_on_gpu(kernel: Kernel, found: Recipe, shapes: dict[str, str], cache: P
 
 def test_counts_by_key_are_updated_by_many_threads_at_once() -> None:
     _, found = decided(COUNT)
-    assert print_schedule(found.schedule) == "split i 8192; bind i.o block.x; bind i thread.x 512"
+    assert print_schedule(found.schedule) == "split i 32768; bind i.o block.x; bind i thread.x 512"
 
 
 def test_loops_whose_ends_come_from_data_are_blocks(tmp_path: Path) -> None:

@@ -91,7 +91,7 @@ def columns(x, label, sums, counts):
     [
         (
             class_sums,
-            "fission i 2; split i 8192; split i.1 8; bind i.o block.x; bind i thread.x 512; bind i.1.o block.x; "
+            "fission i 2; split i 32768; split i.1 8; bind i.o block.x; bind i thread.x 512; bind i.1.o block.x; "
             "bind i.1 thread.y; bind j thread.x 32",
         ),
         (gradient, IN_ROWS),
@@ -102,14 +102,14 @@ def columns(x, label, sums, counts):
             "fission i 4 kept; specialize x.0 >= 65536 in i; split i 32; specialize sums.0 >= 2048 in i.2; "
             "reduce q.1 512; specialize sums.0 >= 128 in i.2.1; reduce q.1.1 64; "
             "specialize sums.0 >= 6 in i.2.1.1; split i.2.1.1 32; reduce q.1.1.1 8; split i.2.1.1.1 256; "
-            "split i.1 8192; bind i.o block.x; bind i thread.x 32; bind i.2 block.x; bind q.1.l thread.x 512; "
+            "split i.1 32768; bind i.o block.x; bind i thread.x 32; bind i.2 block.x; bind q.1.l thread.x 512; "
             "bind q.1.m thread.x 512; bind i.2.1 block.x; bind q.1.1.l thread.x 64; bind q.1.1.m thread.x 64; "
             "bind i.2.1.1.o block.x; bind i.2.1.1 thread.y; bind q.1.1.1.l thread.x 8; "
             "bind q.1.1.1.m thread.x 8; bind i.2.1.1.1.o block.x; bind i.2.1.1.1 thread.x; bind i.1.o block.x; "
             "bind i.1 thread.x 512",
         ),
-        (channels, "split i 16; bind i.o block.x; bind i thread.y; bind j thread.x 32"),
-        (pairs_from_the_end, "split i 16; bind i.o block.x; bind i thread.y 16; bind j thread.x 32"),
+        (channels, "split i 8; bind i.o block.x; bind i thread.y; bind j thread.x 64"),
+        (pairs_from_the_end, "split i 8; bind i.o block.x; bind i thread.y 8; bind j thread.x 64"),
         (
             columns,
             "reorder j i; specialize x.1 >= 2048 in j; specialize x.1 >= 256 in j.1; reduce i.1 512; "
@@ -426,3 +426,32 @@ def test_the_order_is_kept_where_it_is_asked_for() -> None:
     given = np.zeros(3, np.int64), np.zeros(3, np.int64), np.array([0, 3]), np.ones((2, 9)), np.ones((1, 9, 9))
     found = agree(rules, *given, np.ones((2, 9)), strict=True)
     assert "bind r" not in "; ".join(str(one.step) for one in found.analysed.recipe.decisions)
+
+
+def transposed_product(starts, columns, values, x, y):
+    for i in range(len(starts) - 1):
+        for k in range(starts[i], starts[i + 1]):
+            y[columns[k]] += values[k] * x[i]
+
+
+def corners(cells, mass, y):
+    for e in range(cells.shape[0]):
+        part = mass[e] * 0.125
+        y[cells[e, 0]] += part
+        y[cells[e, 1]] += part
+        y[cells[e, 2]] += part
+        y[cells[e, 3]] += part
+        y[cells[e, 4]] += part
+        y[cells[e, 5]] += part
+        y[cells[e, 6]] += part
+        y[cells[e, 7]] += part
+
+
+def test_rows_that_data_end_have_a_warp_each_and_many_additions_few_iterations() -> None:
+    starts, columns = np.array([0, 2, 2, 5]), np.array([1, 0, 3, 1, 1])
+    found = agree(transposed_product, starts, columns, np.arange(5.0), np.arange(3.0), np.zeros(4), strict=False)
+    steps = "; ".join(str(one.step) for one in found.analysed.recipe.decisions)
+    assert steps == "split i 16; bind i.o block.x; bind i thread.y; bind k thread.x 32"
+    cells = RANDOM.integers(0, 9, (5, 8))
+    found = agree(corners, cells, np.arange(0.0, 40.0, 8.0), np.zeros(9), strict=False)
+    assert "split e 8192;" in "; ".join(str(one.step) for one in found.analysed.recipe.decisions)

@@ -8,10 +8,10 @@ from dataclasses import replace
 from math import prod
 
 from loopwright.analysis.reductions import is_told_by_data
-from loopwright.ir.nodes import Body, Const, For, Run, Store, While
+from loopwright.ir.nodes import Body, Const, For, Load, Run, Store, While
 from loopwright.ir.queries import arrays_stored, contains
 from loopwright.ir.user_text import user_name
-from loopwright.ir.walk import bodies, loops, statements
+from loopwright.ir.walk import bodies, loops, statements, subexpressions
 from loopwright.recipe.coalescing import accesses_inside
 from loopwright.recipe.grid_blocks import in_blocks
 from loopwright.recipe.grid_rows import (
@@ -40,7 +40,7 @@ from loopwright.steps.split import Split
 KEYS = Tunable("threads that add by key", 512, (128, 256, 512, 1024), "threads that share a copy of what they add to")
 KEYS_EACH = Tunable(
     "iterations of a thread that adds by key",
-    16,
+    64,
     (8, 16, 32, 64, 128),
     "a copy in shared memory is worth its while where it is used often",
 )
@@ -53,6 +53,9 @@ WARPS = 16
 """The same where each row has as many entries as data tells: few mostly, so that a warp is enough."""
 HEAVY_EACH = 2
 """Iterations of a thread where these hold loops: these keep a thread busy by themselves."""
+SEVERAL, SEVERAL_EACH = 8, 16
+"""Iterations that add to so many elements each, as those of corners, mostly add to large arrays, of which a block has
+no copies; and iterations of a thread then: few, so that all are busy."""
 ACROSS = Tunable("threads along a row that is added by key", 32, (8, 16, 32, 64, 128), SHARING)
 
 
@@ -136,11 +139,12 @@ def by_key(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Boun
         is_heavy = any((trip_of(one) or SHORT) >= SHORT for one in statements(loop.body, For))
         is_heavy = is_heavy or contains(loop.body, While)
         are_few = not any(is_told_by_data(loop, reduction) for reduction in reductions)
-        usual = _each(loop) if are_few else KEYS_EACH.default
+        usual = _each(loop) if are_few else SEVERAL_EACH if _additions(loop.body) >= SEVERAL else KEYS_EACH.default
         each = replace(KEYS_EACH, default=HEAVY_EACH if is_heavy else usual)
         (block,) = made(partial, Split(loop.name, threads * partial.number(each)), why)
         return bound_inside(partial, [Bind(block, "block.x")], Bind(loop.name, "thread.x", threads), why)
-    rows = partial.number(replace(KEYS_ROWS, default=WARPS))
+    by_data = any(isinstance(part, Load) for end in (inner.lower, inner.upper) for part in subexpressions(end))
+    rows = partial.number(replace(KEYS_ROWS, default=WARPS) if by_data else KEYS_ROWS)
     (block,) = made(partial, Split(loop.name, rows), why)
     around = [Bind(block, "block.x"), _a_row_each(loop, rows)]
     return bound_inside(partial, around, Bind(inner.name, "thread.x", partial.threads(KEYS) // rows), why)
