@@ -9,9 +9,9 @@ from math import prod
 
 from loopwright.analysis.reductions import is_told_by_data
 from loopwright.ir.nodes import Body, Const, For, Load, Run, Store, While
-from loopwright.ir.queries import arrays_stored, contains
+from loopwright.ir.queries import arrays_stored, contains, has
 from loopwright.ir.user_text import user_name
-from loopwright.ir.walk import bodies, loops, statements, subexpressions
+from loopwright.ir.walk import bodies, loops, statements
 from loopwright.recipe.coalescing import accesses_inside
 from loopwright.recipe.grid_blocks import in_blocks
 from loopwright.recipe.grid_rows import (
@@ -143,7 +143,7 @@ def by_key(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Boun
         each = replace(KEYS_EACH, default=HEAVY_EACH if is_heavy else usual)
         (block,) = made(partial, Split(loop.name, threads * partial.number(each)), why)
         return bound_inside(partial, [Bind(block, "block.x")], Bind(loop.name, "thread.x", threads), why)
-    by_data = any(isinstance(part, Load) for end in (inner.lower, inner.upper) for part in subexpressions(end))
+    by_data = any(has(end, Load) for end in (inner.lower, inner.upper))
     rows = partial.number(replace(KEYS_ROWS, default=WARPS) if by_data else KEYS_ROWS)
     (block,) = made(partial, Split(loop.name, rows), why)
     around = [Bind(block, "block.x"), _a_row_each(loop, rows)]
