@@ -4,13 +4,14 @@ launches (ir/launch_bound.py)."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from loopwright.ir.launch_bound import LaunchBound, Polynomial, SizeSource
 from loopwright.ir.nodes import Binary, Body, Cast, Const, Dim, Expr, For, Kernel, Var, While
 from loopwright.ir.queries import names_assigned
 from loopwright.ir.walk import bodies, loops, statements
-from loopwright.recipe.serial_work import around_launches
+from loopwright.steps.extent import loops_around
+from loopwright.steps.grids import is_bound, launches
 
 Middles = Mapping[str, Polynomial]
 """What loops are worth in the middle, by name."""
@@ -26,15 +27,29 @@ class Unknown(Exception):
 def launch_bounds(written: Kernel, kernel: Kernel) -> tuple[LaunchBound, ...]:
     """Of a kernel as it was written, and as it runs on a GPU: one for each innermost loop of the host that starts
     grids, where sizes tell how often it runs, and what it does."""
-    hosts = [loop.name for loop in around_launches(kernel.body)]
+    hosts = dict(_hosts(kernel.body))
     there, found = loops(written), list[LaunchBound]()
-    for name in hosts:
+    for name, around in hosts.items():
         loop = there.get(name)
-        if isinstance(loop, For) and not any(one.name in hosts for one in statements(loop.body, For)):
-            bound = _bound(written, loop)
-            if bound is not None:
-                found.append(bound)
+        if not isinstance(loop, For) or any(one.name in hosts for one in statements(loop.body, For)):
+            continue
+        if around != tuple(loops_around(written, loop)):
+            continue  # in another order it runs as often as other loops say
+        bound = _bound(written, loop)
+        if bound is not None:
+            found.append(bound)
     return tuple(found)
+
+
+def _hosts(body: Body, around: tuple[str, ...] = ()) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """The loops of the host that launch grids, with those around them."""
+    for stmt in body:
+        if launches(stmt) and not is_bound(stmt):
+            inner = (*around, stmt.name) if isinstance(stmt, For | While) else around
+            if isinstance(stmt, For):
+                yield stmt.name, around
+            for part in bodies(stmt):
+                yield from _hosts(part, inner)
 
 
 def _bound(written: Kernel, loop: For) -> LaunchBound | None:

@@ -98,7 +98,7 @@ def each_a_launch(kernel: Kernel, facts: Facts, written: Facts) -> str:
     """Why it is better off there where a grid would be launched for each iteration of a loop that needs no order, but
     cannot be counted, or has not been taken apart. '' where that is not so. written: the facts of the kernel before any
     step, which are known: to prove more of what it has become may take all the time there is."""
-    for loop in around_launches(kernel.body):
+    for loop in _around_launches(kernel.body):
         if not isinstance(loop.step, Const) and facts.loops[loop.name].verdict == "parallel":
             return f"each iteration of '{user_name(loop.name)}' would be a launch, as its step may be negative"
         if trip_of(loop) is None and _only_adds(written, loop):
@@ -106,14 +106,14 @@ def each_a_launch(kernel: Kernel, facts: Facts, written: Facts) -> str:
     return ""
 
 
-def around_launches(body: Body) -> Iterator[For]:
+def _around_launches(body: Body) -> Iterator[For]:
     """The loops of the host that launch grids."""
     for stmt in body:
         if launches(stmt) and not is_bound(stmt):
             if isinstance(stmt, For):
                 yield stmt
             for part in bodies(stmt):
-                yield from around_launches(part)
+                yield from _around_launches(part)
 
 
 def _only_adds(facts: Facts, loop: For) -> bool:
