@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 import loopwright as lw
@@ -154,3 +155,23 @@ REFUSED = {
 def test_refused(body):
     text = f"def f(n):\n    s = ''\n    for k in range(n):\n        s += 'a'\n    {body}\n"
     assert REFUSED[body] in refusal(define(text), 3)
+
+
+def among_others(a):
+    s = ""
+    for i in range(a.shape[0]):
+        s += chr(a[i])
+    n = 0
+    for c in s:
+        if c in "bY":
+            n += 1
+        if c not in "abc":
+            n += 10
+        if c in "b":
+            n += 1000
+    return n
+
+
+def test_a_character_of_a_made_text_is_looked_for_in_longer_ones() -> None:
+    codes = np.array([98, 89, 99, 120])
+    assert lw.kernel(among_others)(codes) == among_others(codes)

@@ -67,10 +67,26 @@ def test_what_stays_as_it_is(body: str) -> None:
     ],
 )
 def test_a_loop_that_begins_without_a_place_reads_none(test: str) -> None:
-    kernel = values_of_places(parsed(f"    k = -1\n    for i in 1 .. n:\n        {test}\n"))
+    kernel = values_of_places(parsed(f"    k = -1\n    for i in 1 .. size(a, 0):\n        {test}\n"))
     verify(kernel)
     text = print_kernel(kernel)
     assert "a[i] > k.v" in text and "a[k]" not in text and "    k.v = 0.0\n    for i in" in text
+    shorter = parsed(f"    k = -1\n    for i in 1 .. n:\n        {test}\n")
+    assert values_of_places(shorter) is shorter, "an element that may not be there is not read first"
+
+
+def first_least(a: Any, done: Any, n: int) -> int:
+    k = -1
+    for i in range(n):
+        if not done[i] and (k < 0 or a[i] < a[k]):
+            k = i
+    return k
+
+
+def test_an_element_that_python_does_not_read_is_no_error() -> None:
+    for a, done in (([1.0], [True, False]), ([], [False]), ([2.0, 1.0], [False, False])):
+        given = np.array(a), np.array(done), len(done)
+        assert lw.kernel(first_least)(*given) == first_least(*given)
 
 
 def test_only_the_loop_in_question_is_looked_at() -> None:

@@ -93,7 +93,10 @@ def _compare(cx: Context, op: ast.cmpop, left: Value, right: Value, node: ast.ex
     if is_chosen and isinstance(op, ast.In | ast.NotIn) and not isinstance(right, Items | ListValue):
         raise cx.error(node, "a text that the run chooses is looked for in tuples and lists only",
                        remedy="write a tuple of the texts: x in ('a', 'bc')")  # fmt: skip
-    if (both := codes(cx, left, right)) is not None and not isinstance(op, ast.Is | ast.IsNot):
+    among = text_of(right)
+    is_among = isinstance(op, ast.In | ast.NotIn) and among is not None and len(among) != 1
+    both = None if is_among or isinstance(op, ast.Is | ast.IsNot) else codes(cx, left, right)
+    if both is not None:
         if isinstance(op, ast.In | ast.NotIn):  # a character in a text of one
             op = ast.Eq() if isinstance(op, ast.In) else ast.NotEq()
         left, right = both

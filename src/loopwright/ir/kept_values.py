@@ -151,6 +151,8 @@ def _value_at_the_place(stmt: If, loop: For, known: Mapping[str, Const]) -> _Val
     compared, is_there = found
     for mine, other in ((compared.left, compared.right), (compared.right, compared.left)):
         read = names_in(other) & places.keys()
+        if not is_there and not _cannot_fail(mine, loop):
+            continue
         if read and _at(other, places) == mine and _is_steady(other, loop, stmt, set(places)):
             return _Value(mine, other, compared, is_there)
     return None
@@ -170,6 +172,17 @@ def _compared(condition: Expr, places: Set[str], known: Mapping[str, Const]) -> 
                 begins = rewrite_expr(_at(unset, values), simpler)
                 return (compared, False) if begins == Const(True, BOOL) else None
     return None
+
+
+def _cannot_fail(mine: Expr, loop: For) -> bool:
+    """Whether it is an element that each iteration has: Python does not read it where the place is set first."""
+    match mine:
+        case Cast(operand=operand):
+            return _cannot_fail(operand, loop)
+        case Load(index=(Var(name=name),)) if name == loop.name:
+            is_first = isinstance(loop.lower, Const) and loop.lower.value >= 0
+            return is_first and loop.upper == Dim(mine.array, 0)
+    return False
 
 
 def _counts_up(loop: For) -> bool:

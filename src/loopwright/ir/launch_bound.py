@@ -41,7 +41,7 @@ class LaunchBound:
             for name, (source, argument, axis) in self.sizes
         }
         rounds, work, rest = (
-            sum(count * prod(values[name] for name in names) for names, count in one.items())
+            sum(prod((values[name] for name in names), start=count) for names, count in one.items())
             for one in (self.rounds, self.work, self.rest)
         )
         return rounds >= ROUNDS and work < WORK * self.launches and rest < REST * self.launches * rounds
