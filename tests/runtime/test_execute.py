@@ -66,6 +66,17 @@ def test_arrays_on_a_gpu_move_to_the_cpu_that_runs_it() -> None:
         assert plan_of(a, b) == "all on cpu 1: plain\n  in b[0:9]\n  out b[0:9]"  # `a` was not written since
 
 
+def test_arrays_on_a_gpu_come_after_those_of_the_host() -> None:
+    """Also where every access is tested, so that the CPU runs it: what serves the first call is not for the second."""
+    kernel = lw.kernel(device="emulated", checks="all")(shifted.__wrapped__)  # type: ignore[attr-defined]
+    with options(device="emulated"):
+        for places in ("hh", "hd", "dh", "dd", "hh"):
+            a, b = np.arange(5.0), np.zeros(5)
+            given = [lw.device_array(one) if place == "d" else one for one, place in zip((a, b), places, strict=True)]
+            kernel(*given)
+            assert np.asarray(given[1]).tolist() == [0.0, 1.0, 2.0, 3.0, 4.0]
+
+
 def test_arrays_that_share_memory_on_a_gpu_share_it_on_the_cpu_that_runs_it() -> None:
     with lw.options(device="emulated", checks="all"):
         array = lw.device_array(np.zeros(9))

@@ -15,11 +15,11 @@ import struct
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
-from loopwright.ir.launch_bound import LaunchBound
 from loopwright.ir.location import Location
 
 if TYPE_CHECKING:
     from loopwright.ir.code import DeviceFunction
+    from loopwright.ir.launch_bound import LaunchBound
 
 
 @dataclass(frozen=True, slots=True)

@@ -423,9 +423,9 @@ class Dispatch:
             )
         arguments, given = call.arguments, call.given
         config = config_for(arguments, asked, self.parameters)
-        may_be_there = is_gpu(config.device) or config.variant  # mostly not, and then nothing more is asked
-        others = call.keeps_results(asked) or (may_be_there and default_variant(config).on_gpu)
-        dispatcher = None if others else self._dispatcher
+        may_be_there = bool(is_gpu(config.device) or config.variant)  # mostly not, and then nothing more is asked
+        may_be_there = may_be_there and (default_variant(config).on_gpu or call.resident != "none")
+        dispatcher = None if may_be_there or call.keeps_results(asked) else self._dispatcher
         key = None if dispatcher is None else dispatcher.key(arguments)
         if dispatcher is not None and key is not None:
             known = dispatcher.find(key, asked, arguments)

@@ -15,7 +15,6 @@ from loopwright.deferred import deferred
 from loopwright.devices.base import NOT_DONE, Constants, Entry, Fresh
 from loopwright.devices.launcher import load_launcher
 from loopwright.errors import warn_once
-from loopwright.ir.launch_bound import LaunchBound
 from loopwright.ir.plan import Plan, whole
 from loopwright.ir.signature import Shape
 from loopwright.ir.variant import PLAIN, RECIPE, Variant, default_variant, is_gpu
@@ -30,6 +29,7 @@ from loopwright.toolchain.cc import find_compiler, why_none
 
 if TYPE_CHECKING:
     from loopwright.devices import by_ctypes
+    from loopwright.ir.launch_bound import LaunchBound
     from loopwright.memory import device_results, offload, parts
     from loopwright.runtime import run_shares
 else:
