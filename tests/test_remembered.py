@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,15 @@ from loopwright.toolchain import store
 def options(tmp_path: Path):
     with lw.options(cache=tmp_path / "cache", compiler_flags=("-O0",), strict=False, checks="auto", device="auto"):
         yield
+
+
+@pytest.fixture(autouse=True)
+def classes() -> Iterator[None]:
+    """Those of results, none at first, as in a new process: what other tests have returned has other numbers."""
+    before = base.CLASSES[:]
+    base.CLASSES.clear()
+    yield
+    base.CLASSES[:] = before
 
 
 @pytest.fixture(autouse=True)
