@@ -22,7 +22,7 @@ from loopwright.tuning.work import work_form
 MOST_SHAPES = 8
 """Choices that are told of one specialisation: those that came last."""
 
-FAILED_GUARD = "nothing is chosen for sizes that fail the condition which every variant relies on"
+FAILED_GUARD = "nothing is chosen for sizes that the code of every variant turns away"
 ELSEWHERE = "calls are served by the variants that were chosen for their sizes"
 
 
