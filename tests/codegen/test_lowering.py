@@ -13,12 +13,14 @@ from codegen.on_gpu import agree, device_text
 from codegen.test_double_buffering import operands, product, schedule
 from codegen.test_merge_path import USUAL, csr, spmv
 from codegen.test_scatter import COPIES, count, counts_and_their_sum
+from codegen.test_updates_in_registers import A_THREAD_EACH, rows
 from loopwright.codegen import lowering
 from loopwright.codegen.lowering import PASSES
 
 MARKS = {
     "registers": ("__align__(16) float c_r_[", "each thread keeps its elements of 'c.r' in registers"),
     "updates in registers": ("vlw_held", "updates in registers: what a thread does to one element of 'h'"),
+    "updates at the end": ("vlw_sum", "updates at the end: what a loop does to one element of 'out'"),
     "privatised updates": ("lw_copy", "privatised updates: copies of 'h' in shared memory, up to 8192 elements"),
     "updates ahead": ("lw_at_7", "updates ahead: each thread looks up 8"),
     "double buffering": ("int lw_turn", "double buffering: a.p, b.p"),
@@ -31,7 +33,14 @@ MARKS = {
 }
 """A piece of the text, and one of what people are told: of counts for updates, of rows for a merge path, of a product
 for all else."""
-OTHERS = ("updates in registers", "privatised updates", "updates ahead", "merge path", "tensor cores")
+OTHERS = (
+    "updates in registers",
+    "updates at the end",
+    "privatised updates",
+    "updates ahead",
+    "merge path",
+    "tensor cores",
+)
 """What nobody decides of a product of float32."""
 SMALL = {"registers": schedule("", "")}
 """Where the recipe's tiles would not fit into shared memory, others."""
@@ -42,6 +51,11 @@ def compiled(name: str) -> Any:
     if name == "updates in registers":
         keys = np.random.default_rng(2).integers(0, 40, 1500)
         return agree(counts_and_their_sum, keys, np.full(41, 3), schedule=COPIES)
+    if name == "updates at the end":
+        draw = np.random.default_rng(2)
+        return agree(
+            rows, draw.integers(0, 7, 40), draw.integers(-9, 9, (40, 5)), np.zeros(9, int), schedule=A_THREAD_EACH
+        )
     if "updates" in name:
         keys = np.random.default_rng(2).integers(0, 40, 1500)
         return agree(count, keys, np.full(40, 3), schedule=COPIES)
