@@ -64,6 +64,13 @@ def left_early(key, x, out):
             out[key[i]] += x[i, j]
 
 
+def changed_end(key, x, out):
+    for i in range(x.shape[0]):
+        for j in range(x[i, 0]):
+            out[key[i]] += 2
+            x[i, 0] = j * 0
+
+
 A_THREAD_EACH = "split i 32; bind i.o block.x; bind i thread.x 32"
 
 
@@ -80,7 +87,7 @@ def test_what_a_loop_does_to_one_element_is_one_update(function: Callable[..., o
     assert updates and all("lw_value = vlw_sum" in one for one in updates)
 
 
-@pytest.mark.parametrize("function", [under_a_condition, moved, left_early])
+@pytest.mark.parametrize("function", [under_a_condition, moved, left_early, changed_end])
 def test_others_are_updated_each_time(function: Callable[..., object]) -> None:
     draw = np.random.default_rng(3)
     given = draw.integers(0, 7, 40), draw.integers(-9, 9, (40, 5)), np.zeros(9, np.int64)

@@ -17,7 +17,7 @@ from loopwright.codegen.gpu_writer import ATOMIC, GpuWriter
 from loopwright.codegen.lowered import AtomicUpdates, Lowering, UpdatesAtTheEnd, UpdatesInRegisters
 from loopwright.codegen.thread_reduction import ThreadPartial, begin
 from loopwright.ir.code import AtomicOperation
-from loopwright.ir.nodes import Break, Checked, Compare, Const, Continue, For, Leave, Load, Return, Store
+from loopwright.ir.nodes import Break, Checked, Compare, Const, Continue, For, Leave, Load, Return, Store, Var
 from loopwright.ir.queries import arrays_stored, contains, has, names_assigned, names_in
 from loopwright.ir.types import Scalar
 from loopwright.ir.walk import statements, subexpressions
@@ -68,6 +68,9 @@ def updates_at_the_end(nest: BoundNest, before: Lowering, given: CodegenInput) -
             continue
         written = arrays_stored(loop.body)
         moving = {loop.name} | names_assigned(loop.body)
+        ends = [part for end in (loop.lower, loop.upper) for part in subexpressions(end, Load, Var)]
+        if any((part.name in moving) if isinstance(part, Var) else (part.array in written) for part in ends):
+            continue  # afterwards they do not tell whether there was an iteration
         for store in loop.body:
             if not isinstance(store, Store) or (store.array, store.index) in held:
                 continue
