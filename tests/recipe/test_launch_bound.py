@@ -11,6 +11,7 @@ import pytest
 import loopwright as lw
 from loopwright.ir import launch_bound
 from loopwright.ir.launch_bound import LaunchBound
+from recipe.test_conditions_inside import rounds
 
 
 @pytest.fixture(autouse=True)
@@ -132,20 +133,9 @@ def test_data_say_nothing_and_steps_and_triangles_are_counted() -> None:
     assert bound.work[("v1",)] == pytest.approx(0.5) and bound.work[("s0_1",)] == 1.0
 
 
-def between_rounds(x, v, steps):
-    for _ in range(steps):
-        s = np.zeros(2)
-        for p in range(len(x)):
-            if x[p] < v[p]:
-                for a in range(2):
-                    s[a] += x[p] * v[p] ** a
-        for p in range(len(x)):
-            v[p] = 0.5 * v[p] + s[0] / (1 + s[1] * s[1])
-
-
 def test_loops_that_have_another_place_are_not_counted() -> None:
     """Around 'p' now, 'a' starts two grids of many threads."""
-    assert bounds_of(between_rounds, np.ones(300), np.ones(300), 4) == ()
+    assert bounds_of(rounds, np.ones(300), np.ones(300), 4) == ()
 
 
 def test_a_schedule_that_is_asked_for_stays_on_the_gpu() -> None:
