@@ -108,3 +108,22 @@ def test_results(function: Callable[..., Any]) -> None:
         mine, other = given.copy(), given.copy()
         np.testing.assert_array_equal(lw.kernel(function)(mine, steps), function(other, steps))
         np.testing.assert_array_equal(mine, other)
+
+
+def of_another_length(u: Any, w: Any, n: int) -> None:
+    for _ in range(n):
+        v = np.empty(w.shape[0])
+        for i in range(w.shape[0]):
+            v[i] = u[i]
+        for j in range(1, w.shape[0] - 1):
+            v[j] = u[j - 1] + u[j + 1] + w[j]
+        for k in range(w.shape[0]):
+            u[k] = v[k]
+
+
+def test_no_iterations_read_nothing() -> None:
+    lw.kernel(of_another_length)(np.arange(3.0), np.ones(9), 0)
+    mine, other = np.arange(9.0), np.arange(9.0)
+    lw.kernel(of_another_length)(mine, np.ones(9), 3)
+    of_another_length(other, np.ones(9), 3)
+    assert mine.tolist() == other.tolist()

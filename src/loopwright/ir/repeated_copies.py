@@ -66,7 +66,7 @@ def _once(stmt: Stmt) -> Body:
         return (stmt,)
     if not (_is_whole(there, made) and _is_whole(back, made)) or made.array in arrays_made(rest):
         return (stmt,)
-    if back.target in arrays_made(stmt.body):
+    if back.target in arrays_made(stmt.body) or not _is_there(there):
         return (stmt,)
     return (made, first, replace(stmt, body=(*rest, _put_back(back, rest))))
 
@@ -94,6 +94,11 @@ def _is_whole(copy: _CopyNest, made: Allocate) -> bool:
     sizes = tuple([loop.upper for loop in copy.loops])
     from_zero = all(_is(loop.lower, 0) and _is(loop.step, 1) and not loop.asserted for loop in copy.loops)
     return from_zero and sizes == made.shape and all(isinstance(one, Const | Dim) for one in sizes)
+
+
+def _is_there(copy: _CopyNest) -> bool:
+    """Whether what is copied surely has these elements: a loop of no iterations does not read them."""
+    return all(loop.upper == Dim(copy.source, axis) for axis, loop in enumerate(copy.loops))
 
 
 def _is(expr: Expr, value: int) -> bool:
