@@ -127,3 +127,17 @@ def test_no_iterations_read_nothing() -> None:
     lw.kernel(of_another_length)(mine, np.ones(9), 3)
     of_another_length(other, np.ones(9), 3)
     assert mine.tolist() == other.tolist()
+
+
+def of_a_result(u: Any, n: int) -> Any:
+    for _ in range(n):
+        v = u.copy()
+        v[1:-1] = u[:-2] + u[2:]
+        u = v
+    return u
+
+
+def test_a_result_is_copied_once() -> None:
+    kernel = lw.kernel(of_a_result)
+    text = print_kernel(kernel.specialise(np.arange(9.0), 3).analysed.written)
+    assert text.index("allocate v") < text.index("for _ in") and kernel(np.arange(9.0), 0).tolist() == list(range(9))

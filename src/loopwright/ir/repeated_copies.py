@@ -14,6 +14,7 @@ equal, so the next iteration need not copy; and only what was changed has to be 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from loopwright.ir.nodes import (
@@ -42,7 +43,10 @@ def copies_made_once(kernel: Kernel) -> Kernel:
     """The same kernel, with such copies before their loops."""
     if kernel.overlap:
         return kernel
-    body = rewrite_body(kernel.body, stmt=_once)
+    shapes = {one.name: one.shape for one in kernel.results} | {
+        one.array: one.shape for one in statements(kernel.body, Allocate)
+    }
+    body = rewrite_body(kernel.body, stmt=lambda stmt: _once(stmt, shapes))
     return kernel if body is kernel.body else replace(kernel, body=body)
 
 
@@ -55,7 +59,7 @@ class _CopyNest:
     loops: tuple[For, ...]
 
 
-def _once(stmt: Stmt) -> Body:
+def _once(stmt: Stmt, shapes: Mapping[str, tuple[Expr, ...]]) -> Body:
     if not isinstance(stmt, For) or stmt.asserted or len(stmt.body) < 3:
         return (stmt,)
     made, first, last, rest = stmt.body[0], stmt.body[1], stmt.body[-1], stmt.body[2:-1]
@@ -66,7 +70,7 @@ def _once(stmt: Stmt) -> Body:
         return (stmt,)
     if not (_is_whole(there, made) and _is_whole(back, made)) or made.array in arrays_made(rest):
         return (stmt,)
-    if back.target in arrays_made(stmt.body) or not _is_there(there):
+    if back.target in arrays_made(stmt.body) or not _is_there(there, shapes.get(there.source)):
         return (stmt,)
     return (made, first, replace(stmt, body=(*rest, _put_back(back, rest))))
 
@@ -96,9 +100,11 @@ def _is_whole(copy: _CopyNest, made: Allocate) -> bool:
     return from_zero and sizes == made.shape and all(isinstance(one, Const | Dim) for one in sizes)
 
 
-def _is_there(copy: _CopyNest) -> bool:
-    """Whether what is copied surely has these elements: a loop of no iterations does not read them."""
-    return all(loop.upper == Dim(copy.source, axis) for axis, loop in enumerate(copy.loops))
+def _is_there(copy: _CopyNest, shape: tuple[Expr, ...] | None) -> bool:
+    """Whether what is copied surely has these elements: a loop of no iterations does not read them. shape: of an array
+    that the kernel makes."""
+    sizes = tuple([loop.upper for loop in copy.loops])
+    return sizes in (shape, tuple([Dim(copy.source, axis) for axis in range(len(sizes))]))
 
 
 def _is(expr: Expr, value: int) -> bool:
