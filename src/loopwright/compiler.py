@@ -33,6 +33,7 @@ from loopwright.ir.boxes import Box, Reach
 from loopwright.ir.captured import CapturedConstant
 from loopwright.ir.chained_updates import one_name_for_updates
 from loopwright.ir.constant_tables import loops_over_tables_written_out
+from loopwright.ir.counted_whiles import whiles_that_count
 from loopwright.ir.dear_invariants import dear_invariants_named
 from loopwright.ir.early_returns import without_early_returns
 from loopwright.ir.flat_loops import flat_loops_as_nests
@@ -163,6 +164,8 @@ def _read(source: Source, wanted: Compilation, outside: Outside | None) -> Readi
     passes = Passes(lowered.kernel, wanted.tools)
     # Before analysis: constants and dead branches out of the way leave more that is affine.
     kernel = passes.after("simplify", simplify(lowered.kernel))
+    # Nearly all that is known of loops is known of those that count.
+    kernel = passes.after("counted whiles", whiles_that_count(kernel))
     # Windows at a place inside an array have as many elements each time.
     kernel = passes.after("value ranges", simplify(decided_by_ranges(kernel)))
     # Where a loop begins at a product, how often it runs would be one of two products.

@@ -77,14 +77,21 @@ def _is_at_hand(value: Expr, depth: int) -> bool:
             return isinstance(value, Const | Var)
 
 
-def is_better_chosen(stmt: Stmt, body: Body, given: CodegenInput) -> bool:
-    """Whether a statement in the body of a loop that needs its order is written so."""
+def is_better_chosen(stmt: Stmt, body: Body, given: CodegenInput, in_order: bool = True) -> bool:
+    """Whether a statement in the body of a loop is written so. in_order: whether the loop needs its order. If not, it
+    is where a condition has an index to be checked, which keeps the loop from lanes."""
     store = chosen_store(stmt)
     if store is None or store.value.type != INT64 or given.check_all:
         return False
     if _parts(store.value) > MOST_PARTS or (has(store.value, Load) and not is_inside(store, given)):
         return False
-    return _is_choice(store.value, _of_elements(body), given, DEEPEST)
+    if not in_order and (not isinstance(store.value, Select) or _is_all_inside(store.value.condition, given)):
+        return False
+    return _is_choice(store.value, _of_elements(body), given)
+
+
+def _is_all_inside(condition: Expr, given: CodegenInput) -> bool:
+    return all(is_inside(load, given) for load in subexpressions(condition, Load))
 
 
 def _of_elements(body: Body) -> frozenset[str]:
@@ -101,25 +108,28 @@ def _parts(value: Expr) -> int:
     return 1 if isinstance(value, Load) else 1 + sum(map(_parts, children(value)))
 
 
-def _is_choice(value: Expr, data: frozenset[str], given: CodegenInput, depth: int) -> bool:
+def _is_choice(value: Expr, data: frozenset[str], given: CodegenInput, depth: int = 0) -> bool:
     match value:
         case Select(condition=condition, then=then, otherwise=otherwise):
-            is_fine = depth > 0 and _is_of_data(condition, data, given) and _is_simple(then, given)
-            return is_fine and _is_choice(otherwise, data, given, depth - 1)
+            is_fine = depth < DEEPEST and _is_of_data(condition, data, given, depth > 0) and _is_simple(then, given)
+            return is_fine and _is_choice(otherwise, data, given, depth + 1)
         case _:
             return _is_simple(value, given)
 
 
-def _is_of_data(condition: Expr, data: frozenset[str], given: CodegenInput) -> bool:
+def _is_of_data(condition: Expr, data: frozenset[str], given: CodegenInput, is_inner: bool) -> bool:
     """Whether elements are compared, or scalars computed from them, with others or with numbers of the program text:
-    that says nothing of indices that are no elements."""
+    that says nothing of indices that are no elements. is_inner: whether it is asked behind another condition, and must
+    not fail."""
     match condition:
         case Load():
             return is_inside(condition, given)
         case Unary(op="not", operand=operand):
-            return _is_of_data(operand, data, given)
+            return _is_of_data(operand, data, given, is_inner)
         case Compare(left=left, right=right) if names_in(condition) & data:
             return all(names_in(side) <= data and _is_simple(side, given) for side in (left, right))
+        case Compare(left=Load(), right=Load()) if not is_inner:
+            return True
         case Compare():
             return compares_elements(condition, given)
         case _:

@@ -96,8 +96,9 @@ def select_updates(given: CodegenInput, lowering: LoopLowering) -> LoopLowering:
             continue
         found |= {id(stmt) for stmt in statements(loop.body, If) if update_of(stmt) is not None}
         known = given.facts.loops.get(loop.name)  # of nothing where every access is checked
-        if known is not None and known.verdict not in ("parallel", "reduction"):
-            better = (stmt for stmt in loop.body if is_better_chosen(stmt, loop.body, given))
+        if known is not None:
+            in_order = known.verdict not in ("parallel", "reduction")
+            better = (stmt for stmt in loop.body if is_better_chosen(stmt, loop.body, given, in_order))
             found |= {id(stmt) for stmt in better if isinstance(stmt, If | Store)}
         totals = set(_running_totals(loop))
         found |= {
