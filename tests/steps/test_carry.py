@@ -204,3 +204,30 @@ def test_what_is_no_recurrence_stays_as_it_is() -> None:
     with lw.options(device="emulated"):
         kernel(x, y)
         assert "carry" not in str(kernel.explain(x, y).to_dict()["schedule"])
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "if a[i] > 3.0:\n            o[0, i] = a[i] + o[0, i - 1]\n        else:\n            o[0, i] = 0.0",
+        "o[0, i] = 2.0\n        o[0, i] = min(o[0, i], o[0, i - 1])\n        if a[i] > 3.0:\n            o[0, i] = 9.0",
+        "o[0, i] = a[i] * o[0, r]\n        a[i] = o[0, i - 1]",
+    ],
+)
+def test_elements_that_are_written_anyhow_are_read_again(body: str, tmp_path: Path) -> None:
+    calls: list[list[object]] = [[np.full((1, n), 2.0), np.arange(m) + 1.0, 0] for n in (1, 2, 9) for m in (0, 1, 9)]
+    text = print_kernel(check_same(SUMS.format(body=body), "carry o i again", calls, tmp_path))
+    assert "o.c = o[0, i]\n" in text and text.count("o[0, i - 1]") == 0
+
+
+@pytest.mark.parametrize(
+    ("body", "word"),
+    [
+        ("if a[i] > 0.0:\n            o[0, i] = o[0, i - 1]", "not every iteration"),
+        ("o[0, i] = o[0, i - 1]\n        o[0, r] = 1.0", "next element"),
+        ("o[0, i] = o[0, r]", "iteration before"),
+    ],
+)
+def test_what_is_not_read_again(body: str, word: str) -> None:
+    rejection = Carry("o", "i", again=True).illegal(*known(SUMS.format(body=body)), strict=False)
+    assert rejection is not None and word in rejection.reason

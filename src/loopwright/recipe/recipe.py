@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from loopwright.analysis.facts import Facts
 from loopwright.ir.launch_bound import LaunchBound
 from loopwright.ir.nodes import Kernel
+from loopwright.recipe.carried_elements import elements_carried
 from loopwright.recipe.chequered import chequered
 from loopwright.recipe.code_hoisting import hoisted
 from loopwright.recipe.constant_sizes import with_constant_sizes
@@ -133,6 +134,8 @@ def _restructured(partial: PartialSchedule, target: CpuTarget) -> None:
     without_conditions(partial)
     # Whatever loop is innermost by now.
     upwards(partial)
+    # What its iterations hand on: it stands beside what other steps look for.
+    elements_carried(partial)
     # A mark: nothing is restructured any more.
     rounds_together(partial, target)
 

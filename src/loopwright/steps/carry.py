@@ -44,7 +44,9 @@ class Carry(Step):
     """Keep the element that an iteration writes in a scalar, where the next one reads it from the array and nobody else
     reads it there: what the loop then carries on is a scalar, as in a running sum. Each iteration writes its element
     once, whichever way it takes, and may read it before and after that. Where not every iteration reads the one before,
-    there may be none before the first: then the scalar begins with 0. `carry b i`:
+    there may be none before the first: then the scalar begins with 0. With the word `again` at the end, the scalar is
+    read from the array at the end of each iteration, which may write its element more than once, and read any other.
+    `carry b i`:
 
     for i in 1 .. n:
         b[i] = b[i - 1] + a[i]
@@ -58,35 +60,43 @@ class Carry(Step):
     """
 
     name: ClassVar[str] = "carry"
-    grammar: ClassVar[str] = "ARRAY LOOP"
+    grammar: ClassVar[str] = "ARRAY LOOP [again]"
     array: str
     loop: str
+    again: bool = False
 
     def illegal(self, kernel: Kernel, facts: Facts, strict: bool) -> Rejection | None:
         if (rejection := missing(kernel, (self.loop,)) or overlapping(kernel)) is not None:
             return rejection
         loop = the_loop(kernel, self.loop)
-        if (rejection := left_early(loop) or marked((loop,))) is not None:
+        if (rejection := left_early(loop) or marked((loop,)) or self.unfit(loop)) is not None:
             return rejection
-        stores = _stores(loop, self.array)
+        stores = [stmt for stmt in statements(loop.body, Store) if stmt.array == self.array]
+        uses: list[Load | Store] = [*stores, *(one for one in expressions(loop.body, Load) if one.array == self.array)]
+        if any(bounds.kind == "checked" or bounds.may_be_negative for one in uses for bounds in facts.bounds_of(one)):
+            return Rejection(f"an access of '{self.array}' may fail, or count from the end")
+        return None
+
+    def unfit(self, loop: For) -> Rejection | None:
+        """Why a loop has nothing to hand on, as far as its text tells."""
+        stores = _stores(loop, self.array, once=not self.again)
         if not stores or not (distance := _moves(loop, stores[0])):
             return Rejection(f"iterations of '{self.loop}' do not each write the next element of '{self.array}'")
         store = stores[0]
         loads = [one for one in expressions(loop.body, Load) if one.array == self.array]
         behind = [one for one in loads if _is_behind(store, one, self.loop, distance)]
         own = [one for one in loads if _is_behind(store, one, self.loop, 0)]
-        if not behind or len(behind) + len(own) < len(loads):
+        if not behind or (len(behind) + len(own) < len(loads) and not self.again):
             return Rejection(f"'{self.loop}' does not read of '{self.array}' what the iteration before has written")
-        if _written_after(loop.body, self.array, {id(one) for one in behind}, False) is None:
+        if self.again and not _is_written(loop.body, self.array):
+            return Rejection(f"not every iteration of '{self.loop}' writes to '{self.array}'")
+        if not self.again and _written_after(loop.body, self.array, {id(one) for one in behind}, False) is None:
             return Rejection(f"what the iteration before has written to '{self.array}' is read behind the write")
-        uses: tuple[Load | Store, ...] = (*stores, *loads)
-        if any(bounds.kind == "checked" or bounds.may_be_negative for one in uses for bounds in facts.bounds_of(one)):
-            return Rejection(f"an access of '{self.array}' may fail, or count from the end")
         return None
 
     def apply(self, kernel: Kernel) -> Kernel:
         loop = the_loop(kernel, self.loop)
-        store = _stores(loop, self.array)[0]
+        store = _stores(loop, self.array, once=not self.again)[0]
         type_ = store.value.type
         scalar = Var(fresh(f"{self.array}.c", names_of(kernel)), type_)
         moves = _moves(loop, store)
@@ -98,7 +108,7 @@ class Carry(Step):
         before = replace(first, index=tuple(places))
 
         is_behind = {id(one) for one in loads if _is_behind(store, one, self.loop, moves)}
-        changed = replace(loop, body=_Carrying(self.array, scalar, is_behind).body(loop.body, False)[0])
+        changed = replace(loop, body=self._body(loop.body, _Carrying(self.array, scalar, is_behind), store))
         begin: Body = (Assign(scalar.name, before, at=loop.at),)
         if not any(one is first for stmt in loop.body for expr in own_expressions(stmt) for one in _surely(expr)):
             begin = _where_it_is(scalar, before, loop)
@@ -108,19 +118,36 @@ class Carry(Step):
             both = (If(Compare(compare, loop.lower, loop.upper), both),)
         return finished(with_statement(kernel, loop, both), kernel)
 
+    def _body(self, body: Body, carrying: _Carrying, store: Store) -> Body:
+        if not self.again:
+            return carrying.body(body, False)[0]
+        element = Load(store.array, store.index, store.value.type, at=store.at, key=store.key)
+        known = rewrite_body(body, expr=partial(carrying.load, written=False))
+        return (*known, Assign(carrying.scalar.name, element, at=store.at))
+
     @classmethod
     def candidates(cls, kernel: Kernel) -> Iterable[Self]:
         return (cls(array, name) for name, loop in loops(kernel).items() for array in sorted(arrays_stored(loop.body)))
 
 
-def _stores(loop: For, array: str) -> tuple[Store, ...]:
-    """The statements that write an array, of which each iteration runs one, all to the same element; () where that is
-    not so."""
+def _stores(loop: For, array: str, once: bool) -> tuple[Store, ...]:
+    """The statements that write an array, all to the same element, of which each iteration runs one if that is asked;
+    () where that is not so."""
     stores = tuple(stmt for stmt in statements(loop.body, Store) if stmt.array == array)
     jumps = [*statements(loop.body, Continue, Break, Leave, Return)]
-    if jumps or not stores or any(one.index != stores[0].index for one in stores) or _writes(loop.body, array) != 1:
+    if jumps or not stores or any(one.index != stores[0].index for one in stores):
         return ()
-    return stores
+    return () if once and _writes(loop.body, array) != 1 else stores
+
+
+def _is_written(body: Body, array: str) -> bool:
+    """Whether every way through a body writes to an array."""
+    for stmt in body:
+        if isinstance(stmt, Store) and stmt.array == array:
+            return True
+        if isinstance(stmt, If) and all(_is_written(part, array) for part in (stmt.then, stmt.otherwise)):
+            return True
+    return False
 
 
 def _writes(body: Body, array: str) -> int | None:
@@ -177,7 +204,7 @@ class _Carrying:
                 made.append(replace(stmt, condition=condition, then=then, otherwise=otherwise))
                 written = ends
                 continue
-            (now,) = rewrite_body((stmt,), expr=partial(self._load, written=written))
+            (now,) = rewrite_body((stmt,), expr=partial(self.load, written=written))
             if isinstance(now, Store) and now.array == self.array:
                 made += (Assign(self.scalar.name, now.value, at=now.at), replace(now, value=self.scalar))
                 written = True
@@ -186,9 +213,9 @@ class _Carrying:
         return tuple(made), written
 
     def _read(self, expr: Expr, written: bool) -> Expr:
-        return rewrite_expr(expr, partial(self._load, written=written))
+        return rewrite_expr(expr, partial(self.load, written=written))
 
-    def _load(self, expr: Expr, written: bool) -> Expr:
+    def load(self, expr: Expr, written: bool) -> Expr:
         is_it = isinstance(expr, Load) and expr.array == self.array and (written or id(expr) in self.behind)
         return self.scalar if is_it else expr
 
