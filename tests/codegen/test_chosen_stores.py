@@ -57,7 +57,7 @@ def test_which_are_chosen(lines: tuple[str, ...]) -> None:
         ("if b[i] > 3:", "    a[i] = a[i - 1]"),
         ("if b[i] > 3:", "    x[i] = x[i - 1]", "else:", "    x[i] = 0.0"),
         ("if b[i] > 3:", "    a[i] = b[i] + 1", "else:", "    a[i] = 0"),  # in parallel
-        ("if b[i] > 3 and x[b[b[i]]] > x[a[i]]:", "    a[i] = a[i] + 1", "else:", "    a[i] = 0"),  # may be inside by b[i]
+        ("if b[i] > 3 and x[b[b[i]]] > x[a[i]]:", "    a[i] = a[i] + 1", "else:", "    a[i] = 0"),  # by b[i]
         ("s = s + i", "a[i] = a[i - 1] - 7 if s > 7 else s"),  # no element decides
         ("s = b[i]", "a[i] = a[s] - 7 if s > 7 else s"),  # which may keep the index inside
     ],

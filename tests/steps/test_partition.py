@@ -54,9 +54,11 @@ def test_the_picture() -> None:
     check_picture(Partition)
 
 
+@pytest.mark.parametrize("counts", ["0 .. size(a, 1)", "size(a, 1) - 1 .. -1 step -1"])
 @pytest.mark.parametrize("name", BODIES)
-def test_the_same_is_computed(name: str) -> None:
-    kernel, facts = known(HEAD.format("\n            ".join(BODIES[name])))
+def test_the_same_is_computed(name: str, counts: str) -> None:
+    text = HEAD.replace("0 .. size(a, 1)", counts).format("\n            ".join(BODIES[name]))
+    kernel, facts = known(text)
     step = Partition("j")
     assert step.illegal(kernel, facts, strict=True) is None
     check_same(kernel, step.apply(kernel), {"a": "nm", "b": "nm"}, SIZES)
@@ -94,7 +96,7 @@ def test_bounds_are_proven_anew() -> None:
         (MATMUL, "no condition on 'j'"),
         (HEAD.format("if j > 0:\n                break j"), "break"),
         (HEAD.format("if j > 0:\n                continue j"), "continue"),
-        (HEAD.replace("size(a, 1):", "size(a, 1) step 2:").format("b[i, max(j - 1, 0)] = 0.0"), "is not 1"),
+        (HEAD.replace("size(a, 1):", "size(a, 1) step 2:").format("b[i, max(j - 1, 0)] = 0.0"), "neither 1 nor -1"),
     ],
 )
 def test_refusals_say_why(text: str, word: str) -> None:
