@@ -62,6 +62,10 @@ def _indented(lines: str) -> list[str]:
         "s = 0; while s < 5 named w: if p[s] > 2: break w; end; o[s] = n; s = s + 1; end; o[0] = s",
         "s = 0; while s < 5 named w: s = s + 1; if p[s - 1] > 2: continue w; end; o[s] = n",
         "s = 0; while s < 3 named w: m = 0; while m < 2 named v: o[s + m] = n; m = m + 1; end; s = s + 1",
+        "s = 0; while s < 5 and m >= 2 named w: o[s] = m; s = s + 1; m = m - 1; end; o[7] = s * 10 + m",
+        "s = 9; while s < 5 and m >= 2 named w: o[s] = m; s = s + 1; m = m - 1; end; o[7] = s * 10 + m",
+        "s = 0; while s < m named w: o[s] = p[s]; o[m] = n; s = s + 1; m = m - 1; end; o[7] = s",  # until they meet
+        "s = 0; while m > s and 2 * s <= 5 named w: s = s + 1; o[s] = m; m = m - 2; end; o[7] = s",
         "s = 0; while s < 3 named w: s = s + 1; end; s = 0; while s < 2 named v: o[s] = n; s = s + 1",
     ],
 )
@@ -84,11 +88,13 @@ def test_which_count(lines: str) -> None:
         "s = 0; while s < m named w: s = s - 1",
         "s = 0; while s < m named w: s = s + n",  # by what may be negative
         "s = 1; while s < m named w: s = s * 2",
-        "s = 0; while s < m named w: s = s + 1; m = m - 1",
         "s = 0; while s < p[0] named w: p[s] = 0; s = s + 1",
         "s = 0; while s < m named w: if p[s] > 1: s = s + 1",  # not always
         "s = 0; while s < m named w: if p[s] > 1: continue w; end; s = s + 1",
         "s = 0; while s < m named w: s = s + 2; end; o[0] = s",  # no bound tells where it ends
+        "s = 0; while s < m or n < 3 named w: s = s + 1; n = n + 1",
+        "s = 0; while s < 3 and m > 0 named w: s = s + 1; if p[s] > 1: break w; end; m = m - 1",
+        "s = 0; while s < m named w: s = s + 1; m = m + 1",  # as far apart
         "s = 0; while s < m and p[s] > 0 named w: s = s + 1",  # mostly short, and in order
     ],
 )

@@ -6,18 +6,23 @@ iteration changes.
         a[i] = a[i - 1]                ->    i = max(n, 1)           if it is read behind the loop
         i = i + 1
 
+Where a loop ends at the first of several bounds, or where two numbers meet (`while i < j: i += 1; j -= 1`), it counts
+its iterations, and the numbers stay what they are: induction.py makes functions of them.
+
 All that is known of `for` loops then holds of them: their iterations may need no order, and their indices are proven to
 be inside. A loop that may be left early gives its number a value in each iteration if it is read behind it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from functools import reduce
+from typing import Literal, TypeGuard
 
 from loopwright.ir.identities import cannot_fail
-from loopwright.ir.linear import most, number, plus
+from loopwright.ir.linear import least, linear, minus, most, number, plus
 from loopwright.ir.nodes import (
     Assign,
     Binary,
@@ -33,6 +38,7 @@ from loopwright.ir.nodes import (
     Kernel,
     Leave,
     Load,
+    Logical,
     Return,
     Stmt,
     Var,
@@ -51,7 +57,15 @@ from loopwright.ir.queries import (
     unsettled_in,
 )
 from loopwright.ir.types import INT64
-from loopwright.ir.walk import bodies, own_expressions, rewrite_body, statements, subexpressions, with_bodies
+from loopwright.ir.walk import (
+    bodies,
+    own_expressions,
+    rewrite_body,
+    rewrite_expr,
+    statements,
+    subexpressions,
+    with_bodies,
+)
 
 FLIPPED = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le"}
 
@@ -74,7 +88,8 @@ _Frame = tuple[Body, For | While | None]
 
 def whiles_that_count(kernel: Kernel) -> Kernel:
     """The same kernel with `for` loops in place of those."""
-    if not any(_counter(loop, kernel.overlap) for loop in statements(kernel.body, While)):
+    loops = [*statements(kernel.body, While)]
+    if not any(_counter(loop, kernel.overlap) or _trips(loop) for loop in loops):
         return kernel
     found = _Loops(kernel)
     body = found.body(kernel.body, ())
@@ -116,6 +131,51 @@ def _bound(loop: While) -> tuple[str, str, Expr] | None:
     return None
 
 
+def _trips(loop: While) -> Expr | None:
+    """How often a loop runs that ends where one of several numbers has come to its bound, or two have met; None where
+    that is not all that ends it."""
+    if contains(loop.body, Break, Continue, Leave, Return):
+        return None
+    changes = [stmt for stmt in statements(loop.body, Assign) if stmt.value.type == INT64]
+    steps = {one.name: _step(one) for one in loop.body if isinstance(one, Assign) and one in changes}
+    often = Counter(one.name for one in changes)
+    moving = {name: step for name, step in steps.items() if step is not None and often[name] == 1}
+    trips = [_trips_of(part, loop.body, moving) for part in _parts(loop.condition)]
+    known = [one for one in trips if one is not None]
+    return reduce(least, known) if len(known) == len(trips) else None
+
+
+def _parts(condition: Expr) -> list[Expr]:
+    if isinstance(condition, Logical) and condition.op == "and":
+        return [*_parts(condition.left), *_parts(condition.right)]
+    return [condition]
+
+
+def _trips_of(part: Expr, body: Body, moving: Mapping[str, int]) -> Expr | None:
+    """How often a comparison holds before it does not."""
+    match part:
+        case Compare(op="lt" | "le", left=left, right=right) if left.type == INT64:
+            gap = linear(minus(right, left))
+        case Compare(op="gt" | "ge", left=left, right=right) if left.type == INT64:
+            gap = linear(minus(left, right))
+        case _:
+            return None
+    if not cannot_fail(gap.expr) or settled_by(gap.expr) & unsettled_in(body) - set(moving):
+        return None
+    counts = [(gap.coefficient(name), step) for name, step in moving.items()]
+    if any(count is None for count, _ in counts):
+        return None
+    closer = -sum(count * step for count, step in counts if count is not None)
+    if closer <= 0:
+        return None
+    room = plus(gap.expr, closer - (part.op in ("lt", "gt")))
+    return room if closer == 1 else Binary("floordiv", room, number(closer))
+
+
+def _is_one_of(expr: Expr, names: Mapping[str, str]) -> TypeGuard[Var]:
+    return isinstance(expr, Var) and expr.name in names
+
+
 def _step(change: Assign) -> int | None:
     match change.value:
         case Binary(op="add", left=Var(name=old), right=Const(value=by)) if old == change.name:
@@ -152,6 +212,9 @@ class _Loops:
         for place, stmt in enumerate(body):
             behind: tuple[_Frame, ...] = ((body[place + 1 :], around), *frames)
             found = _counter(stmt, self._kernel.overlap)
+            if isinstance(stmt, While) and found is None and (trips := _trips(stmt)) is not None:
+                made += self._of_several(stmt, trips, behind)
+                continue
             if isinstance(stmt, While) and found is not None and (several := self._made(stmt, found, made, behind)):
                 made = several
             else:
@@ -173,8 +236,7 @@ class _Loops:
         if begin is not None and (cannot_fail(begin.value) or (begin is before[-1] and not is_read)):
             lower = begin.value
             before = [one for one in before if one is not begin or is_read]
-        name = fresh(found.name, self._taken)
-        self._taken.add(name)
+        name = self._fresh(found.name)
         self.made[name] = found.name
         body = self._body_of(loop, found, name, is_read and is_left, behind)
         made: list[Stmt] = [*before, For(name, lower, found.upper, number(found.step), body, at=loop.at)]
@@ -195,6 +257,19 @@ class _Loops:
             return (*first, *last)
         at = found.change.at
         return (Assign(found.name, own, at=at), *first, Assign(found.name, following, at=at), *last)
+
+    def _of_several(self, loop: While, trips: Expr, behind: tuple[_Frame, ...]) -> list[Stmt]:
+        """A loop whose numbers move on as they did; what they are is found where counters are (induction.py)."""
+        first = {name: self._fresh(f"{name}.b") for name in sorted(names_in(trips) & names_assigned(loop.body))}
+        before = [Assign(other, Var(name, INT64), at=loop.at) for name, other in first.items()]
+        upper = rewrite_expr(trips, lambda one: Var(first[one.name], INT64) if _is_one_of(one, first) else one)
+        body = self.body(loop.body, behind, loop)
+        return [*before, For(self._fresh("n"), number(0), upper, number(1), body, at=loop.at)]
+
+    def _fresh(self, wanted: str) -> str:
+        name = fresh(wanted, self._taken)
+        self._taken.add(name)
+        return name
 
     def _is_read(self, name: str, behind: tuple[_Frame, ...]) -> bool:
         """Whether a number may be read before it gets another value."""
