@@ -37,7 +37,6 @@ from typing import Literal
 
 from loopwright.choice.device_curve import DeviceCurve
 from loopwright.errors import DeviceError
-from loopwright.forks import free_in_child
 from loopwright.placement.split import LEAST, Count, Partitioning, Registered, Time, equal_parts, partition
 
 AsPlanned = Literal["auto", "single", "split", "race"]
@@ -171,7 +170,7 @@ class Division:
         self._multiple = multiple
         self._predicted = tuple(predicted) if predicted is not None else (None,) * len(devices)
         self._models = tuple(models)
-        self._lock = free_in_child(threading.Lock())
+        self._lock = threading.Lock()
         self._equals: dict[int, Sizes] = {}
         self._learned = self._nothing()
 

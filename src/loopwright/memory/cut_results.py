@@ -3,6 +3,7 @@ cut to the few that there are."""
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Sequence
 
 from loopwright.devices import base
@@ -40,7 +41,7 @@ def cuts_of(values: Sequence[Size]) -> dict[int, tuple[Size, ...]]:
 
 
 def seen_box(
-    box: tuple[range, ...], placed: Placed, sizes: Sequence[Size], returned: Sequence[Slot]
+    box: tuple[range, ...], placed: Placed, sizes: Sequence[Size], returned: ctypes.Array[Slot]
 ) -> tuple[range, ...] | None:
     """What has to come back of this box of an array of which so many rows are seen; None: nothing. Such arrays are C
     ordered, so that their rows are what is slowest in memory."""
