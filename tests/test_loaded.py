@@ -20,6 +20,7 @@ AT_IMPORT = {
     "deferred": set(),
     "devices": {"base", "cpu", "launcher"},
     "errors": set(),
+    "forks": set(),
     "frontend": {
         "capture",
         "formatted",
@@ -33,7 +34,7 @@ AT_IMPORT = {
         "whole",
         "written",
     },
-    "ir": {"captured", "location", "plan", "program", "signature", "types", "variant"},
+    "ir": {"captured", "location", "plan", "program", "reserved_arrays", "signature", "types", "variant"},
     "kernel": set(),
     "memory": {
         "arrays",

@@ -19,6 +19,8 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, Literal, NamedTuple, TypedDict, Unpack, cast, get_args
 
+from loopwright.forks import free_in_child
+
 Device = Literal["auto", "cpu", "cuda", "emulated", "interpreter"]
 Numbered = Literal[
     "cuda:0", "cuda:1", "cuda:2", "cuda:3", "cuda:4", "cuda:5", "cuda:6", "cuda:7", "emulated:0", "emulated:1"
@@ -468,7 +470,7 @@ class ProcessOptions(list[Config]):
 DEFAULT: Config = from_environment(os.environ)
 PROCESS = ProcessOptions([DEFAULT])
 CURRENT: ContextVar[Config | ProcessOptions] = ContextVar("loopwright_config", default=PROCESS)
-_CHANGING = Lock()
+_CHANGING = free_in_child(Lock())
 
 
 def current() -> Config:

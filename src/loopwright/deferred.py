@@ -18,6 +18,7 @@ from types import ModuleType
 from typing import Any
 
 from loopwright.errors import warn_once
+from loopwright.forks import NO_FORK
 from loopwright.revision import loaded_more
 
 
@@ -50,7 +51,8 @@ class _Deferred:
 
 def _loaded(name: str) -> ModuleType:
     is_new = name not in sys.modules
-    module = importlib.import_module(name)
+    with NO_FORK:
+        module = importlib.import_module(name)
     if is_new and not loaded_more():
         warn_once(
             "mixed text",

@@ -11,7 +11,7 @@ from laws.tree import PACKAGE, SourceFile, absolute, functions, modules_imported
 
 # The house, in the order in which data walks through it: a place imports only from places before it.
 ORDER = (
-    "revision", "errors", "random", "deferred", "garbage", "config", "ir", "frontend", "analysis", "steps",
+    "revision", "errors", "random", "forks", "deferred", "garbage", "config", "ir", "frontend", "analysis", "steps",
     "recipe", "codegen", "toolchain", "devices", "memory", "profile", "cost", "search", "predict", "placement",
     "remap", "choice", "runtime", "compiler", "remembered", "built", "region_code", "specialisation", "tuning",
     "report", "answers", "tracebacks", "kernel", "numba", "__init__", "cli", "__main__",

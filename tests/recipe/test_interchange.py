@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
+import loopwright as lw
 from loopwright.ir.interp import interpret
 from loopwright.ir.nodes import For
 from loopwright.ir.text import parse_kernel, print_kernel
@@ -280,7 +283,45 @@ def test_where_the_cheapest_loop_cannot_be_innermost_the_next_one_is() -> None:
     check_same(partial.written, partial.kernel, AGAIN_SHAPES)
 
 
-def test_around_a_loop_whose_iterations_use_the_same_elements_one_walks_along_rows() -> None:
-    partial = planned(along_rows, AGAIN.replace(" + a[i - 1, j]", ""))
+VOTES = """
+kernel votes(x: float64[2] C, a: float64[2] C, r: float64[1] C):
+    for s in 0 .. size(r, 0):
+        for FIRST:
+            for LAST:
+                if a[i, j] > r[s]:
+                    x[i, j] = x[i, j] + a[i, j]
+"""
+VOTES_SHAPES = {"x": "nm", "a": "nm", "r": "l"}
+WIDE = ((2, 17, 3), (3, 130, 2), (0, 200, 4), (2, 15, 20), (2, 128, 0))
+ROW, ELEMENT = "i in 0 .. size(x, 0)", "j in 0 .. size(x, 1)"
+
+
+@pytest.mark.parametrize(("first", "last"), [(ROW, ELEMENT), (ELEMENT, ROW)])
+def test_sums_that_a_loop_around_adds_to_are_not_made_one_by_one(first: str, last: str) -> None:
+    partial = planned(along_rows, VOTES.replace("FIRST", first).replace("LAST", last))
+    assert steps(partial) == "specialize j >= 16 in s; reorder i s j; split j 128; reorder j.o s"
+    check_same(partial.written, partial.kernel, VOTES_SHAPES, WIDE)
+
+
+def test_those_of_short_rows_are() -> None:
+    partial = planned(along_rows, VOTES.replace("FIRST", ROW).replace("LAST", "j in 0 .. 3"))
     assert steps(partial) == "reorder i j s"
-    check_same(partial.written, partial.kernel, AGAIN_SHAPES)
+
+
+def counted(x: Any, a: Any, r: Any) -> None:
+    for s in range(len(r)):
+        for i in range(x.shape[0]):
+            for j in range(x.shape[1]):
+                if a[i, j] > r[s]:
+                    x[i, j] += a[i, j]
+
+
+def test_so_is_the_version_for_calls_with_short_rows() -> None:
+    kernel = lw.kernel(counted)
+    for shape in ((3, 5), (3, 16), (2, 300)):
+        x, a, r = np.zeros(shape), np.random.default_rng(1).random(shape), np.linspace(0.1, 0.9, 7)
+        wanted = x.copy()
+        kernel(x, a, r)
+        counted(wanted, a, r)
+        np.testing.assert_allclose(x, wanted, rtol=1e-14)
+    assert "reorder i.1 j.1 s.1" in kernel.explain(x, a, r).schedule

@@ -18,10 +18,11 @@ from threading import RLock
 from typing import Any, TypeVar
 
 from loopwright.analysis import isl
+from loopwright.forks import free_in_child
 
 T = TypeVar("T")
 
-LOCK = RLock()
+LOCK = free_in_child(RLock())
 """Held by whoever asks isl anything: its one context counts operations, and is not made for several threads."""
 
 TOTAL = 2_200_000

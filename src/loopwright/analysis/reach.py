@@ -8,6 +8,7 @@ A box may be larger than what is touched, never smaller. What is written for cer
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property, partial
 
 from loopwright.analysis import isl
@@ -59,9 +60,12 @@ def reach(written: Kernel, known: Facts, kernel: Kernel, facts: Facts) -> dict[i
     with LOCK:
         meant, runs = _TouchedSets(written, known), _TouchedSets(kernel, facts)
         found: dict[int, Reach] = {}
+        undefined = {result.name for result in written.results if result.fill is None}  # until the call writes
         for position, name, rank, plain in _arrays(written):
             whole = whole_box(position, rank)
             one = _bounded(partial(_reach, meant, runs), name, whole) if plain else Reach(whole, whole, whole)
+            if name in undefined:
+                one = replace(one, needed=None)
             if one.touched is not None:
                 found[position] = one
         return found

@@ -32,6 +32,7 @@ from loopwright.devices.gpu import Box, Gpu, Queue
 from loopwright.devices.limits import Limits
 from loopwright.devices.peers import ExchangeFailed, GpuPart, PeerCopy
 from loopwright.errors import CompilerError, DeviceError, DeviceMemoryError
+from loopwright.forks import free_in_child
 from loopwright.ir.gpu_target import CUDA
 from loopwright.ir.program import DeviceText
 from loopwright.toolchain import device_text
@@ -188,7 +189,7 @@ def _error_of(faults: Sequence[Fault]) -> DeviceError | None:
 
 # ---- the device -------------------------------------------------------------------------------------------------
 
-_one_launch = threading.RLock()  # the stacks, and the state in a library, are for one launch at a time
+_one_launch = free_in_child(threading.RLock())  # the stacks, and the state in a library, are for one launch at a time
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,7 +254,7 @@ class EmulatedGpu:
 
     def __init__(
         self,
-        memory_bytes: int = 4 << 30,
+        memory_bytes: int = 64 << 30,
         seed: int = 0,
         multiprocessors: int = 132,
         warp: int = CUDA.warp,

@@ -14,12 +14,14 @@ import numpy as np
 import numpy.typing as npt
 
 from loopwright.errors import DeviceMemoryError
+from loopwright.ir.reserved_arrays import empty_array
 
 FIRST_ADDRESS = 1 << 52  # beyond what a 64-bit CPU maps for a process that does not insist
 APART = 1 << 48  # from the first address of one emulated GPU to that of the next
 RED_ZONE = 4096  # addresses between two allocations that belong to none
 ALIGNMENT = 256
 POISON = 0xFF  # every float is NaN, every signed integer -1
+POISONED = 1 << 22  # bytes at both ends of a block; what is between is left alone: lists reserve gigabytes
 
 
 class Allocation(ctypes.Structure):
@@ -65,14 +67,14 @@ class EmulatedMemory:
         if size_bytes > free:
             raise DeviceMemoryError(_no_room(size_bytes, self.limit_bytes, free))
         try:
-            room = np.empty(size_bytes + ALIGNMENT, dtype=np.uint8)
+            room = empty_array((size_bytes + ALIGNMENT,), np.uint8, size_bytes + ALIGNMENT)
         except MemoryError as error:
             raise DeviceMemoryError(_no_room(size_bytes, self.limit_bytes, free)) from error
         offset = -room.ctypes.data % ALIGNMENT
         first = self._next
         self._next += -(-before_bytes // ALIGNMENT) * ALIGNMENT
         block = _Block(self._next, size_bytes, room[offset : offset + size_bytes], first)
-        block.room.fill(POISON)
+        block.room[:POISONED] = block.room[-POISONED:] = POISON
         self._next += -(-(size_bytes + RED_ZONE) // ALIGNMENT) * ALIGNMENT
         self._table = None
         self._blocks[block.address] = block

@@ -22,6 +22,7 @@ from loopwright.config import Tools
 from loopwright.deferred import deferred
 from loopwright.devices.base import Launcher
 from loopwright.errors import CompilerError, warn_once
+from loopwright.forks import free_in_child
 from loopwright.toolchain.cc import Artifact, Compiler, build_with, find_compiler
 from loopwright.toolchain.library import made_and_loaded
 from loopwright.toolchain.store import opened
@@ -52,7 +53,7 @@ class Loaded:
     reason: str
 
 
-_loading = threading.Lock()
+_loading = free_in_child(threading.Lock())
 _loaded: Loaded | None = None
 _limited = False
 
@@ -152,8 +153,7 @@ def _watch_forks(launcher: Launcher) -> None:
     """libgomp's threads do not survive a fork, and the child would wait for them for ever: it gets one thread."""
 
     def in_child() -> None:
-        global _loading, _limited
-        _loading = threading.Lock()
+        global _limited
         if launcher.pool_started():
             launcher.limit_threads(1)
             _limited = True

@@ -8,6 +8,7 @@
 #include <numpy/arrayscalars.h>
 #include <math.h>
 #include <stdint.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 
 enum {
@@ -20,7 +21,10 @@ enum {
 };
 enum { MOST_AXES = 16, LONGEST_PROGRAM = 64 };
 #define RESERVED (INT64_C(1) << 26) /* bytes: from there on it may be room for what is not known before */
+#define MOST_RESERVED (INT64_C(1) << 27) /* elements: RESERVED of ir/nodes.py */
 #define LEFT_IN_SPARE (INT64_C(1) << 20)
+#define SMALL_PAGES ((size_t)4 << 20) /* bytes at the beginning of a room that get no huge pages */
+#define BEFORE_ROOM ((size_t)64)      /* bytes before a room that tell how many there are */
 #define UNTOUCHED UINT64_C(0x9E3779B97F4A7C15)
 
 typedef struct { int length; int64_t code[LONGEST_PROGRAM]; } SizeProgram;
@@ -213,12 +217,70 @@ static void keep_spares(Results *results, PyObject *fresh) {
   }
 }
 
+/* Room of which mostly little is used: addresses of which the system gives what is touched. malloc would write to all
+   of it under MALLOC_PERTURB_, and systems that are short of memory refuse it. What has grown gets huge pages, as from
+   NumPy. */
+static void *new_room(void *Py_UNUSED(context), size_t bytes) {
+  if (bytes > SIZE_MAX - BEFORE_ROOM) return NULL;
+  const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+  char *made = mmap(NULL, bytes + BEFORE_ROOM, PROT_READ | PROT_WRITE, flags, -1, 0);
+  if (made == MAP_FAILED) return NULL;
+  if (bytes > SMALL_PAGES) madvise(made + SMALL_PAGES, bytes + BEFORE_ROOM - SMALL_PAGES, MADV_HUGEPAGE);
+  *(size_t *)made = bytes + BEFORE_ROOM;
+  return made + BEFORE_ROOM;
+}
+
+static void *new_rooms(void *context, size_t count, size_t bytes) {
+  size_t total;
+  return __builtin_mul_overflow(count, bytes, &total) ? NULL : new_room(context, total);
+}
+
+static void give_room_back(void *Py_UNUSED(context), void *room, size_t Py_UNUSED(bytes)) {
+  char *made = room ? (char *)room - BEFORE_ROOM : NULL;
+  if (made) munmap(made, *(size_t *)made);
+}
+
+static void *other_room(void *context, void *room, size_t bytes) {
+  if (!room || bytes > SIZE_MAX - BEFORE_ROOM) return room ? NULL : new_room(context, bytes);
+  char *made = (char *)room - BEFORE_ROOM;
+  made = mremap(made, *(size_t *)made, bytes + BEFORE_ROOM, MREMAP_MAYMOVE);
+  if (made == MAP_FAILED) return NULL;
+  *(size_t *)made = bytes + BEFORE_ROOM;
+  return made + BEFORE_ROOM;
+}
+
+static PyDataMem_Handler room_handler = {"loopwright_room", 1, {NULL, new_room, new_rooms, other_room, give_room_back}};
+
+/* An array whose elements are not defined; in a room where there are so many bytes that it may be one. */
+static PyObject *empty_array(Result *one, npy_intp *sizes) {
+  npy_intp elements = PyArray_MultiplyList(sizes, one->rank);
+  PyObject *own = NULL, *usual = NULL;
+  if (elements <= MOST_RESERVED && is_reserved(one, elements * PyDataType_ELSIZE(one->descr))) {
+    own = PyCapsule_New(&room_handler, "mem_handler", NULL);
+    usual = own ? PyDataMem_SetHandler(own) : NULL;
+    Py_XDECREF(own);
+    if (!usual) return NULL;
+  }
+  Py_INCREF(one->descr);
+  PyObject *array = PyArray_Empty(one->rank, sizes, one->descr, 0);
+  if (usual) {
+    PyObject *type, *value, *trace;
+    PyErr_Fetch(&type, &value, &trace);
+    own = PyDataMem_SetHandler(usual);
+    Py_DECREF(usual);
+    if (!own) PyErr_WriteUnraisable(array);
+    Py_XDECREF(own);
+    PyErr_Restore(type, value, trace);
+  }
+  return array;
+}
+
 /* A new array of these sizes; NULL with an exception. */
 static PyObject *new_array(Result *one, npy_intp *sizes) {
   int zeros = PyLong_CheckExact(one->fill) && PyObject_Not(one->fill) == 1;
-  Py_INCREF(one->descr);
+  if (zeros) Py_INCREF(one->descr);
   PyObject *array = zeros ? PyArray_Zeros(one->rank, sizes, one->descr, 0)
-                          : PyArray_Empty(one->rank, sizes, one->descr, 0);
+                          : empty_array(one, sizes);
   if (!array || zeros) return array;
   if (one->fill == Py_None) {
     if (is_reserved(one, PyArray_NBYTES((PyArrayObject *)array))) {

@@ -51,6 +51,7 @@ from loopwright.ir.nodes import (
     Var,
     While,
 )
+from loopwright.ir.reserved_arrays import empty_array
 from loopwright.ir.signature import as_complex, as_pairs, part_of
 from loopwright.ir.walk import statements
 
@@ -337,7 +338,7 @@ def _new_array(made: Allocate | ResultArray, shape: list[Value]) -> np.ndarray[A
         raise check_failed("negative_size", made.at)
     dtype = made.element.dtype
     try:
-        array = np.empty([int(size) for size in shape], dtype)
+        array = empty_array(tuple(int(size) for size in shape), dtype)
     except (MemoryError, ValueError):  # ValueError: more elements than a pointer can count
         raise check_failed("memory", made.at) from None
     if made.fill is not None:

@@ -23,7 +23,7 @@ from loopwright.memory.gpu_call import (
 )
 from loopwright.memory.offload import OffloadEntry
 from loopwright.memory.on_device import is_on_device
-from loopwright.memory.placing import Placed, bring_back, give_back, room_for, send, values_of
+from loopwright.memory.placing import Placed, give_back, room_for, send, values_of
 
 CHUNK_BYTES = 16 << 20
 """After so many bytes of a copy it is asked whether to go on: some 0.4 ms over a fast bus."""
@@ -101,8 +101,8 @@ class CallInSteps:
     def bring_back(self) -> object:
         """Copy to the caller's arrays what the call has written; what it returns."""
         for position, part in self._parts.items():
-            if self._placed[position].owned and part.written is not None:
-                bring_back(self._placed[position], part.written, self.gpu)
+            result = position - len(self._originals)
+            self._entry.bring_back(self._placed[position], part, result, self._struct)
         return self._entry.result(self._originals, self._fresh, self._struct.returned)
 
     def give_back(self) -> None:

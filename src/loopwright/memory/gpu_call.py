@@ -16,6 +16,7 @@ from loopwright.devices.base import Executable
 from loopwright.devices.by_ctypes import CallStruct, FailureStruct, Slot, fill_slot
 from loopwright.devices.gpu import Gpu, Module
 from loopwright.errors import DeviceError, DeviceMemoryError
+from loopwright.forks import free_in_child
 from loopwright.ir.boxes import Box, Reach
 from loopwright.memory.kept_orders import KeptOrders
 from loopwright.memory.on_device import is_on_device
@@ -51,7 +52,9 @@ class GpuExecutable(Executable):
     entry_maker: Callable[..., base.Entry]
     orders: KeptOrders
     find_parts: Callable[[], InParts | None] = lambda: None
-    lock: AbstractContextManager[bool] = field(default_factory=threading.RLock, compare=False, repr=False)
+    lock: AbstractContextManager[bool] = field(
+        default_factory=lambda: free_in_child(threading.RLock()), compare=False, repr=False
+    )
 
     @property
     def may_end_early(self) -> bool:

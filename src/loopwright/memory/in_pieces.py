@@ -9,9 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from loopwright.forks import free_in_child
+
 Run = Callable[[tuple[object, ...]], object]
 
-IN_USE = RLock()
+IN_USE = free_in_child(RLock())
 """Held by calls with such arrays: who has the newest elements is no matter of two calls at once."""
 
 

@@ -21,6 +21,7 @@ from loopwright.errors import DeviceError, DeviceMemoryError, LoopwrightError
 from loopwright.ir.boxes import Reach
 from loopwright.ir.plan import Move
 from loopwright.memory.arrays import Array
+from loopwright.memory.cut_results import cuts_of, seen_box
 from loopwright.memory.device_array import DeviceArray, base_of, version_of
 from loopwright.memory.device_results import KeptResults, ResultKind, as_complex_there, cut
 from loopwright.memory.gpu_call import (
@@ -176,6 +177,7 @@ class OffloadEntry(by_ctypes.Entry):
         kept = self._fresh.kept if isinstance(self._fresh, KeptResults) else frozenset[int]()
         made = {number for code, number in self._values if code == base.FRESH}
         self._stay = isinstance(self._fresh, KeptResults) and made <= kept
+        self._cuts = cuts_of(self._values) if self._returns == 3 else {}
         self._looks = any(code >= base.PYTHON_SCALAR for code, _ in self._values) if self._stay else bool(self._values)
 
     def watch(self, observer: base.Observer | None, calls: int, spent_ns: int) -> None:
@@ -266,10 +268,11 @@ class OffloadEntry(by_ctypes.Entry):
         """How long compilers have taken so far in calls of this program."""
         return int(self.payload.module.late_ns) + self.late_in_parts_ns
 
-    def at_once(self, everything: tuple[object, ...], call: GpuCallStruct, parts: Mapping[int, ArrayPart]) -> bool:
+    def at_once(self, made: OffloadCall) -> bool:
         """Make a call as a whole; whether the GPU is done with it. Raises NoRoom, and nothing is done, where not all
         arrays fit the GPU's memory."""
         executable: GpuExecutable = self.payload
+        everything, call, parts = (*made.arguments, *made.fresh), made.struct, made.parts
         placed: list[Placed] = []
         try:
             streams = _place(everything, parts, placed, call, executable.gpu)
@@ -289,19 +292,26 @@ class OffloadEntry(by_ctypes.Entry):
                 failed = 1 if fault is not None else self._entry(ctypes.byref(call.call))
                 if has_to or failed:
                     raise_failure(failed, call, executable, fault)
-            self._bring_back(placed, parts)
+            self._bring_back(made, placed)
             return waits
         except BoundsLeft as left:
-            self._bring_back(placed, parts)
+            self._bring_back(made, placed)
             raise left.error from None
         finally:
             give_back(placed, executable.gpu)
 
-    def _bring_back(self, placed: Sequence[Placed], parts: Mapping[int, ArrayPart]) -> None:
-        gpu = self.payload.gpu
-        for one, part in zip(placed, parts.values(), strict=True):
-            if one.owned and part.written is not None:
-                bring_back(one, part.written, gpu)
+    def _bring_back(self, made: OffloadCall, placed: Sequence[Placed]) -> None:
+        for one, (position, part) in zip(placed, made.parts.items(), strict=True):
+            self.bring_back(one, part, position - len(made.arguments), made.struct)
+
+    def bring_back(self, placed: Placed, part: ArrayPart, result: int, call: GpuCallStruct) -> None:
+        """Copy to where the caller sees it what a call has written to an array. result: which of those that the call
+        made, below 0 for an argument."""
+        box = part.written if placed.owned else None
+        if box is not None and result in self._cuts:
+            box = seen_box(box, placed, self._cuts[result], call.returned)
+        if box is not None:
+            bring_back(placed, box, self.payload.gpu)
 
     def fresh_arrays(self, arguments: tuple[object, ...]) -> tuple[Any, ...]:
         """The arrays that a call makes."""
@@ -414,7 +424,7 @@ class OffloadCall(NamedTuple):
 
     def at_once(self) -> bool:
         """See OffloadEntry."""
-        return self.entry.at_once((*self.arguments, *self.fresh), self.struct, self.parts)
+        return self.entry.at_once(self)
 
 
 def _place(

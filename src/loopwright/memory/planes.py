@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from loopwright.errors import DeviceMemoryError
+from loopwright.forks import free_in_child
 from loopwright.ir.types import from_dtype
 from loopwright.memory.device_array import DeviceArray, DevicePart, note_writes
 
@@ -56,7 +57,7 @@ class Planes:
         self._version = array.version
         self._valid: set[str] = set()
         self.ahead: set[str] = set()
-        self.lock = threading.RLock()
+        self.lock = free_in_child(threading.RLock())
         """Held while a call that uses planes is started."""
         self.filled = self.written_back = 0
         """How often that was done so far."""

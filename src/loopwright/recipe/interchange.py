@@ -3,7 +3,7 @@ one vector register, and not down a column, where each iteration needs a line of
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from loopwright.analysis.isl_schedule import Wanted
 from loopwright.analysis.strides import FAR, AccessStrides
@@ -33,6 +33,9 @@ WORTH = 1.5
 
 FEW = 8
 """Iterations of the innermost loop with which another order begins to pay: those of a vector register."""
+
+WIDE = 16
+"""Elements along a row with which to go along it begins to pay more than a sum for each of them at a time."""
 
 MOST_STATEMENTS = 4
 """Statements of a kernel whose new order is looked for: the search takes more than linear time."""
@@ -126,6 +129,8 @@ def _interchange(partial: PartialSchedule, chain: Chain) -> str:
     movable = [loop for loop in chain if loop is inner or loop not in stays]
     cheapest = sorted(movable, key=lambda loop: (costs[loop.name], -chain.index(loop)))
     best = next(one for one in cheapest if one is inner or _may_be_innermost(partial, accesses, chain, one, costs))
+    if (along := _beside_a_sum(partial, accesses, chain, best, movable, costs)) is not None:
+        return _through_a_stretch(partial, inner, best, along)
     needs_order = _needs_order(partial, best)
     if inner.name in short_loops(chain) and (ties or needs_order):
         return inner.name  # written out by the C compiler, it is no loop any more, and its elements are in registers
@@ -153,7 +158,7 @@ def _interchange(partial: PartialSchedule, chain: Chain) -> str:
             expand(partial, inner.name, best.name, why)
     in_stretches = partial.kernel is not together
     band = isolate(partial, inner.name, best.name, why)
-    order = _order(partial, band, costs)
+    order = (*band[1:], band[0])
     partial.take(Reorder(order), why)
     vectors = all(len(walk.node.index) == 1 for walk in accesses if walk.is_write)
     if not in_stretches and not (vectors and not partial.strict) and _splits_well(partial, chain, best):
@@ -161,16 +166,52 @@ def _interchange(partial: PartialSchedule, chain: Chain) -> str:
     return order[-1]
 
 
-def _order(partial: PartialSchedule, band: tuple[str, ...], costs: Mapping[str, float]) -> tuple[str, ...]:
-    """The first loop of a band goes inside. Where all its iterations use the same elements, the next one around it is
-    to walk along rows, too."""
-    first, *others = band
-    cheapest = min(others, key=lambda name: costs.get(name, LINE))
-    if costs.get(first) == 0 and costs.get(cheapest, LINE) * WORTH <= costs.get(others[-1], 0.0):
-        along_row = (*(name for name in others if name != cheapest), cheapest, first)
-        if partial.allows(Reorder(along_row)):
-            return along_row
-    return (*others, first)
+def _beside_a_sum(
+    partial: PartialSchedule,
+    accesses: list[AccessStrides],
+    chain: Chain,
+    outer: For,
+    movable: Sequence[For],
+    costs: Mapping[str, float],
+) -> For | None:
+    """Where all iterations of a loop around add to the same elements, the loop along which these lie side by side."""
+    inner = chain[-1]
+    if outer is inner or partial.verdict(outer) != "reduction" or tying(partial, inner):
+        return None
+    if any(walk.is_write and walk.strides.get(outer.name) != 0 for walk in accesses):
+        return None
+    found = [one for one in movable if partial.verdict(one) == "parallel" and costs[one.name] <= len(accesses)]
+    along = min(reversed(found), key=lambda one: costs[one.name], default=None)
+    if along is None or partial.narrow.get(along.name):
+        return None
+    trip = trip_of(along)
+    return along if (trip or 0) >= WIDE or (trip is None and partial.allows(_wide(outer, along))) else None
+
+
+def _wide(outer: For, along: For) -> Specialize:
+    return Specialize((along.name,), LARGE, WIDE, outer.name)
+
+
+def _through_a_stretch(partial: PartialSchedule, inner: For, outer: For, along: For) -> str:
+    """All iterations of the outer loop for a stretch of elements, then for the next one: a sum for each of them at a
+    time would wait for its own addends, and begin and end with few of them. Not in short rows."""
+    length = partial.number(STRETCH)
+    why = (
+        f"{length} elements along '{user_name(along.name)}' stay in the cache through all of '{user_name(outer.name)}'"
+    )
+    if trip_of(along) is None:
+        names = whole(partial, _wide(outer, along), why)
+        partial.narrow |= {along.name: False, names[along.name]: True}
+    first, *others = isolate(partial, inner.name, outer.name, why)
+    last = along.name
+    if last not in others:
+        raise NotTaken
+    order = (*(name for name in others if name != last), first, last)
+    if order != (first, *others):
+        partial.take(Reorder(order), why)
+    partial.take(Split(last, length), why)
+    partial.take(Reorder((partial.around(last)[-2].name, first)), why)
+    return last
 
 
 def _needs_order(partial: PartialSchedule, loop: For) -> bool:

@@ -16,6 +16,7 @@ from loopwright.config import Tested
 from loopwright.devices.base import Entry, Facts
 from loopwright.errors import check_failed
 from loopwright.ir.captured import ABSENT, value_now
+from loopwright.ir.reserved_arrays import empty_array
 from loopwright.ir.variant import Compilation
 from loopwright.runtime.compiled import Compiled
 
@@ -217,7 +218,7 @@ def allocated(shape: tuple[int, ...], dtype: Any, fill: object) -> object:
     if any(size < 0 for size in shape):
         raise check_failed("negative_size", None)
     if fill is None:
-        return np.empty(shape, dtype)
+        return empty_array(shape, dtype)
     if repr(fill) in ("0", "0.0", "False"):  # not -0.0; the system gives zeros without touching the memory
         return np.zeros(shape, dtype)
     return np.full(shape, fill, dtype)

@@ -18,6 +18,7 @@ from loopwright.config import Config
 from loopwright.devices.base import NOT_DONE
 from loopwright.devices.gpu import Gpu
 from loopwright.errors import DeviceMemoryError, LoopwrightError
+from loopwright.forks import free_in_child
 from loopwright.memory.device_array import DeviceArray
 from loopwright.memory.on_device import Where
 from loopwright.memory.planes import WHOLE, Convert, Planes, PlanesView, leaves_of
@@ -67,7 +68,7 @@ class PlaneCalls:
         self._compiler, self._as_it_is, self._apart = compiler, as_it_is, apart
         self._kinds: dict[tuple[object, ...], CallKind] = {}
         self._targets: dict[tuple[type, ...], Callable[..., object]] = {}
-        self._lock = threading.Lock()
+        self._lock = free_in_child(threading.Lock())
         self._last: _LastCall | None = None
         self.unasked = 0
         """So many calls are made without asking, from now on."""

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from loopwright.errors import DeviceMemoryError
+from loopwright.forks import free_in_child
 from loopwright.ir.plan import Box
 from loopwright.memory.array_copies import HOST, ArrayCopies, Copy, Marks
 from loopwright.memory.box_set import BoxSet, intersection
@@ -29,7 +30,7 @@ class SharedArrays:
         self, program: RegionProgram, copies: dict[int, ArrayCopies], own: Sequence[ArrayCopies], known: RegionPlans
     ) -> None:
         self.program, self.copies, self.own, self.known = program, dict(copies), list(own), known
-        self.lock = threading.RLock()
+        self.lock = free_in_child(threading.RLock())
         self.everything: tuple[object, ...] = ()
         self._known_values: dict[str, int] | None = None
         self._apart: dict[tuple[object, ...], bool] = {}

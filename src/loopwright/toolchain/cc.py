@@ -25,6 +25,7 @@ from pathlib import Path
 
 from loopwright.config import Tools
 from loopwright.errors import CompilerError, is_of_a_handler, warn_once
+from loopwright.forks import NO_FORK
 from loopwright.toolchain.machine import cpu_fingerprint
 from loopwright.toolchain.store import find, keep, keep_aside, key_of, obtain
 
@@ -242,15 +243,16 @@ def run_compiler(command: Sequence[str], folder: Path, timeout_s: float) -> tupl
     if folder != ANYWHERE:  # its temporary files then go where there was room for the entry, and away with it
         environment["TMPDIR"] = str(folder)
     try:
-        process = subprocess.Popen(
-            command,
-            cwd=folder,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
+        with NO_FORK:
+            process = subprocess.Popen(
+                command,
+                cwd=folder,
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
     except OSError as error:  # not one of the folder, so not for the store to see
         return 127, str(error)
     try:

@@ -22,6 +22,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from loopwright.forks import free_in_child
 from loopwright.toolchain.store import DIGEST, STALE_WORK_S, locked
 from loopwright.toolchain.trust import NO_LINK, folder_in, trusted_folder
 
@@ -48,7 +49,7 @@ KINDS = {
 OTHER, ASIDE, WORK = "other", "set aside", "unfinished"
 
 _uncounted: dict[Path, int] = {}  # made while another process held the file
-_adding = threading.Lock()
+_adding = free_in_child(threading.Lock())
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,6 +35,7 @@ from typing import TYPE_CHECKING
 
 from loopwright.deferred import deferred
 from loopwright.errors import is_of_a_handler, warn_once
+from loopwright.forks import free_in_child
 from loopwright.toolchain.trust import folder_in, trusted_file, trusted_folder
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ STALE_PRIVATE_S = 86400.0
 PRIVATE = "loopwright-"  # with the number of the process
 POLL_S = 0.02
 
-_guard = threading.Lock()
+_guard = free_in_child(threading.Lock())
 _unusable: dict[Path, str] = {}
 _executable: set[Path] = set()
 _cleaned: set[Path] = set()
