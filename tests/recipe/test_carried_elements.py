@@ -40,6 +40,16 @@ def reached(a: Any, b: Any, t: Any) -> None:
                 t[i, j] = t[i, j - 1]
 
 
+def in_steps(a: Any, b: Any, t: Any) -> None:
+    """Of a size that the call tells."""
+    for i in range(1, t.shape[0]):
+        for j in range(1, t.shape[1], len(a) + 1):
+            if t[i, j] > 1:
+                t[i, j] = t[i, j - 1]
+            else:
+                t[i, j] = 5
+
+
 def one_number(a: Any, b: Any, t: Any) -> None:
     """The C compiler keeps it in a register itself."""
     for i in range(1, t.shape[0]):
@@ -52,6 +62,7 @@ def one_number(a: Any, b: Any, t: Any) -> None:
     (subsequence, np.int64, False),  # one choice, without a jump
     (distances, np.int64, True),
     (reached, np.int64, False),
+    (in_steps, np.int32, False),
     (one_number, np.int64, False),
 ])  # fmt: skip
 def test_which_elements_are_carried(function: Any, element: Any, carried: bool) -> None:

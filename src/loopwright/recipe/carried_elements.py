@@ -5,7 +5,7 @@ writes it keeps in a register itself. `carry`."""
 
 from __future__ import annotations
 
-from loopwright.ir.nodes import Body, For, If, Store, While
+from loopwright.ir.nodes import Body, Const, For, If, Store, While
 from loopwright.ir.queries import arrays_loaded, arrays_stored, contains
 from loopwright.ir.types import INT64
 from loopwright.ir.user_text import user_name
@@ -18,7 +18,7 @@ def elements_carried(partial: PartialSchedule) -> None:
     """Keep such elements in scalars, in innermost loops that need their order."""
     for name in list(loops(partial.kernel)):
         loop = loops(partial.kernel).get(name)
-        if not isinstance(loop, For) or contains(loop.body, For, While):
+        if not isinstance(loop, For) or not isinstance(loop.step, Const) or contains(loop.body, For, While):
             continue
         for array in sorted(arrays_stored(loop.body) & arrays_loaded(loop.body)):
             if not _is_conditional(loop.body, array) or _is_chosen(loop.body, array):
