@@ -9,7 +9,7 @@ from functools import reduce
 
 from loopwright.errors import KernelError, name_of_class
 from loopwright.frontend import promote
-from loopwright.frontend.bounds import bound_of, known_at_call
+from loopwright.frontend.bounds import bound_of, known_at_call, may_be_largest
 from loopwright.frontend.chosen_texts import all_texts
 from loopwright.frontend.complex_pairs import parts_of
 from loopwright.frontend.context import Context, NotYet, ReturnForm
@@ -399,7 +399,7 @@ def _result_of_room(
         cx.session.types.grown = True
     if position not in cx.result_names:
         sizes = tuple(
-            as_size(reduce(lambda a, b: a if a == b else Binary("max", a, b), axis))
+            as_size(reduce(lambda a, b: a if a == b else Binary("max", a, b), may_be_largest(axis)))
             for axis in zip(*shapes, strict=True)
         )
         outer, cx.body, depth, cx.depth = cx.body, cx.prologue, cx.depth, 0

@@ -10,19 +10,22 @@ import ast
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import reduce
+from math import prod
 
 from loopwright.frontend.bounds import bound_of
 from loopwright.frontend.context import Context
 from loopwright.frontend.elementwise import assign_elements, check, new_array
 from loopwright.frontend.infer import Key
 from loopwright.frontend.values import ArrayLike, Number, View
-from loopwright.frontend.views import ZERO, Size, as_size, as_view, clipped, never_negative, size_of
+from loopwright.frontend.views import ONE, ZERO, Size, as_size, as_view, clipped, never_negative, size_of
 from loopwright.ir.nodes import RESERVED, Assign, Binary, Compare, Const, Expr, Var
 from loopwright.ir.types import INT64, Scalar
+from loopwright.ir.walk import subexpressions
 
 _MOST_SHAPES = 4
 _ROOM: Expr = Const(RESERVED, INT64)
-"""For an array of one axis of which nothing is known: the system only gives what is used."""
+"""The size of an axis of which nothing is known: the room has so many elements, of which the system only gives what is
+used."""
 
 
 def note_sizes(cx: Context, key: Key, shapes: Sequence[Sequence[Size]]) -> bool:
@@ -31,7 +34,6 @@ def note_sizes(cx: Context, key: Key, shapes: Sequence[Sequence[Size]]) -> bool:
     if known is None:
         return False
     bounds = [tuple(_bound(cx, size_of(size)) for size in shape) for shape in shapes]
-    has_one_axis = all(len(shape) == 1 for shape in shapes)
     own = tuple(size_of(size) for size in cx.array_variables[key].sizes) if key in cx.sizes else ()
     for most in bounds:
         constant = next((one for one in known if _is_constant(one)), None)
@@ -41,10 +43,11 @@ def note_sizes(cx: Context, key: Key, shapes: Sequence[Sequence[Size]]) -> bool:
             known[known.index(constant)] = joined
             continue
         if any(size is None for size in most) or len(known) > _MOST_SHAPES:
-            if not has_one_axis:
+            growing = _growing_axis([*known, most])
+            if growing is None:
                 cx.session.rooms[key] = None
                 return False
-            most = (_ROOM,)
+            most = tuple(_ROOM if axis == growing else size for axis, size in enumerate(most))
         if most not in known and most != own:
             known.append(most)  # type: ignore[arg-type]
             cx.session.types.grown = True
@@ -52,21 +55,33 @@ def note_sizes(cx: Context, key: Key, shapes: Sequence[Sequence[Size]]) -> bool:
 
 
 def _bound(cx: Context, size: Expr) -> Expr | None:
-    """What a size cannot be above, as short as it can be said."""
+    """What a size cannot be above, as short as it can be said; None where it may need all the room there is."""
     most = bound_of(cx, size)
-    while isinstance(most, Binary) and most.op == "max" and most.right == ZERO and never_negative(cx, most.left):
-        most = most.left
+    if most is not None and _ROOM in subexpressions(most):
+        return None
+    while isinstance(most, Binary) and most.op == "max" and most.right == ZERO:
+        most = most.left  # what is negative has no room in any case
     return most
+
+
+def _growing_axis(shapes: Sequence[Sequence[Expr | None]]) -> int | None:
+    """The axis of which nothing is known, or along which all of these arrays grow; None where that are several."""
+    axes = list(zip(*shapes, strict=True))
+    unknown = [axis for axis, sizes in enumerate(axes) if None in sizes or _ROOM in sizes]
+    counts = [len(set(sizes)) for sizes in axes]
+    found = unknown or [axis for axis, count in enumerate(counts) if count == max(counts)]
+    return found[0] if len(found) == 1 else None
 
 
 def sized_name(cx: Context, key: Key) -> View:
     """The array that a name of several sizes stands for now."""
     room = cx.array_variables[key]
     sizes = []
-    for name, most in zip(cx.sizes[key], room.sizes, strict=True):
+    growing = _growing_axis(cx.session.rooms[key] or []) if _has_all_room(cx, key) else None
+    for axis, (name, most) in enumerate(zip(cx.sizes[key], room.sizes, strict=True)):
         size = cx.temporary(Var(name, INT64), None)  # the variable may change while this array is looked at
         cx.natural.add(size.name)
-        cx.bounds[size.name] = size_of(most)
+        cx.bounds[size.name] = _ROOM if axis == growing else size_of(most)
         sizes.append(Number(size, weak=True))
     return replace(as_view(room), shape=tuple(sizes))
 
@@ -79,8 +94,9 @@ def assign_sized(
         make_room(cx, key, name, element, node)
     sizes = tuple(as_size(cx.once(size_of(clipped(cx, size)), cx.at(value_node))) for size in value.shape)
     note_sizes(cx, key, [sizes])
-    if [size_of(size) for size in cx.array_variables[key].sizes] == [_ROOM]:
-        check(cx, Compare("le", size_of(sizes[0]), _ROOM), "memory", node)
+    axis = _growing_axis(cx.session.rooms[key] or []) if _has_all_room(cx, key) else None
+    if axis is not None:
+        check(cx, Compare("le", size_of(sizes[axis]), size_of(cx.array_variables[key].sizes[axis])), "memory", node)
     target = replace(as_view(cx.array_variables[key]), shape=value.shape)
     assign_elements(cx, target, value, node, value_node)
     for variable, size in zip(cx.sizes[key], sizes, strict=True):
@@ -92,9 +108,9 @@ def make_room(cx: Context, key: Key, name: str, element: Scalar, node: ast.AST) 
     outer, cx.body, depth, cx.depth = cx.body, cx.prologue, cx.depth, 0
     try:
         shapes = cx.session.rooms[key] or []
-        sizes = [as_size(reduce(_larger, axis)) for axis in zip(*shapes, strict=True)]
-        sizes = [as_size(_ROOM)] if (_ROOM,) in shapes else sizes
-        sizes = [size if never_negative(cx, size_of(size)) else as_size(_larger(size_of(size), ZERO)) for size in sizes]
+        most = [_ROOM if _ROOM in axis else reduce(_larger, axis) for axis in zip(*shapes, strict=True)]
+        most = [size if never_negative(cx, size) else _larger(size, ZERO) for size in most]
+        sizes = [as_size(size if size != _ROOM else _room_beside(most)) for size in most]
         room = new_array(cx, sizes, element, node, name)
         cx.sizes[key] = tuple(cx.new_name(f"{name}.size{axis}") for axis in range(len(sizes)))
         for variable in cx.sizes[key]:
@@ -103,6 +119,18 @@ def make_room(cx: Context, key: Key, name: str, element: Scalar, node: ast.AST) 
         cx.body, cx.depth = outer, depth
     cx.array_variables[key] = room
     cx.made_in[room.name] = ()
+
+
+def _has_all_room(cx: Context, key: Key) -> bool:
+    return any(_ROOM in shape for shape in cx.session.rooms[key] or ())
+
+
+def _room_beside(sizes: Sequence[Expr]) -> Expr:
+    """How large an axis may be, beside the others."""
+    others = [size for size in sizes if size != _ROOM]
+    if _is_constant(others):
+        return Const(RESERVED // max(1, prod(int(one.value) for one in others if isinstance(one, Const))), INT64)
+    return reduce(lambda room, one: Binary("floordiv", room, Binary("max", one, ONE)), others, _ROOM)
 
 
 def _is_constant(shape: Sequence[Expr | None]) -> bool:
