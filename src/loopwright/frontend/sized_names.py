@@ -10,15 +10,15 @@ import ast
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import reduce
-from math import prod
 
 from loopwright.frontend.bounds import bound_of
 from loopwright.frontend.context import Context
 from loopwright.frontend.elementwise import assign_elements, check, new_array
 from loopwright.frontend.infer import Key
 from loopwright.frontend.values import ArrayLike, Number, View
-from loopwright.frontend.views import ONE, ZERO, Size, as_size, as_view, clipped, never_negative, size_of
+from loopwright.frontend.views import ZERO, Size, as_size, as_view, clipped, never_negative, size_of
 from loopwright.ir.nodes import RESERVED, Assign, Binary, Compare, Const, Expr, Var
+from loopwright.ir.queries import room_beside
 from loopwright.ir.types import INT64, Scalar
 from loopwright.ir.walk import subexpressions
 
@@ -110,7 +110,9 @@ def make_room(cx: Context, key: Key, name: str, element: Scalar, node: ast.AST) 
         shapes = cx.session.rooms[key] or []
         most = [_ROOM if _ROOM in axis else reduce(_larger, axis) for axis in zip(*shapes, strict=True)]
         most = [size if never_negative(cx, size) else _larger(size, ZERO) for size in most]
-        sizes = [as_size(size if size != _ROOM else _room_beside(most)) for size in most]
+        sizes = [
+            as_size(size if size != _ROOM else room_beside([one for one in most if one != _ROOM])) for size in most
+        ]
         room = new_array(cx, sizes, element, node, name)
         cx.sizes[key] = tuple(cx.new_name(f"{name}.size{axis}") for axis in range(len(sizes)))
         for variable in cx.sizes[key]:
@@ -123,14 +125,6 @@ def make_room(cx: Context, key: Key, name: str, element: Scalar, node: ast.AST) 
 
 def _has_all_room(cx: Context, key: Key) -> bool:
     return any(_ROOM in shape for shape in cx.session.rooms[key] or ())
-
-
-def _room_beside(sizes: Sequence[Expr]) -> Expr:
-    """How large an axis may be, beside the others."""
-    others = [size for size in sizes if size != _ROOM]
-    if _is_constant(others):
-        return Const(RESERVED // max(1, prod(int(one.value) for one in others if isinstance(one, Const))), INT64)
-    return reduce(lambda room, one: Binary("floordiv", room, Binary("max", one, ONE)), others, _ROOM)
 
 
 def _is_constant(shape: Sequence[Expr | None]) -> bool:
