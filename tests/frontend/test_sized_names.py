@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import loopwright as lw
-from frontend.judge import define, refusal, same
+from frontend.judge import define, refusal, same, text_of
 
 
 def shrinking(z, n):
@@ -168,6 +168,19 @@ def of_other_rows(a, n):
     return rows
 
 
+def appended_beside_itself(a, n):
+    x = np.zeros(0)
+    other = x
+    for i in range(n):
+        other = x
+        x = np.append(x, a[i, 0])
+        x = np.concatenate((x, other[::-1], np.concatenate((x, x[:1]))))
+        x = np.append(np.append(x, i), x[1:])
+        if len(x) > 9:
+            x = np.append(x[4:], x[:3])
+    return x, other
+
+
 SOME = np.linspace(-1, 5, 13)
 TABLE = np.arange(12.0).reshape(4, 3) - 2
 CASES = [
@@ -177,7 +190,7 @@ CASES = [
     (a_table_in_each_branch, 1), (a_table_in_each_branch, 4), (a_table_in_each_branch, 6), (a_table_in_each_branch, 7),
     (of_a_mask, SOME, True), (of_a_mask, SOME[:0], True), (of_a_mask, SOME, False), (of_a_mask, SOME[-1:], True),
     (rows_are_stacked, TABLE, 0), (rows_are_stacked, TABLE, 4), (rows_are_stacked, TABLE[:, :0], 0),
-    (columns_are_stacked, TABLE, 3), (columns_are_stacked, TABLE, 0), (room_is_doubled, TABLE, 9),
+    (appended_beside_itself, TABLE, 4), (appended_beside_itself, TABLE, 0), (columns_are_stacked, TABLE, 3), (columns_are_stacked, TABLE, 0), (room_is_doubled, TABLE, 9),
     (room_is_doubled, TABLE, 0), (cubes_of_a_helper, TABLE, 3), (cubes_of_a_helper, np.ones((3, 2, 2)), 2),
     (of_other_rows, TABLE, 0), (of_other_rows, TABLE, 1), (sizes_are_those_of_the_time, SOME), (other_names, SOME, 4), (of_two_axes, np.arange(20.0).reshape(5, 4), 3),
 ]  # fmt: skip
@@ -217,6 +230,14 @@ def test_refused():
         assert "cannot be assigned here" in refusal(define(f"def f(a):\n    {lines}\n"), SOME)
     grown = "def f(n):\n    x = np.zeros((1, 2))\n    for k in range(n):\n        x = np.kron(x, x)\n    return x\n"
     assert "'x' has 4 elements here" in refusal(define(grown), 3)
+
+
+def test_what_grows_is_not_copied():
+    text = "def f(a):\n    x = a[:1]\n    for k in range(9):\n        x = np.{}\n    return x\n"
+    for joined, given in (("append(x, k)", SOME), ("vstack((x, a[1:2], x))", TABLE), ("hstack((x, a[:1]))", TABLE)):
+        function = define(text.format(joined))
+        same(function, given)
+        assert text_of(function, given).count("allocate") <= 2  # its room, and what it begins with
 
 
 def doubled(n):

@@ -175,6 +175,7 @@ class Context:
     array_variables: dict[Key, Array] = field(default_factory=dict)  # names for several arrays: their own memory
     array_names: dict[Key, str] = field(default_factory=dict)
     sizes: dict[Key, tuple[str, ...]] = field(default_factory=dict)  # of names of several sizes: their variables
+    extended: Key | None = None  # the name that is assigned its own array, joined with others
     first_in: dict[Key, tuple[int, ...]] = field(default_factory=dict)  # names of arrays, and the scopes they begin in
     variables: dict[Key, str] = field(default_factory=dict)
     flagged: dict[str, str] = field(default_factory=dict)  # locals that may be read before they are assigned: flags

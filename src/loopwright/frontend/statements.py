@@ -48,6 +48,7 @@ from loopwright.frontend.refusals import ELEMENTWISE, assigns_outside, refuse_st
 from loopwright.frontend.renaming import refuse_copies
 from loopwright.frontend.results import return_from_kernel
 from loopwright.frontend.rows import refuse_shared
+from loopwright.frontend.sized_names import name_that_grows
 from loopwright.frontend.table_methods import update
 from loopwright.frontend.tables import delete_key, get_item, set_item
 from loopwright.frontend.tables import refuse_shared as refuse_table_shared
@@ -187,7 +188,9 @@ def _assign(cx: Context, targets: list[ast.expr], value_node: ast.expr) -> None:
     else:
         if isinstance(value_node, ast.Call) and isinstance(targets[0], ast.Tuple) and len(targets) == 1:
             cx.comprehensions.add(id(value_node))
+        cx.extended = name_that_grows(cx, targets, value_node)
         value = _list_of(cx, targets, value_node) or cx.evaluate(value_node)
+        cx.extended = None
     if len(targets) > 1:
         value = freeze(cx, value, cx.at(value_node))
     for target in targets:
@@ -277,7 +280,7 @@ def assign_to(cx: Context, target: ast.expr, value: Value, value_node: ast.expr)
             _assign_shape(cx, target, value, value_node)
         case ast.Attribute():
             base = cx.evaluate(target.value)
-            part = _part_of_complex(cx, target, base)
+            part = complex_functions.assignable_part(cx, target, base)
             if part is not None:
                 assign_elements(cx, part, value, target, value_node)
                 return
@@ -431,16 +434,6 @@ def _assign_shape(cx: Context, target: ast.Attribute, value: Value, value_node: 
     assign_web(cx, cx.frame.webs.stores[id(target)], reshaped(cx, old, value, target), target, value_node)
 
 
-def _part_of_complex(cx: Context, target: ast.Attribute, base: Value) -> View | None:
-    """`a.real`, `a.imag` of an array, to be assigned to; None for anything else."""
-    if target.attr not in ("real", "imag") or not is_array(base):
-        return None
-    part = complex_functions.part_of_array(cx, base, target.attr == "imag", target)
-    if not isinstance(part, Array | View):
-        raise cx.error(target, "the result of an expression cannot be assigned to")
-    return as_view(part) if isinstance(part, Array) else part
-
-
 def _stored_number(cx: Context, place: Array, value: Value, target: ast.expr, value_node: ast.expr) -> Literal | Number:
     if place.shape:
         raise cx.error(
@@ -500,7 +493,7 @@ def _augmented(cx: Context, node: ast.AugAssign) -> None:
         place = _place(cx, target, base, indices)
     else:
         base = cx.evaluate(target.value)
-        if (part := _part_of_complex(cx, target, base)) is not None:
+        if (part := complex_functions.assignable_part(cx, target, base)) is not None:
             return _augmented_part(cx, part, op, node)
         place = field_place(cx, base, target)
     if isinstance(place, View) or place.shape:

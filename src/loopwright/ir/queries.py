@@ -5,7 +5,6 @@ with `ir/walk.py`."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from functools import reduce
 from math import prod
 from operator import eq
 from typing import NamedTuple
@@ -261,8 +260,10 @@ def room_beside(sizes: Sequence[Expr]) -> Expr:
     """How large an axis may be that has all the room there is, beside axes of these sizes."""
     if all(isinstance(size, Const) for size in sizes):
         return Const(RESERVED // max(1, prod(int(one.value) for one in sizes if isinstance(one, Const))), INT64)
-    one = Const(1, INT64)
-    return reduce(lambda room, size: Binary("floordiv", room, Binary("max", size, one)), sizes, Const(RESERVED, INT64))
+    room: Expr = Const(RESERVED, INT64)
+    for size in sizes:
+        room = Binary("floordiv", room, Binary("max", size, Const(1, INT64)))
+    return room
 
 
 def is_mostly_unused(stmt: Allocate) -> bool:
