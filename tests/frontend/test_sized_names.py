@@ -187,12 +187,14 @@ CASES = [
     (shrinking, SOME, 6), (shrinking, SOME * 1j, 3), (shrinking, SOME[:0], 2), (in_branches, 3, 4, True),
     (in_branches, 3, 4, False), (in_branches, 3, 2, True), (chosen, SOME, True), (chosen, SOME, False), (tails, SOME),
     (tails, SOME[:1]), (halves, SOME[:8]), (of_constants, 0), (of_constants, 2), (shapes_that_are_assigned, 2, 3),
-    (a_table_in_each_branch, 1), (a_table_in_each_branch, 4), (a_table_in_each_branch, 6), (a_table_in_each_branch, 7),
-    (of_a_mask, SOME, True), (of_a_mask, SOME[:0], True), (of_a_mask, SOME, False), (of_a_mask, SOME[-1:], True),
-    (rows_are_stacked, TABLE, 0), (rows_are_stacked, TABLE, 4), (rows_are_stacked, TABLE[:, :0], 0),
-    (appended_beside_itself, TABLE, 4), (appended_beside_itself, TABLE, 0), (columns_are_stacked, TABLE, 3), (columns_are_stacked, TABLE, 0), (room_is_doubled, TABLE, 9),
+    (a_table_in_each_branch, 1), (a_table_in_each_branch, 4), (a_table_in_each_branch, 6),
+    (a_table_in_each_branch, 7), (of_a_mask, SOME, True), (of_a_mask, SOME[:0], True), (of_a_mask, SOME, False),
+    (of_a_mask, SOME[-1:], True), (rows_are_stacked, TABLE, 0), (rows_are_stacked, TABLE, 4),
+    (rows_are_stacked, TABLE[:, :0], 0), (appended_beside_itself, TABLE, 4), (appended_beside_itself, TABLE, 0),
+    (columns_are_stacked, TABLE, 3), (columns_are_stacked, TABLE, 0), (room_is_doubled, TABLE, 9),
     (room_is_doubled, TABLE, 0), (cubes_of_a_helper, TABLE, 3), (cubes_of_a_helper, np.ones((3, 2, 2)), 2),
-    (of_other_rows, TABLE, 0), (of_other_rows, TABLE, 1), (sizes_are_those_of_the_time, SOME), (other_names, SOME, 4), (of_two_axes, np.arange(20.0).reshape(5, 4), 3),
+    (of_other_rows, TABLE, 0), (of_other_rows, TABLE, 1), (sizes_are_those_of_the_time, SOME), (other_names, SOME, 4),
+    (of_two_axes, np.arange(20.0).reshape(5, 4), 3),
 ]  # fmt: skip
 
 

@@ -36,7 +36,7 @@ from loopwright.frontend.keyed import method_of_keyed
 from loopwright.frontend.list_methods import listed, made_list, mapped, method_of_list, sort
 from loopwright.frontend.lists import new_list
 from loopwright.frontend.made_texts import joined
-from loopwright.frontend.markers import ASKED, ELEMENTWISE, MAKES, NAMES_THREADS, NO_EFFECT
+from loopwright.frontend.markers import ASKED, ELEMENTWISE, MAKES, NAMES_THREADS, NO_EFFECT, STENCIL
 from loopwright.frontend.masked_reductions import reduction_of_chosen
 from loopwright.frontend.math_functions import MATH
 from loopwright.frontend.named_tuples import is_named_tuple, is_tuple_class, named_tuple, refuse_object, replaced
@@ -74,11 +74,12 @@ from loopwright.frontend.values import (
 )
 
 if TYPE_CHECKING:
-    from loopwright.frontend import complex_functions, generators, more
+    from loopwright.frontend import complex_functions, generators, more, stencils
 else:
     complex_functions = deferred("loopwright.frontend.complex_functions")
     generators = deferred("loopwright.frontend.generators")
     more = deferred("loopwright.frontend.more")
+    stencils = deferred("loopwright.frontend.stencils")
 
 _HANDLERS: dict[object, Handler] = {
     **BUILTINS, **MATH, **NUMPY, **ALLOCATIONS, **REDUCTIONS, **ARRAY_FUNCTIONS, **SEQUENCES,
@@ -394,6 +395,8 @@ def _call_fixed(cx: Context, function: object, call: Arguments) -> Value:
     if isinstance(function, FunctionType) and not _is_of(function, "numpy"):
         return inline_function(cx, function, call)
     if _is_of(type(function), "numba", "loopwright"):  # a jitted function or a kernel: its Python function
+        if hasattr(type(function), STENCIL):
+            return stencils.stencil_call(cx, function, call)
         if any_array(*call.values) and hasattr(type(function), ELEMENTWISE):  # made by vectorize
             one = lambda cx, *each: inline_function(cx, function, replace(call, values=each))  # noqa: E731
             return map_elements(cx, one, call.values, call.node)
