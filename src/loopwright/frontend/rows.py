@@ -204,6 +204,15 @@ def refuse_shared(
     """Raise KernelError for a list or an array that is put into the list `owner`, where it shows that it is a copy. One
     that is in this list (`into`) already is none."""
     _refuse_text(cx, item, node)
+    if isinstance(item, Items) and not item.is_list:
+        if isinstance(item_node, ast.Tuple) and len(item_node.elts) == len(item.items):
+            for one, part in zip(item.items, item_node.elts, strict=True):
+                refuse_shared(cx, owner, one, part, node)
+        elif any(map(is_held, item.items)) and sharing_shows(cx.frame, owner, item_node):
+            raise cx.error(node, f"'{owner}' holds copies of the arrays in '{ast.unparse(item_node)}' here",
+                           "one of the two is changed, and the other one is used after that",
+                           "unpack it, and put copies of its arrays in")  # fmt: skip
+        return
     place = item.home if isinstance(item, ListValue) else None
     if place is not None and into is not None and place[0].key == (*into.key, "row"):
         return

@@ -32,8 +32,9 @@ from loopwright.frontend.iterators import iterator_of
 from loopwright.frontend.keyed import is_filled_by_text, item_of, note_keyed, set_key
 from loopwright.frontend.lazy import condition_before
 from loopwright.frontend.list_methods import comprehension_list, delete_item
+from loopwright.frontend.list_uses import is_changed, is_searched
 from loopwright.frontend.list_variables import apart_from_targets
-from loopwright.frontend.lists import assign_item, index_list, is_changed, is_searched, new_list, of_array
+from loopwright.frontend.lists import assign_item, index_list, new_list, of_array
 from loopwright.frontend.loops import for_loop, jump, while_loop
 from loopwright.frontend.manipulation import reshaped
 from loopwright.frontend.markers import MAKES
