@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import loopwright as lw
-from frontend.judge import define, refusal
+from frontend.judge import define
 from loopwright.errors import KernelError
 
 
