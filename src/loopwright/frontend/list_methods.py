@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from loopwright.frontend import list_functions
+from loopwright.frontend import list_functions, rows
 from loopwright.frontend.arguments import Arguments
 from loopwright.frontend.chosen_texts import number_of_text
 from loopwright.frontend.context import Context
@@ -14,7 +14,7 @@ from loopwright.frontend.convert import as_index, as_number
 from loopwright.frontend.elementwise import check, nest
 from loopwright.frontend.inline import run_written
 from loopwright.frontend.iteration import refuse_growing, sequence_of, write_generators
-from loopwright.frontend.list_uses import changes_inner
+from loopwright.frontend.list_uses import changes_inner, owner_of
 from loopwright.frontend.lists import (
     append,
     elements_of,
@@ -53,9 +53,8 @@ def method_of_list(cx: Context, value: ListValue, call: Arguments, apply: Apply)
             append(cx, value, call.values[0], node)
         case "extend":
             call.expect(cx, 1)
-            if isinstance(call.values[0], Items):
-                for one in filter(is_held, call.values[0].items):
-                    _refuse_shared(cx, value, replace(call, values=(one,)), 0)
+            if isinstance(node.func, ast.Attribute):
+                rows.refuse_shared_items(cx, owner_of(node.func.value), call.values[0], call.place(0), node)
             extend(cx, value, call.values[0], node)
         case "sort":
             call.expect(cx, 0, keywords=("key", "reverse"))
@@ -70,10 +69,10 @@ def method_of_list(cx: Context, value: ListValue, call: Arguments, apply: Apply)
 
 def _refuse_shared(cx: Context, value: ListValue, call: Arguments, position: int) -> None:
     """Raise KernelError where it shows that a list holds a copy of what is put into it."""
-    owner = call.node.func.value if isinstance(call.node.func, ast.Attribute) else None
-    item = call.node.args[position] if position < len(call.node.args) else None
-    if isinstance(owner, ast.Name) and item is not None:
-        refuse_shared(cx, owner.id, call.values[position], item, call.node, value)
+    owner = owner_of(call.node.func.value) if isinstance(call.node.func, ast.Attribute) else ""
+    if position < len(call.node.args):
+        item = call.node.args[position]
+        refuse_shared(cx, owner, call.values[position], item, call.node, value, inside=not owner)
 
 
 def _writable(cx: Context, value: ListValue, node: ast.AST) -> tuple[View, ...]:
@@ -428,6 +427,10 @@ def mapped(cx: Context, node: ast.Call) -> Value:
     return made_list(cx, cx.session.calls[key])
 
 
+_NEW = (ast.List, ast.ListComp)
+"""What makes a list that nobody else has."""
+
+
 def comprehension_list(cx: Context, comprehension: ast.ListComp | ast.GeneratorExp, node: ast.expr) -> ListValue:
     """`[x for ... if ... for ...]`, item by item."""
     result = new_list(cx, [], node)
@@ -439,8 +442,14 @@ def comprehension_list(cx: Context, comprehension: ast.ListComp | ast.GeneratorE
         is_tuple = isinstance(value, Items) and not is_list and any(map(is_held, value.items))
         if owner and (is_list or is_array(value) or is_tuple) and not is_slice_of_list(value, item):
             refuse_copies(cx, owner, comprehension, item)
-        elif is_array(value) or is_tuple:
+        elif (
+            is_array(value)
+            or is_tuple
+            or (isinstance(value, ListValue) and not is_slice_of_list(value, item) and not isinstance(item, _NEW))
+        ):
             refuse_handed_on(cx, node)
+        if isinstance(value, Items) and rows.is_deep(value):
+            rows.refuse_shared(cx, owner, value, item, item)
         append(cx, result, value, item)
 
     write_generators(cx, comprehension.generators, node, write)

@@ -77,12 +77,36 @@ def is_searched(tree: ast.FunctionDef, name: str) -> bool:
 
 def changes_inner(node: ast.AST, name: str) -> bool:
     """Whether this changes a list inside the list of this name: `name[i].append(x)`, `name[i][j] = x`."""
+    changed = _changed_list(node)
+    return isinstance(changed, ast.Subscript) and isinstance(changed.value, ast.Name) and changed.value.id == name
+
+
+def changes_deeper(tree: ast.FunctionDef, name: str) -> bool:
+    """Whether a function changes a list inside one that is in the list of this name: `name[i][j].append(x)`."""
+    changed = (one for node in own_nodes(tree) if isinstance(one := _changed_list(node), ast.Subscript))
+    return any(isinstance(one.value, ast.Subscript) and owner_of(one) == name for one in changed)
+
+
+def changes_deep_list(tree: ast.FunctionDef, name: str, parts: list[ast.expr]) -> bool:
+    """The same of a list of lists that is made of these."""
+    return any(isinstance(one, ast.List | ast.ListComp) for one in parts) and changes_deeper(tree, name)
+
+
+def _changed_list(node: ast.AST) -> ast.expr | None:
+    """The list that this changes."""
     match node:
-        case ast.Call(func=ast.Attribute(attr=attribute, value=ast.Subscript(value=ast.Name(id=owner)))):
-            return owner == name and attribute in _METHODS
-        case ast.Subscript(ctx=ast.Store() | ast.Del(), value=ast.Subscript(value=ast.Name(id=owner))):
-            return owner == name
-        case ast.AugAssign(target=ast.Subscript(value=ast.Name(id=owner)), value=ast.List()):
-            return owner == name
+        case ast.Call(func=ast.Attribute(attr=attribute, value=changed)) if attribute in _METHODS:
+            return changed
+        case ast.Subscript(ctx=ast.Store() | ast.Del(), value=changed):
+            return changed
+        case ast.AugAssign(target=changed, value=ast.List()):
+            return changed
         case _:
-            return False
+            return None
+
+
+def owner_of(node: ast.AST) -> str:
+    """The name of `name[i][j]`, '' where there is none."""
+    while isinstance(node, ast.Subscript):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else ""

@@ -18,7 +18,7 @@ from loopwright.frontend.convert import as_index, in_type
 from loopwright.frontend.elementwise import check, materialised, nest
 from loopwright.frontend.given_elements import refuse_other_kind
 from loopwright.frontend.list_lengths import keeps_length
-from loopwright.frontend.list_uses import changes_inner
+from loopwright.frontend.list_uses import changes_deeper, changes_inner
 from loopwright.frontend.named_tuples import note_class, of_class
 from loopwright.frontend.promote import NumberType
 from loopwright.frontend.scopes import own_nodes
@@ -64,7 +64,8 @@ def new_list(cx: Context, items: Sequence[Value], node: ast.expr, times: Expr | 
     """A list with these elements, `times` times over."""
     key = (*cx.frame.path, "list", id(node))
     name = cx.target_names.get(id(node), "")
-    if name and any(changes_inner(one, name) for one in own_nodes(cx.frame.tree)):
+    inner_changes = name and any(changes_inner(one, name) for one in own_nodes(cx.frame.tree))
+    if inner_changes or (name and changes_deeper(cx.frame.tree, name)):
         cx.session.deep_lists.add(key)
     if key not in cx.session.made_texts and keeps_length(cx, name, items, node):
         return _of_one_length(cx, key, name, items, node, times)
@@ -81,6 +82,10 @@ def new_list(cx: Context, items: Sequence[Value], node: ast.expr, times: Expr | 
         return result
     if len(items) != 1:
         raise cx.error(node, "only a list with one element can be repeated", remedy="write a loop that appends")
+    inner = items[0].items if isinstance(items[0], Items) and not items[0].is_list else ()
+    if rows.is_deep(items[0]) or any(map(rows.is_held, inner)):
+        raise cx.error(node, "a list of such lists, or of tuples with arrays or lists, cannot be repeated",
+                       remedy="write a loop that appends")  # fmt: skip
     check(cx, Compare("le", times, Const(ROOM, INT64)), "memory", node)
     result = grown(cx, result, items[0], node)
     if result.rows is not None:  # one list, so many times over
@@ -181,8 +186,9 @@ def grown(cx: Context, value: ListValue, item: Value, node: ast.AST) -> ListValu
     if value.key[0] == GIVEN:
         refuse_other_kind(cx, value, item, items, node)
         return value
-    if value.home is not None and isinstance(item, Items) and item.is_list:
-        raise cx.error(node, "a list of lists of lists is outside the language", remedy="use a list of tuples")
+    is_plain = bool(items) and all(map(_is_number, items))
+    if isinstance(item, Items) and item.is_list and (value.home is not None or not is_plain):
+        cx.session.deep_lists.add(value.key)
     kind = rows.kind_of(cx, value.key, item)
     if kind is not None:
         return _with_row(cx, value, item, kind, node)
@@ -203,6 +209,10 @@ def grown(cx: Context, value: ListValue, item: Value, node: ast.AST) -> ListValu
     for k, one in enumerate(items):
         _note_item(cx, (*value.key, k), one, node)
     return cx.lists.get(value.key, value) if value.home is None else value
+
+
+def _is_number(value: Value) -> bool:
+    return isinstance(value, Literal | Number)
 
 
 def _may_be_item(cx: Context, one: Value) -> bool:
@@ -247,8 +257,8 @@ def _with_row(cx: Context, value: ListValue, item: Value, kind: int, node: ast.A
     if isinstance(item, ListValue) and item.holds_texts:
         raise cx.error(node, "a list of lists of texts is outside the language", remedy="keep the lists apart")
     has_lists = isinstance(item, Items) and any(isinstance(one, Items) and one.is_list for one in item.items)
-    if value.home is not None or has_lists or (isinstance(item, ListValue) and item.holds_lists):
-        raise cx.error(node, "a list of lists of lists is outside the language", remedy="use a list of tuples")
+    if isinstance(item, ListValue) and (item.holds_lists or item.columns):
+        raise cx.error(node, "a list of such lists is outside the language", remedy="append their elements one by one")
     if cx.session.types.assign(value.key, kind) != kind:
         known = cx.session.types.of(value.key)
         if kind == rows.LISTS and isinstance(known, int) and known > 0 and value.key not in cx.session.deep_lists:
@@ -257,22 +267,38 @@ def _with_row(cx: Context, value: ListValue, item: Value, kind: int, node: ast.A
         raise cx.error(node, "the elements of a list are of one kind here: numbers, tuples of one length, lists, or "
                        "arrays of one number of axes")  # fmt: skip
     inner = (*value.key, "row")
+    if has_lists:
+        cx.session.deep_lists.add(inner)
     rows.note(cx, inner, item, node)
     if isinstance(item, Items):
         for one in item.items:
             grown(cx, ListValue((), ZERO, inner), one, node)
     elif isinstance(item, ListValue) and item.key != inner:
+        item = cx.lists.get(item.key, item) if item.home is None else item
         if item.key in cx.session.named:
             note_class(cx, inner, cx.session.named[item.key], node, "list")
-        for note in (None, *range(len(item.parts))):
-            kind_of_part = cx.session.types.of(item.key if note is None else (*item.key, note))
-            if kind_of_part is None and item.parts and item.rows is None:  # a slice, or a list of the caller's
-                kind_of_part = _kind_of_part(item, note)
-            if kind_of_part is not None and cx.session.types.assign(
-                inner if note is None else (*inner, note), kind_of_part
-            ) is None:  # fmt: skip
-                raise cx.error(node, "the lists in a list have elements of one kind here")
+        _note_kinds(cx, item, inner, node)
     return cx.lists.get(value.key, value)
+
+
+def _note_kinds(cx: Context, item: ListValue, inner: tuple[object, ...], node: ast.AST) -> None:
+    """Note that the lists in a list have elements as this one does. inner: their key."""
+    own = item.key
+    for note in (None, *range(len(item.parts))):
+        kind_of_part = cx.session.types.of(own if note is None else (*own, note))
+        if kind_of_part is None and item.parts and item.rows is None:  # a slice, or a list of the caller's
+            kind_of_part = _kind_of_part(item, note)
+        key = inner if note is None else (*inner, note)
+        noted = None if kind_of_part is None else cx.session.types.assign(key, kind_of_part)
+        if kind_of_part is not None and noted is None:
+            raise cx.error(node, "the lists in a list have elements of one kind here")
+    if item.rows is not None and item.rows.holds_arrays:
+        for part in item.rows.parts:
+            cx.session.types.assign((*inner, "row"), 0)
+            cx.session.types.assign((*inner, "row", 0), NumberType(part.element, weak=False))
+    elif item.rows is not None:
+        _note_kinds(cx, ListValue(item.rows.parts, ZERO, item.rows.key, item.rows.is_tuple, rows=item.rows.rows),
+                    (*inner, "row"), node)  # fmt: skip
 
 
 def _kind_of_part(value: ListValue, place: int | None) -> NumberType | int:
@@ -306,6 +332,10 @@ def number_of(cx: Context, value: ListValue, item: Value, node: ast.AST) -> Expr
         shape, parts = item.shape, [item]
 
     def element(k: int) -> Callable[[Sequence[Expr]], Value]:
+        if table.rows is not None:
+            assert isinstance(item, ListValue)
+            holder, rows_of = ListValue((), ZERO, (), rows=table.rows), item
+            return lambda index: Number(number_of(cx, holder, items_at(cx, rows_of, index[0], node), node), weak=True)
         return lambda index: element_at(cx, parts[k], index, node)
 
     return rows.new_row(cx, table, shape, [element(k) for k in range(len(parts))], node)

@@ -274,6 +274,10 @@ def _flatten_rows(
     for view in (numbers, *(replace(one, shape=(count,)) for one in inner)):
         _flatten_cut(cx, view, node, flat, packing)
     for part in table.parts:
+        if table.rows is not None:
+            inner_numbers = (replace(part, shape=(used,)),)
+            _flatten_rows(cx, ListValue(inner_numbers, size_of(used), (), rows=table.rows), node, flat, packing)
+            continue
         _flatten_cut(cx, replace(part, shape=(used,)), node, flat, packing)
         packing += [("complex", 1)] * part.array.element.is_complex
         if not table.holds_arrays:

@@ -32,7 +32,7 @@ from loopwright.frontend.iterators import iterator_of
 from loopwright.frontend.keyed import is_filled_by_text, item_of, note_keyed, set_key
 from loopwright.frontend.lazy import condition_before
 from loopwright.frontend.list_methods import comprehension_list, delete_item
-from loopwright.frontend.list_uses import is_changed, is_searched
+from loopwright.frontend.list_uses import changes_deep_list, is_changed, is_searched, owner_of
 from loopwright.frontend.list_variables import apart_from_targets
 from loopwright.frontend.lists import assign_item, index_list, new_list, of_array
 from loopwright.frontend.loops import for_loop, jump, while_loop
@@ -48,7 +48,7 @@ from loopwright.frontend.record_arrays import assign_records, has_parts
 from loopwright.frontend.refusals import ELEMENTWISE, assigns_outside, refuse_statement
 from loopwright.frontend.renaming import refuse_copies
 from loopwright.frontend.results import return_from_kernel
-from loopwright.frontend.rows import refuse_shared
+from loopwright.frontend.rows import refuse_shared, refuse_shared_items
 from loopwright.frontend.sized_names import name_that_grows
 from loopwright.frontend.table_methods import update
 from loopwright.frontend.tables import delete_key, get_item, set_item
@@ -210,7 +210,9 @@ def _list_of(cx: Context, targets: list[ast.expr], node: ast.expr) -> Value | No
     if _begins_empty(cx, node) and is_filled_by_text(cx.frame.tree, targets[0].id):
         return Keyed((), ())
     match node:
-        case ast.List(elts=parts) if is_changed(cx.frame.tree, targets[0].id):
+        case ast.List(elts=parts) if is_changed(cx.frame.tree, targets[0].id) or changes_deep_list(
+            cx.frame.tree, targets[0].id, parts
+        ):
             return new_list(cx, operands(cx, parts), node)
         case ast.List(elts=[_, *_] as parts) if is_searched(cx.frame.tree, targets[0].id):
             made = cx.evaluate(node)
@@ -221,7 +223,10 @@ def _list_of(cx: Context, targets: list[ast.expr], node: ast.expr) -> Value | No
             value, count = operands(cx, [part, times])
             return new_list(cx, [value], node, cx.once(as_index(cx, count, times, "a number of times"), cx.at(times)))
         case ast.ListComp(elt=item, generators=parts):
-            if isinstance(item, ast.Tuple) or len(parts) > 1 or is_changed(cx.frame.tree, targets[0].id):
+            is_list = is_changed(cx.frame.tree, targets[0].id) or changes_deep_list(
+                cx.frame.tree, targets[0].id, [item]
+            )
+            if isinstance(item, ast.Tuple) or len(parts) > 1 or is_list:
                 return comprehension_list(cx, node, node)
             cx.comprehensions.add(id(node))
             array = comprehension(cx, node, is_list=True)
@@ -342,8 +347,8 @@ def _store_item(cx: Context, target: ast.Subscript, value: Value, value_node: as
         set_key(cx, target, base, index_of(indices), kept(cx, value, start, value_node), value_node)
         return
     if isinstance(base, ListValue) and len(indices) == 1:
-        if isinstance(target.value, ast.Name):
-            refuse_shared(cx, target.value.id, value, value_node, target, base)
+        owner = owner_of(target.value)
+        refuse_shared(cx, owner, value, value_node, target, base, inside=not owner)
         assign_item(cx, base, indices[0], kept(cx, value, start, value_node), target)
         return
     if _is_part(base, indices):
@@ -528,6 +533,7 @@ def _augmented_part(cx: Context, part: View, op: BinaryOp, node: ast.AugAssign) 
 def _grow(cx: Context, old: TableValue | ListValue, op: BinaryOp, value: Value, node: ast.AugAssign) -> None:
     """`list += items`, `set |= set`."""
     if isinstance(old, ListValue) and op == "add":
+        refuse_shared_items(cx, owner_of(node.target), value, node.value, node)
         made_texts.extended(cx, old, value, node)
     elif isinstance(old, TableValue) and not old.is_dict and isinstance(value, TableValue) and op == "or":
         update(cx, old, node.value, value, node)

@@ -142,7 +142,7 @@ class RowTable:
     a view for each place of tuples; empty while nothing is known of them. starts, rooms: by number, where the elements
     begin and for how many there is room. sizes: by number, the size of each axis, or the length of the list. head: how
     much of `parts` is used, and how many there are; None where it is the caller's, and only read. kind: of the tuples,
-    as in ListValue."""
+    as in ListValue. rows: where the lists or arrays stand that are in these lists; `parts` has their numbers then."""
 
     parts: tuple[View, ...]
     starts: Array
@@ -153,6 +153,7 @@ class RowTable:
     holds_arrays: bool
     is_tuple: bool = False
     kind: type | None = None
+    rows: RowTable | None = None
 
 
 @dataclass(frozen=True, slots=True)
