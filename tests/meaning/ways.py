@@ -144,11 +144,16 @@ def interpreter(kernel: Kernel) -> Callable[..., object]:
     return lambda *arguments: interpret(kernel, arguments)
 
 
-def fill_fresh_memory(pattern: int = 0xA5) -> None:
-    """From now on what malloc gives holds a pattern, as far as the C library can do that (glibc)."""
-    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
-    if mallopt is not None:
-        mallopt(M_PERTURB, pattern)
+@contextmanager
+def fresh_memory_filled(pattern: int = 0xA5) -> Iterator[None]:
+    """What malloc gives meanwhile holds a pattern, as far as the C library can do that (glibc). Not longer: it writes
+    to the gigabytes that a call reserves for lists, too, of which it uses little."""
+    mallopt = getattr(ctypes.CDLL(None), "mallopt", lambda name, value: None)
+    mallopt(M_PERTURB, pattern)
+    try:
+        yield
+    finally:
+        mallopt(M_PERTURB, 0)
 
 
 def check_program(
@@ -189,10 +194,9 @@ def check_compiled(
     device: Device = "emulated",
 ) -> None:
     """Compiled code agrees in every way."""
-    fill_fresh_memory()
     rounded = any(right.inexact for right in outcomes)
     kernel = lw.kernel(function_of(program.source))
-    with eagerly(is_eager(program), owners=bool(drawn(program) & 128)):
+    with eagerly(is_eager(program), owners=bool(drawn(program) & 128)), fresh_memory_filled():
         for way in ways_for(program, rounded, rarely, device):
             check_way(kernel, program.calls, outcomes, replace(way, flags=(*way.flags, *more_flags)), cache)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import FunctionType
 from typing import Any, Final, Literal
 
@@ -29,7 +29,7 @@ class CapturedConstant:
     devices/launcher_constants.c, compares objects with what `value_now` gives."""
 
     kind: Kind
-    namespace: Any
+    namespace: Any = field(repr=False)  # of a module, it leads to everything
     key: Any
     value: object
 
