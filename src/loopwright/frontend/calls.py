@@ -40,6 +40,7 @@ from loopwright.frontend.markers import ASKED, ELEMENTWISE, MAKES, NAMES_THREADS
 from loopwright.frontend.masked_reductions import reduction_of_chosen
 from loopwright.frontend.math_functions import MATH
 from loopwright.frontend.named_tuples import is_named_tuple, is_tuple_class, named_tuple, refuse_object, replaced
+from loopwright.frontend.number_texts import text_of as text_of_number
 from loopwright.frontend.numpy_functions import NUMPY, as_ufunc_takes, number_method, type_call
 from loopwright.frontend.object_class import ObjectClass, class_of
 from loopwright.frontend.operands import kept, operands
@@ -82,7 +83,7 @@ else:
     stencils = deferred("loopwright.frontend.stencils")
 
 _HANDLERS: dict[object, Handler] = {
-    **BUILTINS, **MATH, **NUMPY, **ALLOCATIONS, **REDUCTIONS, **ARRAY_FUNCTIONS, **SEQUENCES,
+    str: text_of_number, **BUILTINS, **MATH, **NUMPY, **ALLOCATIONS, **REDUCTIONS, **ARRAY_FUNCTIONS, **SEQUENCES,
 }  # fmt: skip
 _NUMBER_METHODS = ("astype", "view", "item", "conjugate", "conj")
 _OF_COMPLEX = frozenset({"complex", "real", "imag", "angle", "vdot", "iscomplexobj", "isrealobj", "pair"})
