@@ -246,7 +246,7 @@ def refuse_shared(
         return
     is_list = isinstance(item, Items) and bool(item.is_list)
     if (is_list or isinstance(item, ListValue | Array | View)) and sharing_shows(cx.frame, owner, item_node):
-        raise _copied(cx, owner, item_node, node)
+        raise _copied(cx, owner, item_node, node, is_deep(item))
     if not owner and isinstance(node, ast.List) and isinstance(item, Array | View | ListValue):
         refuse_handed_on(cx, node)
 
@@ -285,7 +285,8 @@ def refuse_copies(cx: Context, owner: str, made: ast.ListComp | ast.GeneratorExp
         raise _copied(cx, owner, made.elt, node)
 
 
-def _copied(cx: Context, owner: str, item: ast.expr, node: ast.AST) -> KernelError:
+def _copied(cx: Context, owner: str, item: ast.expr, node: ast.AST, deep: bool = False) -> KernelError:
+    copied = f"[x.copy() for x in {ast.unparse(item)}]" if deep else f"{ast.unparse(item)}.copy()"
     return cx.error(node, f"'{owner}' holds a copy of '{ast.unparse(item)}' here",
                     "one of the two is changed, and the other one is used after that",
-                    f"put a copy in: {ast.unparse(item)}.copy()")  # fmt: skip
+                    f"put a copy in: {copied}")  # fmt: skip
