@@ -286,13 +286,17 @@ def scheduled(kernel: Kernel, facts: Facts, wanted: Compilation) -> Recipe:
     if wanted.on_gpu:
         return recipe_gpu.gpu_recipe(kernel, facts, strict, first=first)
     target = None if wanted.schedule == PLAIN else target_of_machine(wanted.tools)
-    records = wanted.signature.record_bytes if wanted.tools.layout == "auto" else None
-    found = recipe(after, proven, strict, target, records=records, may_remap=wanted.tools.remap == "auto")
+    found = recipe(after, proven, strict, target, records=_records(wanted), may_remap=wanted.tools.remap == "auto")
     reasons = [
         (isinstance(step, Relayout) and told(kernel, step, wanted.signature.record_bytes)) or why_first(step)
         for step in first
     ]
     return replace(found, decisions=(*map(ReasonedStep, first, reasons), *found.decisions))
+
+
+def _records(wanted: Compilation) -> Mapping[int, int] | None:
+    """How many bytes the records of each argument have, where their layout may be chosen."""
+    return wanted.signature.record_bytes if wanted.tools.layout == "auto" else None
 
 
 def target_of_machine(tools: Tools) -> CpuTarget:
@@ -323,7 +327,14 @@ def space_for(
         return search_ranges.space_of_ranges(ranges, found.written, found.facts, wanted.semantics.strict)
     chosen: Device = device or ("cuda" if wanted.on_gpu else "cpu")
     return space.space_of(
-        found.written, found.facts, wanted.semantics.strict, chosen, target_of_machine(wanted.tools), most or space.MOST
+        found.written,
+        found.facts,
+        wanted.semantics.strict,
+        chosen,
+        target_of_machine(wanted.tools),
+        most or space.MOST,
+        _records(wanted),
+        wanted.tools.remap == "auto",
     )
 
 

@@ -261,3 +261,26 @@ def test_few_sums_of_a_loop_that_runs_again_and_again_are_not_accumulated_side_b
         for kernel, out in zip((partial.written, partial.kernel), outs, strict=True):
             interpret(kernel, [out, m])
         np.testing.assert_array_equal(*outs)
+
+
+AGAIN = """
+kernel again(a: float64[2] C, l: int64):
+    for s in 0 .. l:
+        for j in 0 .. size(a, 1):
+            for i in 1 .. size(a, 0):
+                a[i, j] = a[i, j] * 3.0 + a[i - 1, j]
+"""
+AGAIN_SHAPES = {"a": "nm"}
+
+
+def test_where_the_cheapest_loop_cannot_be_innermost_the_next_one_is() -> None:
+    """All iterations of `s` use the same elements, but it cannot come after `i`."""
+    partial = planned(along_rows, AGAIN)
+    assert steps(partial).startswith("reorder i j; ")
+    check_same(partial.written, partial.kernel, AGAIN_SHAPES)
+
+
+def test_around_a_loop_whose_iterations_use_the_same_elements_one_walks_along_rows() -> None:
+    partial = planned(along_rows, AGAIN.replace(" + a[i - 1, j]", ""))
+    assert steps(partial) == "reorder i j s"
+    check_same(partial.written, partial.kernel, AGAIN_SHAPES)

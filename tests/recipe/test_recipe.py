@@ -28,6 +28,7 @@ from recipe.planning import (
     TRMM_SHAPES,
     check_same,
 )
+from recipe.test_interchange import AGAIN, AGAIN_SHAPES
 from steps.kernels import COUNT, PREFIX, ROWS, TOTAL, WHILE, known
 from steps.test_reschedule import polybench
 
@@ -51,6 +52,13 @@ def chosen(text: str, strict: bool = False, target: CpuTarget | None = SMALL_CAC
 
 CASES = {
     "column": (COLUMN, COLUMN_SHAPES, "reorder i j; parallelize i; vectorize j"),
+    # Small arrays do not go in tiles of several sweeps, and not down columns either.
+    "columns again and again": (
+        AGAIN,
+        AGAIN_SHAPES,
+        "reschedule smart tile 16 32 wavefront above 8 16; reorder i j.1; parallelize i.o; parallelize j.1; "
+        "vectorize j",
+    ),
     # Rows come first: blocks are for the order that is left.
     "matmul": (
         MATMUL_BY_ELEMENTS,

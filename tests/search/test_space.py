@@ -98,6 +98,26 @@ def test_members_are_made_when_they_are_asked_for_and_once() -> None:
     assert found.variant(found.points[3]) is first
 
 
+RECORDS = """
+kernel looked_up(p.x: float64[1] strided argument 0, p.v: float64[1] strided argument 0 offset 64,
+                 b: int64[1] C argument 1, c: float64[1] C argument 2, d: float64[1] C argument 3,
+                 t: int64 argument 4):
+    for k in 0 .. t:
+        for i in 0 .. size(p.x, 0):
+            c[b[i]] = c[b[i]] * d[b[i]] + p.x[i]
+"""
+
+
+def test_records_may_be_in_another_layout_where_the_recipe_is_in_doubt() -> None:
+    kernel, facts = analysed_text(RECORDS)
+    found = space_of(kernel, facts, False, "cpu", TARGET, records={0: 128})
+    taken = {one.schedule for one in found.members() if "; relayout p in k soa" in one.schedule}
+    assert "specialize t >= 3 in k; relayout p in k soa; parallelize p.in0" in taken
+    default = found.variant(found.default)
+    assert isinstance(default, Member) and default.schedule not in taken
+    assert not any("relayout" in one.schedule for one in space_of(kernel, facts, False, "cpu", TARGET).members())
+
+
 def differences(one: Point, other: Point) -> int:
     return sum(dict(one).get(name) != value for name, value in other)
 

@@ -124,12 +124,9 @@ def _interchange(partial: PartialSchedule, chain: Chain) -> str:
     costs = {loop.name: _cost(accesses, loop) + (0.0 if loop is inner else sums) for loop in chain}
     stays = [loop for loop in chain if _is_tied(partial, loop) or _counts_stretches(accesses, chain, loop)]
     movable = [loop for loop in chain if loop is inner or loop not in stays]
-    best = min(reversed(movable), key=lambda loop: costs[loop.name])
-    needs_order = partial.verdict(best) not in ("parallel", "reduction")
-    if best is not inner and needs_order and not _moves_on(accesses, inner, best, costs):
-        return inner.name
-    if best is not inner and needs_order and _stores_under_conditions(inner):
-        return inner.name  # the next step would load what a store under a mask is still busy with
+    cheapest = sorted(movable, key=lambda loop: (costs[loop.name], -chain.index(loop)))
+    best = next(one for one in cheapest if one is inner or _may_be_innermost(partial, accesses, chain, one, costs))
+    needs_order = _needs_order(partial, best)
     if inner.name in short_loops(chain) and (ties or needs_order):
         return inner.name  # written out by the C compiler, it is no loop any more, and its elements are in registers
     if best is not inner and costs[best.name] * WORTH <= costs[inner.name]:
@@ -156,12 +153,42 @@ def _interchange(partial: PartialSchedule, chain: Chain) -> str:
             expand(partial, inner.name, best.name, why)
     in_stretches = partial.kernel is not together
     band = isolate(partial, inner.name, best.name, why)
-    order = (*band[1:], band[0])
+    order = _order(partial, band, costs)
     partial.take(Reorder(order), why)
     vectors = all(len(walk.node.index) == 1 for walk in accesses if walk.is_write)
     if not in_stretches and not (vectors and not partial.strict) and _splits_well(partial, chain, best):
         _in_stretches(partial, order)
     return order[-1]
+
+
+def _order(partial: PartialSchedule, band: tuple[str, ...], costs: Mapping[str, float]) -> tuple[str, ...]:
+    """The first loop of a band goes inside. Where all its iterations use the same elements, the next one around it is
+    to walk along rows, too."""
+    first, *others = band
+    cheapest = min(others, key=lambda name: costs.get(name, LINE))
+    if costs.get(first) == 0 and costs.get(cheapest, LINE) * WORTH <= costs.get(others[-1], 0.0):
+        along_row = (*(name for name in others if name != cheapest), cheapest, first)
+        if partial.allows(Reorder(along_row)):
+            return along_row
+    return (*others, first)
+
+
+def _needs_order(partial: PartialSchedule, loop: For) -> bool:
+    return partial.verdict(loop) not in ("parallel", "reduction")
+
+
+def _may_be_innermost(
+    partial: PartialSchedule, accesses: list[AccessStrides], chain: Chain, loop: For, costs: Mapping[str, float]
+) -> bool:
+    """Whether a loop around the innermost one may take its place, as far as its order matters."""
+    if not _needs_order(partial, loop):
+        return True
+    if not _moves_on(accesses, chain[-1], loop, costs) or _stores_under_conditions(chain[-1]):
+        return False  # under a mask, the next step would load what a store is still busy with
+    band = chain[chain.index(loop) :]
+    if not all(len(one.body) == 1 for one in band[:-1]):
+        return True  # whether what stands between them can be taken apart shows later
+    return partial.allows(Reorder((*(one.name for one in band[1:]), loop.name)))
 
 
 def _moves_on(accesses: list[AccessStrides], inner: For, best: For, costs: Mapping[str, float]) -> bool:

@@ -23,6 +23,7 @@ from loopwright.ir.queries import accesses_by_array, allocations, arrays_stored,
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import loops, statements
 from loopwright.recipe.partial_schedule import PartialSchedule
+from loopwright.recipe.tunable import Tunable
 from loopwright.steps.relayout import Relayout
 from loopwright.steps.reorder import Reorder
 from loopwright.steps.shadows import Component, array_of, members_of, shadows_of
@@ -37,6 +38,14 @@ MARGIN = 1.5
 """How many times the price of a conversion has to come back."""
 LEAST = 3
 """Passes from which on it is done, though fewer might pay: what is left for other calls is a loop, no single pass."""
+IN_DOUBT = Tunable(
+    "records in another layout",
+    0,
+    (0, 1),
+    "where data decides about other accesses, nobody knows before whether a loop waits for those, or for the records",
+    leads=True,
+    words=("where they are most of what a pass moves", "wherever that saves bytes"),
+)
 LONGEST = 1000
 """Passes that a loop is expected to make at most: what pays after more is not taken."""
 PLANES = 6
@@ -276,7 +285,10 @@ def steps_for(partial: PartialSchedule, loop: For, records: Mapping[int, int]) -
     given = array_uses(kernel, loop.body, places_of(kernel, loop.body, records))
     moved = sum(one.moved for one in given.values())  # of what data decides about, a line each: such loops wait for it
     saved = sum(one.before.moved - one.after.moved for one in found)
-    if not found or moved - saved > LESS * moved:
+    by_data = sum(one.by_data for one in given.values())
+    if not found or moved - by_data - saved > LESS * (moved - by_data):
+        return []
+    if moved - saved > LESS * moved and not partial.number(IN_DOUBT):
         return []
     passes = max(LEAST, *(one.passes for one in found))
     condition = _runs_often(kernel, loop, passes)

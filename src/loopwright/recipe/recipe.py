@@ -12,7 +12,7 @@ from loopwright.recipe.chequered import chequered
 from loopwright.recipe.code_hoisting import hoisted
 from loopwright.recipe.constant_sizes import with_constant_sizes
 from loopwright.recipe.index_set_splitting import apart_at_points
-from loopwright.recipe.interchange import in_order
+from loopwright.recipe.interchange import along_rows, in_order
 from loopwright.recipe.layouts import in_layouts
 from loopwright.recipe.loop_fusion import loops_fused
 from loopwright.recipe.loop_partitioning import without_conditions
@@ -107,6 +107,7 @@ def _restructured(partial: PartialSchedule, target: CpuTarget) -> None:
     told = len(partial.decisions)
     across_time(partial, target)
     if len(partial.decisions) > told and len(partial.written.body) == 1:
+        along_rows(partial)  # the version for small arrays and few sweeps
         return
     # Before loops are told apart by what they hold: neighbours that go along the same elements are one.
     loops_fused(partial)

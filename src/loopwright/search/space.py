@@ -163,10 +163,17 @@ class Space:
 
 
 def space_of(
-    kernel: Kernel, facts: Facts, strict: bool, device: Device, target: CpuTarget | None = None, most: int = MOST
+    kernel: Kernel,
+    facts: Facts,
+    strict: bool,
+    device: Device,
+    target: CpuTarget | None = None,
+    most: int = MOST,
+    records: Mapping[int, int] | None = None,
+    may_remap: bool = False,
 ) -> Space:
     """The space of a kernel, of at most so many points; more are cut down by leaving out the values farthest from the
-    defaults. target: the machine of a CPU; by default a usual one."""
+    defaults. target: the machine of a CPU; by default a usual one. records, may_remap: see `recipe`; for a CPU."""
 
     memory = StepMemo()
 
@@ -181,7 +188,7 @@ def space_of(
                 if device == "cuda":
                     made = gpu_recipe(kernel, facts, strict, choices)
                 else:
-                    made = recipe(kernel, facts, strict, target or CpuTarget(), choices)
+                    made = recipe(kernel, facts, strict, target or CpuTarget(), choices, records, may_remap)
             found = made, choices
             last.clear()
             last[key] = found

@@ -58,9 +58,11 @@ class Members:
         self._judge = judge
         on_cpu = device == "cpu"
         facts = found.facts if on_cpu else replace(found.facts, gpu=target_of(device))
+        records = one.signature.record_bytes if config.layout == "auto" else None
         self._space = space_of(
-            found.written, facts, config.strict, "cpu" if on_cpu else "cuda", target_of_machine(config), MOST
-        )
+            found.written, facts, config.strict, "cpu" if on_cpu else "cuda", target_of_machine(config), MOST,
+            records, config.remap == "auto",
+        )  # fmt: skip
         self._points: dict[str, Point] = {}
         self._rest = [point for point in self._space.points if point != self._space.default]
         Random(0).shuffle(self._rest)
