@@ -63,6 +63,7 @@ WITH_EXAMPLES = [
     lw.KernelError, lw.ArgumentTypeError, lw.ArgumentValueError, lw.BoundsError, lw.ScheduleError,
     lw.random.bits, lw.random.integers, lw.random.normal, lw.random.uniform,
     loopwright.numba.njit, loopwright.numba.vectorize, loopwright.numba.guvectorize, loopwright.numba.jitclass,
+    loopwright.numba.stencil,
 ]  # fmt: skip
 
 

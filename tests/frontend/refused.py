@@ -135,8 +135,10 @@ kinds in a list       def f(a):
                           x.append((1, 2))
 lists of lists        def f(a):
                           x = []
-                          x.append([[1], [2, 3]])
-                          x[0][0].append(1)
+                          y = [[1], [2, 3]]
+                          x.append(y)
+                          y[0].append(1)
+                          a[0] = len(x[0][0])
 array in a list       def f(a):
                           x = []
                           y = np.zeros(3)
@@ -174,7 +176,7 @@ lambda                def f(a):
                           g, h = lambda x: x + 1, 2
                           a[0] = g(1)
 formatted string      def f(a):
-                          x = f"{a[0]}"
+                          x = f"{a[0]:.1f}"
 order of complex      def f(a):
                           return a[0] < 2j
 bytes                 def f(a):

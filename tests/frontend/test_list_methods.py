@@ -119,8 +119,6 @@ COPIES = {
     "x = m[0] * 1\n    l = [x]\n    l.append(l[0])\n    return l[0][0] + l[1][1]": "",
     "b = m * 2\n    b[0] = 1\n    l = [b[i] for i in range(2)]\n    k = [v for v in l]\n    return k[0].sum()": "",
     "l = [np.zeros(2) for _ in m]\n    l[0][1] = 3\n    k = [v.copy() for v in l]\n    k[0][0] = 7\n    return l": "",
-    "l = [[[1], [2]]]\n    l[0].append([3])\n    return l": "a list of lists of lists",
-    "l = [[]]\n    l[0].append([3])\n    return l": "a list of lists of lists",
 }
 
 

@@ -143,7 +143,7 @@ REFUSED = {
     "return 'ab' in s": "compared with == and != only",
     "pair = (s, n)\n    s += 'b'\n    return pair": "is put into a tuple or a list",
     "rows = []\n    rows.append(s)\n    return rows": "a list of texts that the run makes",
-    "return s + str(n)": "'str' is outside the language",
+    "return s + str(n / 2)": "a text of a Python float",
     "s += n\n    return s": "is added to a text",
     "return {s: 1}": "",
     "return np.array(s)": "no list of texts",

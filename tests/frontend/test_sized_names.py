@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import loopwright as lw
-from frontend.judge import define, refusal, same
+from frontend.judge import define, refusal, same, text_of
 
 
 def shrinking(z, n):
@@ -121,14 +121,80 @@ def a_table_in_each_branch(order):
     return t, w, t.sum(axis=1), w @ w
 
 
+def rows_are_stacked(a, n):
+    rows = np.empty((0, a.shape[1]))
+    for i in range(n):
+        if a[i, 0] > 0:
+            rows = np.vstack((rows, a[i : i + 1]))
+        rows = np.append(rows, a[i].reshape(1, -1) * 2, axis=0)
+    return rows, rows.shape[0], rows[-1:], rows.sum(axis=0)
+
+
+def columns_are_stacked(a, n):
+    wide = np.zeros((len(a), 1), np.float32)
+    other = wide
+    for i in range(n):
+        other = wide
+        wide = np.hstack((wide, np.ones((len(a), 2), np.float32) * i))
+    return wide, other, wide[:, -1]
+
+
+def room_is_doubled(a, n):
+    store, k = np.zeros((2, 3), np.int32), 0
+    for i in range(n):
+        if k == store.shape[0]:
+            larger = np.zeros((2 * store.shape[0], 3), np.int32)
+            larger[:k] = store
+            store = larger
+        store[k] = i
+        k += 1
+    return store[:k], store
+
+
+def cubes_of_a_helper(a, n):
+    def more(found, row):
+        return np.concatenate((found, row[None]))
+
+    found = a[:1].copy()
+    for i in range(n):
+        found = more(found, found[-1] + a[i])
+    return found, found.T.copy()
+
+
+def of_other_rows(a, n):
+    rows = np.zeros((1, 3))
+    for i in range(n):
+        rows = np.vstack((rows, a[:, : i + 1]))
+    return rows
+
+
+def appended_beside_itself(a, n):
+    x = np.zeros(0)
+    other = x
+    for i in range(n):
+        other = x
+        x = np.append(x, a[i, 0])
+        x = np.concatenate((x, other[::-1], np.concatenate((x, x[:1]))))
+        x = np.append(np.append(x, i), x[1:])
+        if len(x) > 9:
+            x = np.append(x[4:], x[:3])
+    return x, other
+
+
 SOME = np.linspace(-1, 5, 13)
+TABLE = np.arange(12.0).reshape(4, 3) - 2
 CASES = [
     (shrinking, SOME, 6), (shrinking, SOME * 1j, 3), (shrinking, SOME[:0], 2), (in_branches, 3, 4, True),
     (in_branches, 3, 4, False), (in_branches, 3, 2, True), (chosen, SOME, True), (chosen, SOME, False), (tails, SOME),
     (tails, SOME[:1]), (halves, SOME[:8]), (of_constants, 0), (of_constants, 2), (shapes_that_are_assigned, 2, 3),
-    (a_table_in_each_branch, 1), (a_table_in_each_branch, 4), (a_table_in_each_branch, 6), (a_table_in_each_branch, 7),
-    (of_a_mask, SOME, True), (of_a_mask, SOME[:0], True), (of_a_mask, SOME, False), (of_a_mask, SOME[-1:], True),
-    (sizes_are_those_of_the_time, SOME), (other_names, SOME, 4), (of_two_axes, np.arange(20.0).reshape(5, 4), 3),
+    (a_table_in_each_branch, 1), (a_table_in_each_branch, 4), (a_table_in_each_branch, 6),
+    (a_table_in_each_branch, 7), (of_a_mask, SOME, True), (of_a_mask, SOME[:0], True), (of_a_mask, SOME, False),
+    (of_a_mask, SOME[-1:], True), (rows_are_stacked, TABLE, 0), (rows_are_stacked, TABLE, 4),
+    (rows_are_stacked, TABLE[:, :0], 0), (appended_beside_itself, TABLE, 4), (appended_beside_itself, TABLE, 0),
+    (columns_are_stacked, TABLE, 3), (columns_are_stacked, TABLE, 0), (room_is_doubled, TABLE, 9),
+    (room_is_doubled, TABLE, 0), (cubes_of_a_helper, TABLE, 3), (cubes_of_a_helper, np.ones((3, 2, 2)), 2),
+    (of_other_rows, TABLE, 0), (of_other_rows, TABLE, 1), (sizes_are_those_of_the_time, SOME), (other_names, SOME, 4),
+    (of_two_axes, np.arange(20.0).reshape(5, 4), 3),
 ]  # fmt: skip
 
 
@@ -164,8 +230,16 @@ def test_a_name_that_may_have_no_array(c):
 def test_refused():
     for lines in ("a.shape = 13", "x = a.copy()\n    y = x\n    x.shape = (1, 13)\n    a[0] = len(y)"):
         assert "cannot be assigned here" in refusal(define(f"def f(a):\n    {lines}\n"), SOME)
-    grown = "def f(n):\n    x = np.zeros((1, 2))\n    for k in range(n):\n        x = np.vstack((x, x))\n    return x\n"
-    assert "'x' has 2 elements here" in refusal(define(grown), 3)
+    grown = "def f(n):\n    x = np.zeros((1, 2))\n    for k in range(n):\n        x = np.kron(x, x)\n    return x\n"
+    assert "'x' has 4 elements here" in refusal(define(grown), 3)
+
+
+def test_what_grows_is_not_copied():
+    text = "def f(a):\n    x = a[:1]\n    for k in range(9):\n        x = np.{}\n    return x\n"
+    for joined, given in (("append(x, k)", SOME), ("vstack((x, a[1:2], x))", TABLE), ("hstack((x, a[:1]))", TABLE)):
+        function = define(text.format(joined))
+        same(function, given)
+        assert text_of(function, given).count("allocate") <= 2  # its room, and what it begins with
 
 
 def doubled(n):

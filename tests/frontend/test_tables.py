@@ -133,7 +133,6 @@ SHARED = {
     "d[0] = x * 1\n    d[1] = d[0]\n    d[1][0] = 5\n    return d[0][0]": "holds a copy of 'd[0]'",
     "l = [x[0]]\n    e = {1: l}\n    return e": "would be a copy",
     "d[0] = [1]\n    return d.get(3, [])": "write: if k in d",
-    "d[0] = [[1], [2]]\n    return len(d)": "outside the language",
     "d[0] = 1\n    d[1] = [2]\n    return len(d)": "of one kind here",
 }
 

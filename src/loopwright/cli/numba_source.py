@@ -16,7 +16,8 @@ from loopwright.frontend.scopes import locals_of
 from loopwright.numba.absent import ABSENT, instead_of
 
 _COMPILES = (
-    "njit", "jit", "vectorize", "guvectorize", "jitclass", "experimental.jitclass", "extending.register_jitable"
+    "njit", "jit", "vectorize", "guvectorize", "stencil", "jitclass", "experimental.jitclass",
+    "extending.register_jitable",
 )  # fmt: skip
 _MOVED = {"numba.core.types": "numba.types", "numba.core.errors": "numba.errors", "numba.core": "numba"}
 _HERE = (
@@ -95,10 +96,9 @@ class NumbaSource:
         return Decorated(node.name, node.lineno, f"@{short}", refusals, node.lineno - first)
 
     def _refusals(self, node: _Definition) -> Iterator[TextRefusal]:
-        arguments = None if isinstance(node, ast.ClassDef) else node.args
-        for star, extra in (("*", arguments.vararg), ("**", arguments.kwarg)) if arguments is not None else ():
-            if extra is not None:
-                yield TextRefusal(extra.lineno, f"'{star}{extra.arg}' is outside the language", "name every parameter")
+        extra = None if isinstance(node, ast.ClassDef) else node.args.kwarg
+        if extra is not None:
+            yield TextRefusal(extra.lineno, f"'**{extra.arg}' is outside the language", "name every parameter")
         read = desugared(node) if isinstance(node, ast.FunctionDef) else node
         for statement in read.body:
             for one in ast.walk(statement):

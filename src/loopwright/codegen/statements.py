@@ -53,7 +53,7 @@ from loopwright.ir.nodes import (
     Var,
     While,
 )
-from loopwright.ir.queries import settled_by, unsettled_in
+from loopwright.ir.queries import is_mostly_unused, settled_by, unsettled_in
 from loopwright.ir.types import INT64, Scalar
 from loopwright.ir.walk import rewrite_expr, statements
 
@@ -514,20 +514,22 @@ def _allocate(stmt: Allocate, w: Writer) -> None:
     if elements * array.element.size_bytes <= STACK_BYTES and None not in constant:
         w.function.declared[array.pointer] = AlignedArray(array.memory_type, array.pointer, max(elements, 1), 64)
         count = str(elements)
-    elif _is_mostly_unused(stmt, elements * array.element.size_bytes):
-        count = str(elements)
-        _reserve(stmt, elements * array.element.size_bytes, w)
+    elif (room := _room_of(stmt, elements)) * array.element.size_bytes in range(1, MOST_RESERVED + 1):
+        count = str(room)
+        _reserve(stmt, room * array.element.size_bytes, w)
     else:
         count = _heap(stmt, w)
     if stmt.fill is not None:
         _fill(stmt.fill, w.use(array.pointer), array.memory_type, count, w)
 
 
-def _is_mostly_unused(stmt: Allocate, size_bytes: int) -> bool:
-    """Whether an array is a list, or has a row for each item of one."""
+def _room_of(stmt: Allocate, elements: int) -> int:
+    """The elements of an array of which most are not used, or 0: a list, or one that has a row for each item of one."""
+    if is_mostly_unused(stmt):
+        return RESERVED
     sizes = [size.value for size in stmt.shape if isinstance(size, Const)]
     is_room = sizes.count(RESERVED) == 1 and len(sizes) == len(stmt.shape) and stmt.fill is None
-    return is_room and 0 < size_bytes <= MOST_RESERVED
+    return elements if is_room else 0
 
 
 def _reserve(stmt: Allocate, size_bytes: int, w: Writer) -> None:

@@ -240,10 +240,8 @@ def _atleast_3d(a: Any) -> Any:
 
 def _atleast_1d(a: Any) -> Any:
     if np.ndim(a) == 0:
-        made = np.full(1, a)
-    else:
-        made = a
-    return made
+        return np.full(1, a)
+    return a
 
 
 def _atleast_2d(a: Any) -> Any:
@@ -290,10 +288,12 @@ def repeat_each(a: Any, repeats: Any) -> Any:
 
 def _append(arr: Any, values: Any, axis: Any = None) -> Any:
     if axis is None:
-        joined = np.concatenate((np.atleast_1d(arr).ravel(), np.atleast_1d(values).ravel()))
-    else:
-        joined = np.concatenate((arr, values), axis=axis)
-    return joined
+        if np.ndim(arr) == 1:
+            return np.concatenate((arr, np.atleast_1d(values).ravel()))
+        if np.ndim(arr) == 0:
+            return np.concatenate((np.full(1, arr), np.atleast_1d(values).ravel()))
+        return np.concatenate((arr.ravel(), np.atleast_1d(values).ravel()))
+    return np.concatenate((arr, values), axis=axis)
 
 
 def _extract(condition: Any, arr: Any) -> Any:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from loopwright.frontend.context import Context
 from loopwright.frontend.views import never_negative
-from loopwright.ir.nodes import Binary, Checked, Compare, Const, Expr, Load, ScalarParam, Select, Var
+from loopwright.ir.nodes import RESERVED, Binary, Checked, Compare, Const, Expr, Load, ScalarParam, Select, Var
 from loopwright.ir.types import INT64
 from loopwright.ir.walk import rewrite_expr, subexpressions
 
@@ -35,6 +36,11 @@ def bound_of(cx: Context, size: Expr) -> Expr | None:
             return None if most is None else Binary("max", most, Const(0, INT64))
         case _:
             return None
+
+
+def may_be_largest(sizes: Sequence[Expr]) -> Sequence[Expr]:
+    """Those of some bounds that may be the largest: all the room that there is, where one says that."""
+    return [one for one in sizes if Const(RESERVED, INT64) in subexpressions(one)] or sizes
 
 
 def _rounded_up(size: Expr, by: int) -> Expr:

@@ -36,10 +36,11 @@ from loopwright.frontend.keyed import method_of_keyed
 from loopwright.frontend.list_methods import listed, made_list, mapped, method_of_list, sort
 from loopwright.frontend.lists import new_list
 from loopwright.frontend.made_texts import joined
-from loopwright.frontend.markers import ASKED, ELEMENTWISE, MAKES, NAMES_THREADS, NO_EFFECT
+from loopwright.frontend.markers import ASKED, ELEMENTWISE, MAKES, NAMES_THREADS, NO_EFFECT, STENCIL
 from loopwright.frontend.masked_reductions import reduction_of_chosen
 from loopwright.frontend.math_functions import MATH
 from loopwright.frontend.named_tuples import is_named_tuple, is_tuple_class, named_tuple, refuse_object, replaced
+from loopwright.frontend.number_texts import text_of as text_of_number
 from loopwright.frontend.numpy_functions import NUMPY, as_ufunc_takes, number_method, type_call
 from loopwright.frontend.object_class import ObjectClass, class_of
 from loopwright.frontend.operands import kept, operands
@@ -74,14 +75,15 @@ from loopwright.frontend.values import (
 )
 
 if TYPE_CHECKING:
-    from loopwright.frontend import complex_functions, generators, more
+    from loopwright.frontend import complex_functions, generators, more, stencils
 else:
     complex_functions = deferred("loopwright.frontend.complex_functions")
     generators = deferred("loopwright.frontend.generators")
     more = deferred("loopwright.frontend.more")
+    stencils = deferred("loopwright.frontend.stencils")
 
 _HANDLERS: dict[object, Handler] = {
-    **BUILTINS, **MATH, **NUMPY, **ALLOCATIONS, **REDUCTIONS, **ARRAY_FUNCTIONS, **SEQUENCES,
+    str: text_of_number, **BUILTINS, **MATH, **NUMPY, **ALLOCATIONS, **REDUCTIONS, **ARRAY_FUNCTIONS, **SEQUENCES,
 }  # fmt: skip
 _NUMBER_METHODS = ("astype", "view", "item", "conjugate", "conj")
 _OF_COMPLEX = frozenset({"complex", "real", "imag", "angle", "vdot", "iscomplexobj", "isrealobj", "pair"})
@@ -394,6 +396,8 @@ def _call_fixed(cx: Context, function: object, call: Arguments) -> Value:
     if isinstance(function, FunctionType) and not _is_of(function, "numpy"):
         return inline_function(cx, function, call)
     if _is_of(type(function), "numba", "loopwright"):  # a jitted function or a kernel: its Python function
+        if hasattr(type(function), STENCIL):
+            return stencils.stencil_call(cx, function, call)
         if any_array(*call.values) and hasattr(type(function), ELEMENTWISE):  # made by vectorize
             one = lambda cx, *each: inline_function(cx, function, replace(call, values=each))  # noqa: E731
             return map_elements(cx, one, call.values, call.node)

@@ -97,6 +97,16 @@ def part_of_array(cx: Context, base: ArrayLike, imaginary: bool, node: ast.AST) 
     return View(whole, (*view.places, Const(int(imaginary), INT64)), view.shape)
 
 
+def assignable_part(cx: Context, target: ast.Attribute, base: Value) -> View | None:
+    """`a.real`, `a.imag` of an array, to be assigned to; None for anything else."""
+    if target.attr not in ("real", "imag") or not is_array(base):
+        return None
+    part = part_of_array(cx, base, target.attr == "imag", target)
+    if not isinstance(part, Array | View):
+        raise cx.error(target, "the result of an expression cannot be assigned to")
+    return as_view(part) if isinstance(part, Array) else part
+
+
 def _complex(cx: Context, call: Arguments) -> Value:
     """`complex(a, b)`: each of them may be complex, too."""
     call.expect(cx, 0, 2, ("real", "imag"))

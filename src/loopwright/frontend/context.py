@@ -95,6 +95,7 @@ class Session:
     names_threads: bool = False  # it asks which thread runs an iteration: `prange` is `range`
     several_arrays: set[Key] = field(default_factory=set)  # calls whose returns give several of the caller
     trees: dict[ast.FunctionDef, ast.FunctionDef] = field(default_factory=dict)  # what is read instead of a function
+    stencils: dict[tuple[object, ...], ast.FunctionDef] = field(default_factory=dict)  # with the place as parameters
     mixed: list[tuple[KernelError, ast.FunctionDef, str | tuple[int, int]]] = field(default_factory=list)
     """Names that cannot stand for all that they are assigned: the error, the function and the name."""
     texts: dict[str, int] | None = None  # those that the run chooses among, by their places; None: it chooses no texts
@@ -175,6 +176,7 @@ class Context:
     array_variables: dict[Key, Array] = field(default_factory=dict)  # names for several arrays: their own memory
     array_names: dict[Key, str] = field(default_factory=dict)
     sizes: dict[Key, tuple[str, ...]] = field(default_factory=dict)  # of names of several sizes: their variables
+    extended: Key | None = None  # the name that is assigned its own array, joined with others
     first_in: dict[Key, tuple[int, ...]] = field(default_factory=dict)  # names of arrays, and the scopes they begin in
     variables: dict[Key, str] = field(default_factory=dict)
     flagged: dict[str, str] = field(default_factory=dict)  # locals that may be read before they are assigned: flags

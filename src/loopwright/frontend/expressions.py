@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from loopwright.deferred import deferred
-from loopwright.frontend import arrays, grids, made_texts, objects, operators
+from loopwright.frontend import arrays, grids, made_texts, number_texts, objects, operators
 from loopwright.frontend.array_parts import part_of
 from loopwright.frontend.calls import call
 from loopwright.frontend.characters import character_at, part_of_text, text_of
@@ -112,6 +112,8 @@ def evaluate(cx: Context, node: ast.expr) -> Value:
             return dict_literal(cx, node)
         case ast.SetComp() | ast.DictComp():
             return table_comprehension(cx, node)
+        case ast.JoinedStr():
+            return number_texts.formatted(cx, node)
         case ast.NamedExpr(target=target, value=value):
             return _named(cx, target, value)
         case _:

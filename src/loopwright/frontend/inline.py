@@ -24,7 +24,8 @@ from loopwright.frontend.elementwise import kept_array, materialised
 from loopwright.frontend.exchanges import renamed_only
 from loopwright.frontend.handed_over import handed_over, variable_given_back
 from loopwright.frontend.infer import ArrayKind, Key
-from loopwright.frontend.lists import is_changed, new_list
+from loopwright.frontend.list_uses import is_changed
+from loopwright.frontend.lists import new_list
 from loopwright.frontend.made_texts import given_text
 from loopwright.frontend.parse import parameters_of, positional_of
 from loopwright.frontend.promote import NumberType

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from loopwright.frontend import list_functions
+from loopwright.frontend import list_functions, rows
 from loopwright.frontend.arguments import Arguments
 from loopwright.frontend.chosen_texts import number_of_text
 from loopwright.frontend.context import Context
@@ -14,9 +14,9 @@ from loopwright.frontend.convert import as_index, as_number
 from loopwright.frontend.elementwise import check, nest
 from loopwright.frontend.inline import run_written
 from loopwright.frontend.iteration import refuse_growing, sequence_of, write_generators
+from loopwright.frontend.list_uses import changes_inner, owner_of
 from loopwright.frontend.lists import (
     append,
-    changes_inner,
     elements_of,
     extend,
     index_list,
@@ -53,9 +53,8 @@ def method_of_list(cx: Context, value: ListValue, call: Arguments, apply: Apply)
             append(cx, value, call.values[0], node)
         case "extend":
             call.expect(cx, 1)
-            if isinstance(call.values[0], Items):
-                for one in filter(is_held, call.values[0].items):
-                    _refuse_shared(cx, value, replace(call, values=(one,)), 0)
+            if isinstance(node.func, ast.Attribute):
+                rows.refuse_shared_items(cx, owner_of(node.func.value), call.values[0], call.place(0), node)
             extend(cx, value, call.values[0], node)
         case "sort":
             call.expect(cx, 0, keywords=("key", "reverse"))
@@ -70,10 +69,10 @@ def method_of_list(cx: Context, value: ListValue, call: Arguments, apply: Apply)
 
 def _refuse_shared(cx: Context, value: ListValue, call: Arguments, position: int) -> None:
     """Raise KernelError where it shows that a list holds a copy of what is put into it."""
-    owner = call.node.func.value if isinstance(call.node.func, ast.Attribute) else None
-    item = call.node.args[position] if position < len(call.node.args) else None
-    if isinstance(owner, ast.Name) and item is not None:
-        refuse_shared(cx, owner.id, call.values[position], item, call.node, value)
+    owner = owner_of(call.node.func.value) if isinstance(call.node.func, ast.Attribute) else ""
+    if position < len(call.node.args):
+        item = call.node.args[position]
+        refuse_shared(cx, owner, call.values[position], item, call.node, value, inside=not owner)
 
 
 def _writable(cx: Context, value: ListValue, node: ast.AST) -> tuple[View, ...]:
@@ -162,6 +161,12 @@ def find(cx: Context, function: Callable[..., object], value: ListValue, item: V
     if value.holds_texts:
         item = number_of_text(cx, item, node)
     wanted = item if isinstance(item, Items) else Items((item,))
+    if value.columns:
+        if value.holds_rows:
+            raise cx.error(node, "a list of tuples with arrays or lists is not searched here", remedy="write a loop")
+        texts = [number_of_text(cx, one, node) if column is not None and not isinstance(one, Literal | Number) else one
+                 for one, column in zip(wanted.items, value.columns, strict=False)]  # fmt: skip
+        wanted = replace(wanted, items=tuple(texts)) if len(texts) == len(wanted.items) else wanted
     if objects_differ(cx, ast.Eq(), of_class((), value.kind), item, node):
         raise cx.error(node, "the elements of this list are of another class")
     if len(wanted.items) != len(parts.items) or isinstance(item, Items) != value.is_tuple:
@@ -210,11 +215,11 @@ def lists_equal(cx: Context, left: Value, right: Value, node: ast.AST) -> Value 
     first, second = (known(cx, one, node) for one in pair)
     if first.is_of_tuple is not second.is_of_tuple:
         return Literal(False)
-    if first.rows is not None or second.rows is not None or len(first.parts) != len(second.parts):
+    if first.holds_rows or second.holds_rows or len(first.parts) != len(second.parts):
         raise cx.error(node, "lists of lists or of arrays are not compared here", remedy="write a loop")
     if first.is_tuple is not second.is_tuple or first.kind is not second.kind:
         raise cx.error(node, "lists of elements of other kinds are not compared here", remedy="write a loop")
-    if first.holds_texts is not second.holds_texts:
+    if first.holds_texts is not second.holds_texts or first.columns != second.columns:
         raise cx.error(node, "a list of texts is compared with others only")
     equal: Expr | None = None
     sides = (elements_of(cx, one, node, of_texts=True) for one in (first, second))
@@ -262,8 +267,12 @@ def sort(cx: Context, value: ListValue, call: Arguments, apply: Apply) -> None:
     if turned.value:  # equal elements stay in their order
         _turn_around(cx, value, node)
     parts = _writable(cx, value, node)
-    if value.rows is not None and key is None:
-        raise cx.error(node, "a list of lists or arrays has no order here", remedy="give a key, as key=len")
+    if (value.rows is not None or value.columns) and key is None:
+        raise cx.error(
+            node,
+            "a list of lists, arrays or texts has no order here",
+            remedy="give a key, as key=len",
+        )
     if key is None:
         objects_differ(cx, ast.Lt(), of_class((), value.kind), of_class((), value.kind), node)
     if key is None or (isinstance(key, Fixed) and key.value is None):
@@ -309,7 +318,7 @@ def _reverse(cx: Context, value: ListValue, call: Arguments) -> Value:
 
 def copy_of(cx: Context, value: Value, node: ast.expr) -> ListValue:
     """A new list of the elements of a list, an array or a tuple."""
-    if isinstance(value, ListValue) and known(cx, value, node).rows is not None:
+    if isinstance(value, ListValue) and known(cx, value, node).holds_rows:
         return index_list(cx, value, SliceIndex(None, None, None), node)  # type: ignore[return-value]
     result = new_list(cx, [], node)
     extend(cx, result, value, node)
@@ -318,7 +327,7 @@ def copy_of(cx: Context, value: Value, node: ast.expr) -> ListValue:
 
 def _copy(cx: Context, value: ListValue, call: Arguments) -> Value:
     call.expect(cx, 0)
-    if value.rows is not None and value.rows.holds_arrays:
+    if value.columns or (value.rows is not None and value.rows.holds_arrays):
         refuse_handed_on(cx, call.node)  # of a caller's list: the code does not tell that this is one
     return copy_of(cx, value, call.node)
 
@@ -375,7 +384,7 @@ def made_list(cx: Context, node: ast.Call) -> ListValue:
     result = new_list(cx, [], node)
 
     def put_in(item: Value) -> None:
-        if is_held(item):
+        if is_held(item) or (isinstance(item, Items) and any(map(is_held, item.items))):
             refuse_handed_on(cx, node)
         append(cx, result, item, node)
 
@@ -418,6 +427,10 @@ def mapped(cx: Context, node: ast.Call) -> Value:
     return made_list(cx, cx.session.calls[key])
 
 
+_NEW = (ast.List, ast.ListComp)
+"""What makes a list that nobody else has."""
+
+
 def comprehension_list(cx: Context, comprehension: ast.ListComp | ast.GeneratorExp, node: ast.expr) -> ListValue:
     """`[x for ... if ... for ...]`, item by item."""
     result = new_list(cx, [], node)
@@ -426,10 +439,17 @@ def comprehension_list(cx: Context, comprehension: ast.ListComp | ast.GeneratorE
     def write() -> None:
         value = cx.evaluate(item)
         is_list = isinstance(value, ListValue) or (isinstance(value, Items) and bool(value.is_list))
-        if owner and (is_list or is_array(value)) and not is_slice_of_list(value, item):
+        is_tuple = isinstance(value, Items) and not is_list and any(map(is_held, value.items))
+        if owner and (is_list or is_array(value) or is_tuple) and not is_slice_of_list(value, item):
             refuse_copies(cx, owner, comprehension, item)
-        elif is_array(value):
+        elif (
+            is_array(value)
+            or is_tuple
+            or (isinstance(value, ListValue) and not is_slice_of_list(value, item) and not isinstance(item, _NEW))
+        ):
             refuse_handed_on(cx, node)
+        if isinstance(value, Items) and rows.is_deep(value):
+            rows.refuse_shared(cx, owner, value, item, item)
         append(cx, result, value, item)
 
     write_generators(cx, comprehension.generators, node, write)

@@ -13,7 +13,8 @@ from loopwright.frontend.array_names import list_copy_shows
 from loopwright.frontend.chosen_texts import note_made
 from loopwright.frontend.context import Context
 from loopwright.frontend.infer import Key
-from loopwright.frontend.lists import GIVEN, RESIZERS, extend, new_list
+from loopwright.frontend.list_uses import RESIZERS
+from loopwright.frontend.lists import GIVEN, extend, new_list
 from loopwright.frontend.scopes import own_nodes
 from loopwright.frontend.values import Items, ListValue, TableValue, Value
 from loopwright.frontend.views import ZERO
@@ -35,7 +36,7 @@ def store_list(cx: Context, key: Key, name: str, value: ListValue, node: ast.AST
     if key in cx.session.optional:
         raise cx.error(node, f"'{name}' is a list here, and None elsewhere",
                        remedy="begin with an empty list, and a bool that says so")  # fmt: skip
-    if value.home is not None or value.rows is not None:
+    if value.home is not None or value.holds_rows:
         raise cx.error(node, f"'{name}' stands for several lists that are in lists, or have lists in them",
                        remedy="use another name for each")  # fmt: skip
     is_of_helper = value.key[:-2] not in {frame.path for frame in cx.active}  # which has returned, and forgets it
@@ -87,13 +88,9 @@ def kept_list(cx: Context, name: str, value: ListValue, node: ast.Name, value_no
     """The list that a name stands for: of one that is given other elements when its own name is assigned, a copy.
     Raises KernelError where that would show."""
     if all(value.key != one.key for one in cx.list_variables.values()):
-        is_slice = _is_slice(value_node) and not value.is_open and value.rows is None
+        is_slice = _is_slice(value_node) and not value.is_open and not value.holds_rows
         return _copied(cx, value, node) if is_slice and _may_grow(cx.frame.tree, name) else value
-    if (
-        not isinstance(value_node, ast.Name)
-        or value.rows is not None
-        or list_copy_shows(cx.frame, name, value_node, node)
-    ):
+    if not isinstance(value_node, ast.Name) or value.holds_rows or list_copy_shows(cx.frame, name, value_node, node):
         raise cx.error(
             node, f"'{name}' is another name for a list that is assigned again", remedy="copy it, with .copy()"
         )

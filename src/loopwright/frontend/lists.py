@@ -11,17 +11,17 @@ import ast
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-import numpy as np
-
 from loopwright.frontend import rows
 from loopwright.frontend.chosen_texts import meets_texts, note_texts, number_of_text
 from loopwright.frontend.context import Context, NotYet, Restart
 from loopwright.frontend.convert import as_index, in_type
 from loopwright.frontend.elementwise import check, materialised, nest
-from loopwright.frontend.list_lengths import is_made_anew, keeps_length
+from loopwright.frontend.given_elements import refuse_other_kind
+from loopwright.frontend.list_lengths import keeps_length
+from loopwright.frontend.list_uses import changes_deeper, changes_inner
 from loopwright.frontend.named_tuples import note_class, of_class
 from loopwright.frontend.promote import NumberType
-from loopwright.frontend.scopes import locals_of, own_nodes
+from loopwright.frontend.scopes import own_nodes
 from loopwright.frontend.values import (
     Along,
     Array,
@@ -32,6 +32,7 @@ from loopwright.frontend.values import (
     ListValue,
     Literal,
     Number,
+    RowTable,
     SliceIndex,
     Value,
     View,
@@ -51,98 +52,20 @@ from loopwright.frontend.views import (
     sliced,
 )
 from loopwright.ir.nodes import RESERVED, Allocate, Assign, Binary, Checked, Compare, Const, Expr, Store, Var
-from loopwright.ir.types import BOOL, INT64, Scalar
+from loopwright.ir.types import INT64
 
 GIVEN = "given"
 """How the key of a list of the caller's begins."""
 ROOM = RESERVED
 """Elements that a list has room for: a gigabyte of addresses for numbers of 64 bits."""
-RESIZERS = ("append", "pop", "extend", "clear", "insert", "remove")
-"""Methods that change how many elements a list has."""
-_IN_PLACE = ("heappush", "heappop", "heapify", "heapreplace", "heappushpop", "shuffle")
-_METHODS = (*RESIZERS, "sort", "reverse", "index", "count", "copy")
-
-
-def is_changed(tree: ast.FunctionDef, name: str, seen: frozenset[str] = frozenset()) -> bool:
-    """Whether a function changes a list of this name, asks what a tuple does not answer, or hands it on; or one inside
-    it does."""
-    for node in own_nodes(tree):
-        match node:
-            case ast.FunctionDef() if name not in locals_of(node) and is_changed(node, name, seen):
-                return True
-            case ast.Assign(targets=[ast.Name(id=owner)], value=ast.Name(id=other)) if owner == name:
-                if other not in (*seen, name) and is_changed(tree, other, seen | {name}):
-                    return True
-            case ast.Assign(targets=[ast.Name(id=owner)], value=ast.ListComp()) if owner == name:
-                return True
-            case ast.For() | ast.While() if is_made_anew(node, name):
-                return True
-            case ast.Assign(targets=[ast.Tuple(elts=targets)], value=ast.Tuple(elts=values)):
-                pairs = [(x.id, y.id) for x, y in zip(targets, values, strict=False)
-                         if isinstance(x, ast.Name) and isinstance(y, ast.Name)]  # fmt: skip
-                if any(y == name and x not in (*seen, name) and is_changed(tree, x, seen | {name}) for x, y in pairs):
-                    return True
-            case ast.Assign(value=ast.Name(id=owner), targets=[ast.Name()]) if owner == name:
-                return True
-            case ast.Delete(targets=targets):
-                if any(isinstance(one, ast.Subscript) and ast.unparse(one.value) == name for one in targets):
-                    return True
-            case ast.Call(func=ast.Attribute(attr=attribute, value=ast.Name(id=owner))) if owner == name:
-                if attribute in _METHODS:
-                    return True
-            case ast.Call(func=ast.Attribute(attr=attribute), args=[ast.Name(id=owner), *_]) if owner == name:
-                if attribute in _IN_PLACE:
-                    return True
-            case ast.Subscript(ctx=ast.Store(), value=ast.Name(id=owner)) if owner == name:
-                return True
-            case _ if changes_inner(node, name):
-                return True
-            case ast.AugAssign(target=ast.Name(id=owner) | ast.Subscript(value=ast.Name(id=owner))) if owner == name:
-                return True
-            case ast.Call(func=ast.Name(id=called), args=arguments) if called not in (
-                "len",
-                "sum",
-                "min",
-                "max",
-                "range",
-            ):
-                if any(isinstance(one, ast.Name) and one.id == name for one in arguments):
-                    return True
-            case _:
-                pass
-    return False
-
-
-def is_searched(tree: ast.FunctionDef, name: str) -> bool:
-    """Whether some index of this name is no constant."""
-    for node in own_nodes(tree):
-        match node:
-            case ast.Subscript(value=ast.Name(id=owner), slice=index) if owner == name:
-                if not isinstance(index, ast.Constant | ast.Slice | ast.UnaryOp):
-                    return True
-            case _:
-                pass
-    return False
-
-
-def changes_inner(node: ast.AST, name: str) -> bool:
-    """Whether this changes a list inside the list of this name: `name[i].append(x)`, `name[i][j] = x`."""
-    match node:
-        case ast.Call(func=ast.Attribute(attr=attribute, value=ast.Subscript(value=ast.Name(id=owner)))):
-            return owner == name and attribute in _METHODS
-        case ast.Subscript(ctx=ast.Store() | ast.Del(), value=ast.Subscript(value=ast.Name(id=owner))):
-            return owner == name
-        case ast.AugAssign(target=ast.Subscript(value=ast.Name(id=owner)), value=ast.List()):
-            return owner == name
-        case _:
-            return False
 
 
 def new_list(cx: Context, items: Sequence[Value], node: ast.expr, times: Expr | None = None) -> ListValue:
     """A list with these elements, `times` times over."""
     key = (*cx.frame.path, "list", id(node))
     name = cx.target_names.get(id(node), "")
-    if name and any(changes_inner(one, name) for one in own_nodes(cx.frame.tree)):
+    inner_changes = name and any(changes_inner(one, name) for one in own_nodes(cx.frame.tree))
+    if inner_changes or (name and changes_deeper(cx.frame.tree, name)):
         cx.session.deep_lists.add(key)
     if key not in cx.session.made_texts and keeps_length(cx, name, items, node):
         return _of_one_length(cx, key, name, items, node, times)
@@ -159,6 +82,10 @@ def new_list(cx: Context, items: Sequence[Value], node: ast.expr, times: Expr | 
         return result
     if len(items) != 1:
         raise cx.error(node, "only a list with one element can be repeated", remedy="write a loop that appends")
+    inner = items[0].items if isinstance(items[0], Items) and not items[0].is_list else ()
+    if rows.is_deep(items[0]) or any(map(rows.is_held, inner)):
+        raise cx.error(node, "a list of such lists, or of tuples with arrays or lists, cannot be repeated",
+                       remedy="write a loop that appends")  # fmt: skip
     check(cx, Compare("le", times, Const(ROOM, INT64)), "memory", node)
     result = grown(cx, result, items[0], node)
     if result.rows is not None:  # one list, so many times over
@@ -219,9 +146,14 @@ def _of_kind(cx: Context, value: ListValue, node: ast.AST, named: str = "", room
         table = rows.new_table(cx, (*value.key, "row"), count, name, node)
         cx.lists[value.key] = replace(value, parts=(numbers,), rows=table)
         return cx.lists[value.key]
-    arrays = []
+    arrays: list[View] = []
+    columns: list[RowTable | bool | None] = []
     for k in range(max(count, 1)):
         kind = cx.session.types.of((*value.key, k))
+        columns.append(cx.session.text_names.get((*value.key, k)) if count else None)
+        if isinstance(kind, int) and kind < 0:
+            kind = NumberType(INT64, weak=True)
+            columns[-1] = _table_of_column(cx, value, k, node)
         if not isinstance(kind, NumberType):
             return value
         name = cx.new_name(named or value.length.name.removesuffix(".length"))  # type: ignore[union-attr]
@@ -229,9 +161,17 @@ def _of_kind(cx: Context, value: ListValue, node: ast.AST, named: str = "", room
         arrays.append(as_view(Array(name, kind.type, (as_size(room),), weak=kind.weak)))
     holds_lists = cx.session.types.of((*value.key, "inner")) == 1
     cx.lists[value.key] = replace(value, parts=tuple(arrays), is_tuple=count > 0, holds_lists=holds_lists,
+                                  columns=tuple(columns) if any(one is not None for one in columns) else (),
                                   kind=cx.session.named.get(value.key),
                                   holds_texts=value.key in cx.session.text_names)  # fmt: skip
     return cx.lists[value.key]
+
+
+def _table_of_column(cx: Context, value: ListValue, place: int, node: ast.AST) -> RowTable:
+    """Where the lists or arrays stand that the tuples of a list have in a place."""
+    kind = cx.session.types.of((*value.key, place))
+    assert isinstance(kind, int)
+    return rows.new_table(cx, (*value.key, place, "row"), kind, value.length.name.removesuffix(".length"), node)  # type: ignore[union-attr]
 
 
 def grown(cx: Context, value: ListValue, item: Value, node: ast.AST) -> ListValue:
@@ -244,14 +184,16 @@ def grown(cx: Context, value: ListValue, item: Value, node: ast.AST) -> ListValu
     items = item.items if isinstance(item, Items) else (item,)
     refuse_change_in_dict(cx, value, node)
     if value.key[0] == GIVEN:
-        _refuse_other_kind(cx, value, item, items, node)
+        refuse_other_kind(cx, value, item, items, node)
         return value
-    if value.home is not None and isinstance(item, Items) and item.is_list:
-        raise cx.error(node, "a list of lists of lists is outside the language", remedy="use a list of tuples")
+    is_plain = bool(items) and all(map(_is_number, items))
+    if isinstance(item, Items) and item.is_list and (value.home is not None or not is_plain):
+        cx.session.deep_lists.add(value.key)
     kind = rows.kind_of(cx, value.key, item)
     if kind is not None:
         return _with_row(cx, value, item, kind, node)
-    if not all(isinstance(one, Literal | Number) for one in items):
+    is_tuple = isinstance(item, Items) and not item.is_list and value.home is None
+    if not all(isinstance(one, Literal | Number) or (is_tuple and _may_be_item(cx, one)) for one in items):
         raise cx.error(node, f"a list of {describe(item)} is outside the language", remedy=_instead_of(item, items))
     count = len(items) if isinstance(item, Items) else 0
     note_class(cx, value.key, item.kind if isinstance(item, Items) else None, node, "list")
@@ -265,10 +207,33 @@ def grown(cx: Context, value: ListValue, item: Value, node: ast.AST) -> ListValu
             raise Restart
         raise cx.error(node, "the elements of a list are of one kind here: numbers, or tuples of one length")
     for k, one in enumerate(items):
-        assert isinstance(one, Literal | Number)
-        if cx.session.types.assign((*value.key, k), one.number_type) is None:
-            raise cx.error(node, "the elements of a list have no type in common")
+        _note_item(cx, (*value.key, k), one, node)
     return cx.lists.get(value.key, value) if value.home is None else value
+
+
+def _is_number(value: Value) -> bool:
+    return isinstance(value, Literal | Number)
+
+
+def _may_be_item(cx: Context, one: Value) -> bool:
+    """Whether a tuple in a list may have it among its items, beside numbers."""
+    return meets_texts(cx, one) or is_array(one) or isinstance(one, ListValue)
+
+
+def _note_item(cx: Context, key: tuple[object, ...], one: Value, node: ast.AST) -> None:
+    """Note what is in a place of the tuples of a list."""
+    if meets_texts(cx, one):
+        note_texts(cx, key, one)
+        one = number_of_text(cx, one, node)
+    elif key in cx.session.text_names and key[:-1] not in cx.session.text_names:
+        raise cx.error(node, f"the tuples in a list have a text in one place, and {describe(one)} is there here")
+    if isinstance(one, Literal | Number):
+        if cx.session.types.assign(key, one.number_type) is None:
+            raise cx.error(node, "the elements of a list have no type in common")
+        return
+    kind = rows.kind_of(cx, key, one)
+    assert kind is not None
+    _with_row(cx, ListValue((), ZERO, key), one, kind, node)
 
 
 def refuse_change_in_dict(cx: Context, value: ListValue, node: ast.AST) -> None:
@@ -276,35 +241,6 @@ def refuse_change_in_dict(cx: Context, value: ListValue, node: ast.AST) -> None:
     if value.home is not None and value.home[0].key[:-2] in cx.given_tables:
         raise cx.error(node, "a list in a dict of the caller's is changed", "the caller would not see the change",
                        "make a dict in the kernel, and return it")  # fmt: skip
-
-
-def _refuse_other_kind(cx: Context, value: ListValue, item: Value, items: Sequence[Value], node: ast.AST) -> None:
-    """Raise KernelError for an element that a list of the caller's has no room for: its types are those of the call."""
-    if value.rows is not None:
-        if not isinstance(item, ListValue) or item.home is None or item.home[0].key != value.rows.key:
-            raise cx.error(node, "a list of the caller's gets another list here",
-                           "the lists in it may change, and change places, but it gets no new ones",
-                           "assign the elements one by one, or make a list of your own and return it")  # fmt: skip
-        return
-    if len(items) != len(value.parts) or isinstance(item, Items) != value.is_tuple:
-        raise cx.error(node, "a list of the caller's gets an element of another kind here",
-                       remedy="make a list of your own, and return it")  # fmt: skip
-    for k, (part, one) in enumerate(zip(value.parts, items, strict=True)):
-        kind = NumberType(part.element, part.array.weak)
-        if not isinstance(one, Literal | Number):
-            raise cx.error(node, f"a list of the caller's gets {describe(one)} here")
-        fits = np.can_cast(one.number_type.type.dtype, part.element.dtype, "safe")
-        fits = fits and (one.number_type.type == BOOL) == (part.element == BOOL)  # a True among ints is shown as one
-        joined = cx.session.types.assign((*value.key, k), one.number_type) if fits else None
-        if not isinstance(joined, NumberType) or joined.type != part.element:
-            raise cx.error(node, f"a list of the caller's holds {kind} where it gets {one.number_type}",
-                           "what it holds keeps its type",
-                           f"convert it, as in {_conversion_to(part.element)}, "
-                           "or make a list of your own and return it")  # fmt: skip
-
-
-def _conversion_to(element: Scalar) -> str:
-    return "x != 0" if element == BOOL else "int(x)" if element.is_integer else "float(x)"
 
 
 def _instead_of(item: Value, items: Sequence[Value]) -> str:
@@ -321,8 +257,8 @@ def _with_row(cx: Context, value: ListValue, item: Value, kind: int, node: ast.A
     if isinstance(item, ListValue) and item.holds_texts:
         raise cx.error(node, "a list of lists of texts is outside the language", remedy="keep the lists apart")
     has_lists = isinstance(item, Items) and any(isinstance(one, Items) and one.is_list for one in item.items)
-    if value.home is not None or has_lists or (isinstance(item, ListValue) and item.holds_lists):
-        raise cx.error(node, "a list of lists of lists is outside the language", remedy="use a list of tuples")
+    if isinstance(item, ListValue) and (item.holds_lists or item.columns):
+        raise cx.error(node, "a list of such lists is outside the language", remedy="append their elements one by one")
     if cx.session.types.assign(value.key, kind) != kind:
         known = cx.session.types.of(value.key)
         if kind == rows.LISTS and isinstance(known, int) and known > 0 and value.key not in cx.session.deep_lists:
@@ -331,22 +267,38 @@ def _with_row(cx: Context, value: ListValue, item: Value, kind: int, node: ast.A
         raise cx.error(node, "the elements of a list are of one kind here: numbers, tuples of one length, lists, or "
                        "arrays of one number of axes")  # fmt: skip
     inner = (*value.key, "row")
+    if has_lists:
+        cx.session.deep_lists.add(inner)
     rows.note(cx, inner, item, node)
     if isinstance(item, Items):
         for one in item.items:
             grown(cx, ListValue((), ZERO, inner), one, node)
     elif isinstance(item, ListValue) and item.key != inner:
+        item = cx.lists.get(item.key, item) if item.home is None else item
         if item.key in cx.session.named:
             note_class(cx, inner, cx.session.named[item.key], node, "list")
-        for note in (None, *range(len(item.parts))):
-            kind_of_part = cx.session.types.of(item.key if note is None else (*item.key, note))
-            if kind_of_part is None and item.parts and item.rows is None:  # a slice, or a list of the caller's
-                kind_of_part = _kind_of_part(item, note)
-            if kind_of_part is not None and cx.session.types.assign(
-                inner if note is None else (*inner, note), kind_of_part
-            ) is None:  # fmt: skip
-                raise cx.error(node, "the lists in a list have elements of one kind here")
+        _note_kinds(cx, item, inner, node)
     return cx.lists.get(value.key, value)
+
+
+def _note_kinds(cx: Context, item: ListValue, inner: tuple[object, ...], node: ast.AST) -> None:
+    """Note that the lists in a list have elements as this one does. inner: their key."""
+    own = item.key
+    for note in (None, *range(len(item.parts))):
+        kind_of_part = cx.session.types.of(own if note is None else (*own, note))
+        if kind_of_part is None and item.parts and item.rows is None:  # a slice, or a list of the caller's
+            kind_of_part = _kind_of_part(item, note)
+        key = inner if note is None else (*inner, note)
+        noted = None if kind_of_part is None else cx.session.types.assign(key, kind_of_part)
+        if kind_of_part is not None and noted is None:
+            raise cx.error(node, "the lists in a list have elements of one kind here")
+    if item.rows is not None and item.rows.holds_arrays:
+        for part in item.rows.parts:
+            cx.session.types.assign((*inner, "row"), 0)
+            cx.session.types.assign((*inner, "row", 0), NumberType(part.element, weak=False))
+    elif item.rows is not None:
+        _note_kinds(cx, ListValue(item.rows.parts, ZERO, item.rows.key, item.rows.is_tuple, rows=item.rows.rows),
+                    (*inner, "row"), node)  # fmt: skip
 
 
 def _kind_of_part(value: ListValue, place: int | None) -> NumberType | int:
@@ -380,6 +332,10 @@ def number_of(cx: Context, value: ListValue, item: Value, node: ast.AST) -> Expr
         shape, parts = item.shape, [item]
 
     def element(k: int) -> Callable[[Sequence[Expr]], Value]:
+        if table.rows is not None:
+            assert isinstance(item, ListValue)
+            holder, rows_of = ListValue((), ZERO, (), rows=table.rows), item
+            return lambda index: Number(number_of(cx, holder, items_at(cx, rows_of, index[0], node), node), weak=True)
         return lambda index: element_at(cx, parts[k], index, node)
 
     return rows.new_row(cx, table, shape, [element(k) for k in range(len(parts))], node)
@@ -433,10 +389,27 @@ def put(cx: Context, value: ListValue, place: Expr, item: Value, node: ast.AST) 
     if value.holds_texts and not isinstance(item, Literal | Number):
         item = number_of_text(cx, item, node)
     items = item.items if isinstance(item, Items) else (item,)
+    if value.columns:
+        items = tuple(_in_column(cx, column, one, node) for column, one in zip(value.columns, items, strict=True))
     for part, one in zip(value.parts, items, strict=True):
         assert isinstance(one, Literal | Number)
         converted = in_type(cx, one, NumberType(part.element, part.array.weak), node)
         cx.emit(Store(part.array.name, place_of(part, [place]), converted, at=cx.at(node)))
+
+
+def _in_column(cx: Context, column: RowTable | bool | None, one: Value, node: ast.AST) -> Value:
+    """The number that is kept for what is in a place of a tuple."""
+    if isinstance(column, RowTable):
+        return Number(number_of(cx, ListValue((), ZERO, (), rows=column), one, node), weak=True)
+    return one if column is None or isinstance(one, Literal | Number) else number_of_text(cx, one, node)
+
+
+def _out_of_column(cx: Context, column: RowTable | bool | None, number: Value, node: ast.AST) -> Value:
+    if column is None or not isinstance(number, Number):
+        return number
+    if isinstance(column, RowTable):
+        return rows.row_at(cx, column, cx.once(number.expr, cx.at(node)), node)
+    return Character(cx.temporary(number.expr, cx.at(node)), column)
 
 
 def known(cx: Context, value: ListValue, node: ast.AST) -> ListValue:
@@ -459,10 +432,12 @@ def items_at(cx: Context, value: ListValue, place: Expr, node: ast.AST) -> Value
         number = element_at(cx, value.parts[0], [place], node)
         assert isinstance(number, Number)
         return rows.row_at(cx, value.rows, cx.once(number.expr, cx.at(node)), node)
-    found = tuple(element_at(cx, part, [place], node) for part in value.parts)
+    found: tuple[Value, ...] = tuple(element_at(cx, part, [place], node) for part in value.parts)
     if value.holds_texts:
         assert isinstance(found[0], Number)
         return Character(cx.temporary(found[0].expr, cx.at(node)), cx.session.text_names.get(value.key, True))
+    if value.columns:
+        found = tuple(_out_of_column(cx, column, one, node) for column, one in zip(value.columns, found, strict=True))
     return of_class(found, value.kind, value.holds_lists) if value.is_tuple else found[0]
 
 
@@ -512,8 +487,9 @@ def assign_item(cx: Context, value: ListValue, index: Value, item: Value, node: 
 def elements_of(cx: Context, value: ListValue, node: ast.AST, of_texts: bool = False) -> tuple[View, ...]:
     """For each place of its tuples, the elements as they are now. of_texts: texts may be told by their numbers."""
     value = known(cx, value, node)
-    if value.holds_texts and not of_texts:
-        raise cx.error(node, "this takes no list of texts", remedy="write a loop")
+    if (value.holds_texts or value.columns) and not of_texts:
+        what = "of tuples with arrays, lists or texts" if value.columns else "of texts"
+        raise cx.error(node, f"this takes no list {what}", remedy="write a loop")
     size = as_size(length_now(cx, value, node))
     return tuple(replace(part, shape=(size,)) for part in value.parts)
 
@@ -573,7 +549,12 @@ def extend(cx: Context, value: ListValue, other: Value, node: ast.AST) -> None:
         return
     size: Size
     item: Callable[[Expr], Value]
-    if isinstance(other, ListValue) and other.rows is not None and other.rows.key != (*value.key, "row"):
+    if (
+        isinstance(other, ListValue)
+        and other.holds_rows
+        and other.key != value.key
+        and (other.rows is None or other.rows.key != (*value.key, "row"))
+    ):
         raise cx.error(node, "a list of lists cannot be extended by another one", "its elements would be copies",
                        "append them one by one")  # fmt: skip
     if isinstance(other, ListValue) and other.rows is not None:

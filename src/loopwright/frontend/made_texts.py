@@ -27,12 +27,14 @@ def is_made(value: Value) -> bool:
     return isinstance(value, ListValue) and value.is_text
 
 
-def _text(value: Value) -> str | None:
+def known_text(value: Value) -> str | None:
+    """The text that a value is, where it is known."""
     return value.value if isinstance(value, Fixed) and isinstance(value.value, str) else None
 
 
-def _is_text(value: Value) -> bool:
-    return isinstance(value, Character) or _text(value) is not None or is_made(value)
+def is_any_text(value: Value) -> bool:
+    """Whether it is a text, of whatever kind."""
+    return isinstance(value, Character) or known_text(value) is not None or is_made(value)
 
 
 def letters_of(cx: Context, value: Value, node: ast.AST) -> Value:
@@ -43,7 +45,7 @@ def letters_of(cx: Context, value: Value, node: ast.AST) -> Value:
                            "its length is not known when the code is made",
                            "join single characters, or join the texts after the call")  # fmt: skip
         return Items((value,), is_list=True)
-    text = _text(value)
+    text = known_text(value)
     return value if text is None else Items(tuple(map(Fixed, text)), is_list=True)
 
 
@@ -58,13 +60,13 @@ def new_text(cx: Context, parts: list[Value], node: ast.AST) -> ListValue:
 
 def by_operator(cx: Context, left: Value, op: ast.operator, right: Value, node: ast.expr) -> Value | None:
     """`text + text` and `text * n` of texts that the run makes or finds; None for all else."""
-    if isinstance(op, ast.Add) and _is_text(left) and _is_text(right):
+    if isinstance(op, ast.Add) and is_any_text(left) and is_any_text(right):
         cx.session.meets_texts = True
         return None if cx.session.texts is None else new_text(cx, [left, right], node)
-    if isinstance(op, ast.Mult) and _is_text(right):
+    if isinstance(op, ast.Mult) and is_any_text(right):
         left, right = right, left
     is_whole = isinstance(right, Literal | Number) and not right.number_type.type.is_float
-    if isinstance(op, ast.Mult) and _is_text(left) and is_whole:
+    if isinstance(op, ast.Mult) and is_any_text(left) and is_whole:
         cx.session.meets_texts = True
         if cx.session.texts is None:
             return None
@@ -77,7 +79,7 @@ def by_operator(cx: Context, left: Value, op: ast.operator, right: Value, node: 
 
 def extended(cx: Context, old: ListValue, value: Value, node: ast.AST) -> None:
     """`old += value` of a list or a text. Raises KernelError for what is added to a text and is none."""
-    if old.is_text and not _is_text(value):
+    if old.is_text and not is_any_text(value):
         raise cx.error(node, f"{describe(value)} is added to a text", "Python raises TypeError")
     extend(cx, old, letters_of(cx, value, node) if old.is_text else value, node)
 
@@ -111,10 +113,10 @@ def joined(cx: Context, separator: str, value: Value, node: ast.Call) -> Value:
 def compared(cx: Context, op: ast.cmpop, left: Value, right: Value, node: ast.expr) -> tuple[Value, Value]:
     """Two values that are compared, of which one is a text that the run makes. Raises KernelError for what is not
     asked of such texts."""
-    if isinstance(op, ast.Eq | ast.NotEq) and _is_text(left) and _is_text(right):
+    if isinstance(op, ast.Eq | ast.NotEq) and is_any_text(left) and is_any_text(right):
         first, second = (one if is_made(one) else new_text(cx, [one], node) for one in (left, right))
         return first, second
-    text = _text(left)
+    text = known_text(left)
     if isinstance(op, ast.In | ast.NotIn) and (isinstance(left, Character) or (text is not None and len(text) == 1)):
         return left, right
     if isinstance(op, ast.Is | ast.IsNot):
@@ -184,7 +186,7 @@ def own_text(cx: Context, web: Web, value: Value, value_node: ast.AST) -> Value:
     if is_made(value) and not web.is_single and mark not in cx.session.made_names:
         cx.session.made_names.add(mark)
         raise Restart
-    is_known = isinstance(value, Character) or _text(value) is not None
+    is_known = isinstance(value, Character) or known_text(value) is not None
     begins = is_known and (web.name in made_names(cx.frame.tree) or mark in cx.session.made_names)
     if isinstance(value, ListValue) and value.is_text:
         is_named = value.key in {one.key for one in cx.list_variables.values()}

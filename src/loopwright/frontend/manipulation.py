@@ -25,6 +25,7 @@ from loopwright.frontend.elementwise import (
     store_element,
 )
 from loopwright.frontend.reductions import axes_of
+from loopwright.frontend.sized_names import extended
 from loopwright.frontend.values import (
     Along,
     Array,
@@ -314,7 +315,7 @@ def _parts(cx: Context, call: Arguments) -> list[ArrayLike]:
     return [as_array(cx, item, call.place(0), f"np.{call.name}()") for item in call.values[0].items]
 
 
-def joined(cx: Context, parts: Sequence[ArrayLike], axis: int, node: ast.AST) -> Array:
+def joined(cx: Context, parts: Sequence[ArrayLike], axis: int, node: ast.AST) -> Array | View:
     """The arrays, one behind the other along an axis."""
     for part in parts[1:]:
         if len(part.shape) != len(parts[0].shape):
@@ -323,6 +324,10 @@ def joined(cx: Context, parts: Sequence[ArrayLike], axis: int, node: ast.AST) ->
         for k, (a, b) in enumerate(zip(parts[0].shape, part.shape, strict=True)):
             if k != axis:
                 require_same(cx, a, b, node)
+    key, cx.extended = cx.extended, None
+    longer = None if key is None else extended(cx, key, parts, axis, node)
+    if longer is not None:
+        return longer
     total: Expr = ZERO
     for part in parts:
         total = add(total, size_of(clipped(cx, part.shape[axis])))

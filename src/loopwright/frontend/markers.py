@@ -9,6 +9,7 @@ import numpy as np
 
 pndindex = np.ndindex  # as numba names it
 ELEMENTWISE = "__loopwright_elementwise__"  # of a class whose objects are called for each element of arrays
+STENCIL = "__loopwright_stencil__"  # of a class whose objects are functions of neighbours
 MAKES = "__loopwright_makes__"  # of another name for `list` or `dict`
 NO_EFFECT = "__loopwright_no_effect__"
 ASKED = "__loopwright_asked__"

@@ -9,7 +9,7 @@ from functools import reduce
 
 from loopwright.errors import KernelError, name_of_class
 from loopwright.frontend import promote
-from loopwright.frontend.bounds import bound_of, known_at_call
+from loopwright.frontend.bounds import bound_of, known_at_call, may_be_largest
 from loopwright.frontend.chosen_texts import all_texts
 from loopwright.frontend.complex_pairs import parts_of
 from loopwright.frontend.context import Context, NotYet, ReturnForm
@@ -18,7 +18,7 @@ from loopwright.frontend.elementwise import assign_elements, check, new_array
 from loopwright.frontend.infer import ArrayKind
 from loopwright.frontend.lists import elements_of
 from loopwright.frontend.named_tuples import known_name
-from loopwright.frontend.returned_values import is_first_part, own_values, presence_of, returned
+from loopwright.frontend.returned_values import complex_kind, is_first_part, own_values, presence_of, returned
 from loopwright.frontend.rows import laid_out
 from loopwright.frontend.tables import as_list
 from loopwright.frontend.values import (
@@ -33,6 +33,7 @@ from loopwright.frontend.values import (
     Mixed,
     Number,
     Records,
+    RowTable,
     TableValue,
     Value,
     View,
@@ -123,7 +124,7 @@ def _flatten(
             if value.kind is not None:
                 packing.append((known_name(cx, value.kind, node), 0))
             packing += [("list", 0)] * bool(value.is_list)
-        case Literal() | Number() if (kind := _complex_kind(cx, value, flat, packing)) is not None:
+        case Literal() | Number() if (kind := complex_kind(cx, value, flat, packing)) is not None:
             packing += [("value", len(flat)), ("value", len(flat) + 1), ("complex", 2)]
             flat += [Number(x, kind.weak) for x in parts_of(cx, convert(cx, value, kind.type, node), cx.at(node))]
         case Fixed(value=None):
@@ -195,10 +196,16 @@ def _flatten_list(
     if value.rows is not None:
         _flatten_rows(cx, value, node, flat, packing)
         return
-    for part in elements_of(cx, value, node, of_texts=True):
+    parts = elements_of(cx, value, node, of_texts=True)
+    for part, column in zip(parts, value.columns or (None,) * len(parts), strict=True):
+        if isinstance(column, RowTable):
+            _flatten_rows(cx, ListValue((part,), value.length, (), rows=column), node, flat, packing)
+            continue
         _flatten_cut(cx, part, node, flat, packing)
         packing += [("complex", 1)] * part.array.element.is_complex
         packing.append(("list", int(not part.array.weak)))
+        if column is not None:
+            packing.append((name_of_choice(all_texts(cx), in_list=True, is_joined=False), 0))
     if value.holds_texts:
         packing.append((name_of_choice(all_texts(cx), in_list=True, is_joined=value.is_text), 0))
     if value.is_tuple:
@@ -267,6 +274,10 @@ def _flatten_rows(
     for view in (numbers, *(replace(one, shape=(count,)) for one in inner)):
         _flatten_cut(cx, view, node, flat, packing)
     for part in table.parts:
+        if table.rows is not None:
+            inner_numbers = (replace(part, shape=(used,)),)
+            _flatten_rows(cx, ListValue(inner_numbers, size_of(used), (), rows=table.rows), node, flat, packing)
+            continue
         _flatten_cut(cx, replace(part, shape=(used,)), node, flat, packing)
         packing += [("complex", 1)] * part.array.element.is_complex
         if not table.holds_arrays:
@@ -276,18 +287,6 @@ def _flatten_rows(
     packing.append((name_of_class(made), 0))
     if table.kind is not None:
         packing.append((name_of_each(known_name(cx, table.kind, node), 2), 0))
-
-
-def _complex_kind(
-    cx: Context, value: Literal | Number, flat: Sequence[Value], packing: Sequence[tuple[str, int]]
-) -> promote.NumberType | None:
-    """The type of a number that is complex where some return has it in this place; None for all others."""
-    key = ("returned", len(flat) - packing.count(("complex", 2)))
-    if not value.number_type.type.is_complex and cx.session.types.of(key) is None:
-        return None
-    joined = cx.session.types.assign(key, value.number_type)
-    assert isinstance(joined, promote.NumberType)
-    return joined
 
 
 def _flatten_cut(
@@ -399,7 +398,7 @@ def _result_of_room(
         cx.session.types.grown = True
     if position not in cx.result_names:
         sizes = tuple(
-            as_size(reduce(lambda a, b: a if a == b else Binary("max", a, b), axis))
+            as_size(reduce(lambda a, b: a if a == b else Binary("max", a, b), may_be_largest(axis)))
             for axis in zip(*shapes, strict=True)
         )
         outer, cx.body, depth, cx.depth = cx.body, cx.prologue, cx.depth, 0

@@ -10,6 +10,7 @@ from loopwright.frontend.bounds import known_at_call
 from loopwright.frontend.context import Context
 from loopwright.frontend.creation import snapshot
 from loopwright.frontend.elementwise import materialised
+from loopwright.frontend.promote import NumberType
 from loopwright.frontend.values import (
     Along,
     Array,
@@ -146,3 +147,15 @@ def own_values(cx: Context, value: Value, node: ast.Return, others: Sequence[str
             return materialised(cx, value, place)
         case _:
             return value
+
+
+def complex_kind(
+    cx: Context, value: Literal | Number, flat: Sequence[Value], packing: Sequence[tuple[str, int]]
+) -> NumberType | None:
+    """The type of a number that is complex where some return has it in this place; None for all others."""
+    key = ("returned", len(flat) - packing.count(("complex", 2)))
+    if not value.number_type.type.is_complex and cx.session.types.of(key) is None:
+        return None
+    joined = cx.session.types.assign(key, value.number_type)
+    assert isinstance(joined, NumberType)
+    return joined

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from loopwright.errors import KernelError
 from loopwright.frontend.array_names import comprehension_shows, sharing_shows
-from loopwright.frontend.context import Context
+from loopwright.frontend.context import Context, NotYet
 from loopwright.frontend.convert import in_type
 from loopwright.frontend.elementwise import check, nest
 from loopwright.frontend.handed_on import copies_show_in
@@ -78,7 +78,11 @@ def new_table(cx: Context, key: tuple[object, ...], kind: int, name: str, node: 
     kinds = [cx.session.types.of((*key, k)) for k in range(max(count, 1))] if isinstance(count, int) else []
     known = [one for one in kinds if isinstance(one, NumberType)]
     parts = []
-    if len(known) == len(kinds):
+    deeper: RowTable | None = None
+    if isinstance(count, int) and count < 0 and kind == LISTS:
+        deeper = new_table(cx, (*key, "row"), count, f"{name}.row", node)
+        parts = [as_view(replace(made("items", INT64), weak=True))]
+    elif len(known) == len(kinds):
         for k, one in enumerate(known):
             array = made(f"items.{k}" if len(known) > 1 else "items", one.type)
             parts.append(as_view(replace(array, weak=one.weak)))
@@ -87,6 +91,7 @@ def new_table(cx: Context, key: tuple[object, ...], kind: int, name: str, node: 
     return RowTable(
         tuple(parts), made("start", INT64), made("room", INT64), sizes, made("head", INT64, 2), key,
         holds_arrays=kind != LISTS, is_tuple=isinstance(count, int) and count > 0, kind=cx.session.named.get(key),
+        rows=deeper,
     )  # fmt: skip
 
 
@@ -151,6 +156,8 @@ def laid_out(part: View, start: Expr, shape: Sequence[Size]) -> View:
 def row_at(cx: Context, table: RowTable, number: Expr, node: ast.AST) -> Value:
     """The list or the array of this number."""
     if table.holds_arrays:
+        if not table.parts:
+            raise NotYet("nothing is put into the lists in this list", cx.at(node), remedy="append their elements")
         (part,) = table.parts
         start = cx.temporary(_at(cx, table.starts, number, node), cx.at(node))
         sizes = [cx.temporary(_at(cx, one, number, node), cx.at(node)) for one in table.sizes]
@@ -161,7 +168,7 @@ def row_at(cx: Context, table: RowTable, number: Expr, node: ast.AST) -> Value:
     parts = tuple(View(part.array, (Along(0, start_now, ONE),), part.shape) for part in table.parts)
     length = _at(cx, table.sizes[0], number, node)
     is_open = table.head is not None
-    return ListValue(parts, length, table.key, table.is_tuple, is_open, home=(table, number), kind=table.kind)
+    return ListValue(parts, length, table.key, table.is_tuple, is_open, table.rows, (table, number), kind=table.kind)
 
 
 def make_room(cx: Context, table: RowTable, number: Expr, node: ast.AST) -> None:
@@ -198,22 +205,59 @@ def set_size(cx: Context, table: RowTable, number: Expr, length: Expr, node: ast
     _put(cx, table.sizes[0], number, length, node)
 
 
+_NEW = (ast.List, ast.ListComp, ast.Call)
+
+
+def is_deep(item: Value) -> bool:
+    """Whether it is a list with lists or arrays in it."""
+    if isinstance(item, Items):
+        return bool(item.is_list) and not all(isinstance(one, Literal | Number) for one in item.items)
+    return isinstance(item, ListValue) and item.holds_rows
+
+
 def refuse_shared(
-    cx: Context, owner: str, item: Value, item_node: ast.expr, node: ast.AST, into: ListValue | None = None
-) -> None:
+    cx: Context, owner: str, item: Value, item_node: ast.expr, node: ast.AST, into: ListValue | None = None,
+    inside: bool = False,
+) -> None:  # fmt: skip
     """Raise KernelError for a list or an array that is put into the list `owner`, where it shows that it is a copy. One
     that is in this list (`into`) already is none."""
     _refuse_text(cx, item, node)
+    is_written = isinstance(item_node, ast.Tuple | ast.List) and isinstance(item, Items)
+    if is_written and len(item_node.elts) == len(item.items):  # type: ignore[attr-defined, union-attr]
+        for one, part in zip(item.items, item_node.elts, strict=True):  # type: ignore[attr-defined, union-attr]
+            if is_held(one) or isinstance(one, Items):
+                refuse_shared(cx, owner, one, part, node, inside=inside or isinstance(item_node, ast.List))
+        return
+    if not owner and not isinstance(item_node, _NEW) and (inside or is_deep(item)) and is_held(item):
+        raise _copied(cx, ast.unparse(node), item_node, node)  # what it is passed to may change it
+    if isinstance(item, Items) and not item.is_list:
+        if any(map(is_held, item.items)) and sharing_shows(cx.frame, owner, item_node):
+            raise cx.error(node, f"'{owner}' holds copies of the arrays in '{ast.unparse(item_node)}' here",
+                           "one of the two is changed, and the other one is used after that",
+                           "unpack it, and put copies of its arrays in")  # fmt: skip
+        return
     place = item.home if isinstance(item, ListValue) else None
     if place is not None and into is not None and place[0].key == (*into.key, "row"):
         return
     if is_slice_of_list(item, item_node):
         return
+    if isinstance(item, ListValue) and item.holds_rows and isinstance(item_node, ast.ListComp):
+        refuse_copies(cx, owner, item_node, item_node)
+        return
     is_list = isinstance(item, Items) and bool(item.is_list)
     if (is_list or isinstance(item, ListValue | Array | View)) and sharing_shows(cx.frame, owner, item_node):
-        raise _copied(cx, owner, item_node, node)
-    if not owner and isinstance(node, ast.List) and isinstance(item, Array | View):
+        raise _copied(cx, owner, item_node, node, is_deep(item))
+    if not owner and isinstance(node, ast.List) and isinstance(item, Array | View | ListValue):
         refuse_handed_on(cx, node)
+
+
+def refuse_shared_items(cx: Context, owner: str, items: Value, items_node: ast.expr, node: ast.AST) -> None:
+    """The same for what is appended one by one: `x += [y, z]`."""
+    written = items_node.elts if isinstance(items_node, ast.List | ast.Tuple) else []
+    for k, one in enumerate(items.items if isinstance(items, Items) else ()):
+        if is_held(one) or isinstance(one, Items):
+            part = written[k] if k < len(written) else items_node
+            refuse_shared(cx, owner, one, part, node, inside=not owner)
 
 
 def is_slice_of_list(item: Value, node: ast.expr) -> bool:
@@ -241,7 +285,8 @@ def refuse_copies(cx: Context, owner: str, made: ast.ListComp | ast.GeneratorExp
         raise _copied(cx, owner, made.elt, node)
 
 
-def _copied(cx: Context, owner: str, item: ast.expr, node: ast.AST) -> KernelError:
+def _copied(cx: Context, owner: str, item: ast.expr, node: ast.AST, deep: bool = False) -> KernelError:
+    copied = f"[x.copy() for x in {ast.unparse(item)}]" if deep else f"{ast.unparse(item)}.copy()"
     return cx.error(node, f"'{owner}' holds a copy of '{ast.unparse(item)}' here",
                     "one of the two is changed, and the other one is used after that",
-                    f"put a copy in: {ast.unparse(item)}.copy()")  # fmt: skip
+                    f"put a copy in: {copied}")  # fmt: skip

@@ -10,19 +10,24 @@ import ast
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import reduce
+from itertools import accumulate
 
 from loopwright.frontend.bounds import bound_of
-from loopwright.frontend.context import Context
+from loopwright.frontend.context import Context, web_key
 from loopwright.frontend.elementwise import assign_elements, check, new_array
 from loopwright.frontend.infer import Key
-from loopwright.frontend.values import ArrayLike, Number, View
-from loopwright.frontend.views import ZERO, Size, as_size, as_view, clipped, never_negative, size_of
+from loopwright.frontend.values import Along, ArrayLike, Number, View
+from loopwright.frontend.views import ZERO, Size, add, as_size, as_view, clipped, never_negative, size_of
 from loopwright.ir.nodes import RESERVED, Assign, Binary, Compare, Const, Expr, Var
+from loopwright.ir.queries import room_beside
 from loopwright.ir.types import INT64, Scalar
+from loopwright.ir.walk import subexpressions
 
 _MOST_SHAPES = 4
+_JOINING = ("append", "concatenate", "vstack", "hstack")
 _ROOM: Expr = Const(RESERVED, INT64)
-"""For an array of one axis of which nothing is known: the system only gives what is used."""
+"""The size of an axis of which nothing is known: the room has so many elements, of which the system only gives what is
+used."""
 
 
 def note_sizes(cx: Context, key: Key, shapes: Sequence[Sequence[Size]]) -> bool:
@@ -31,7 +36,6 @@ def note_sizes(cx: Context, key: Key, shapes: Sequence[Sequence[Size]]) -> bool:
     if known is None:
         return False
     bounds = [tuple(_bound(cx, size_of(size)) for size in shape) for shape in shapes]
-    has_one_axis = all(len(shape) == 1 for shape in shapes)
     own = tuple(size_of(size) for size in cx.array_variables[key].sizes) if key in cx.sizes else ()
     for most in bounds:
         constant = next((one for one in known if _is_constant(one)), None)
@@ -41,10 +45,11 @@ def note_sizes(cx: Context, key: Key, shapes: Sequence[Sequence[Size]]) -> bool:
             known[known.index(constant)] = joined
             continue
         if any(size is None for size in most) or len(known) > _MOST_SHAPES:
-            if not has_one_axis:
+            growing = _unlike_axis([*known, most])
+            if growing is None:
                 cx.session.rooms[key] = None
                 return False
-            most = (_ROOM,)
+            most = tuple(_ROOM if axis == growing else size for axis, size in enumerate(most))
         if most not in known and most != own:
             known.append(most)  # type: ignore[arg-type]
             cx.session.types.grown = True
@@ -52,21 +57,33 @@ def note_sizes(cx: Context, key: Key, shapes: Sequence[Sequence[Size]]) -> bool:
 
 
 def _bound(cx: Context, size: Expr) -> Expr | None:
-    """What a size cannot be above, as short as it can be said."""
+    """What a size cannot be above, as short as it can be said; None where it may need all the room there is."""
     most = bound_of(cx, size)
-    while isinstance(most, Binary) and most.op == "max" and most.right == ZERO and never_negative(cx, most.left):
-        most = most.left
+    if most is not None and _ROOM in subexpressions(most):
+        return None
+    while isinstance(most, Binary) and most.op == "max" and most.right == ZERO:
+        most = most.left  # what is negative has no room in any case
     return most
+
+
+def _unlike_axis(shapes: Sequence[Sequence[Expr | None]]) -> int | None:
+    """The axis of which nothing is known, or along which all of these arrays grow; None where that are several."""
+    axes = list(zip(*shapes, strict=True))
+    unknown = [axis for axis, sizes in enumerate(axes) if None in sizes or _ROOM in sizes]
+    counts = [len(set(sizes)) for sizes in axes]
+    found = unknown or [axis for axis, count in enumerate(counts) if count == max(counts)]
+    return found[0] if len(found) == 1 else None
 
 
 def sized_name(cx: Context, key: Key) -> View:
     """The array that a name of several sizes stands for now."""
     room = cx.array_variables[key]
     sizes = []
-    for name, most in zip(cx.sizes[key], room.sizes, strict=True):
+    growing = _growing_axis(cx, key)
+    for axis, (name, most) in enumerate(zip(cx.sizes[key], room.sizes, strict=True)):
         size = cx.temporary(Var(name, INT64), None)  # the variable may change while this array is looked at
         cx.natural.add(size.name)
-        cx.bounds[size.name] = size_of(most)
+        cx.bounds[size.name] = _ROOM if axis == growing else size_of(most)
         sizes.append(Number(size, weak=True))
     return replace(as_view(room), shape=tuple(sizes))
 
@@ -79,12 +96,49 @@ def assign_sized(
         make_room(cx, key, name, element, node)
     sizes = tuple(as_size(cx.once(size_of(clipped(cx, size)), cx.at(value_node))) for size in value.shape)
     note_sizes(cx, key, [sizes])
-    if [size_of(size) for size in cx.array_variables[key].sizes] == [_ROOM]:
-        check(cx, Compare("le", size_of(sizes[0]), _ROOM), "memory", node)
+    axis = _growing_axis(cx, key)
+    if axis is not None:
+        check(cx, Compare("le", size_of(sizes[axis]), size_of(cx.array_variables[key].sizes[axis])), "memory", node)
     target = replace(as_view(cx.array_variables[key]), shape=value.shape)
     assign_elements(cx, target, value, node, value_node)
     for variable, size in zip(cx.sizes[key], sizes, strict=True):
         cx.emit(Assign(variable, size_of(size), at=cx.at(node)))
+
+
+def name_that_grows(cx: Context, targets: Sequence[ast.expr], value: ast.expr) -> Key | None:
+    """A name that is assigned its own array with others behind it, as in `x = np.append(x, y)`: where it has all the
+    room there is, these need only be written there. None for everything else."""
+    match targets, value:
+        case [ast.Name(id=name) as target], ast.Call(func=ast.Attribute(attr=joins), args=[first, *_]):
+            parts = first.elts if isinstance(first, ast.Tuple | ast.List) else [first]
+            web = cx.frame.webs.stores.get(id(target))
+            is_first = bool(parts) and isinstance(parts[0], ast.Name) and parts[0].id == name
+            key = web_key(cx.frame, web) if web is not None and is_first and joins in _JOINING else None
+            return key if key in cx.sizes else None
+        case _:
+            return None
+
+
+def extended(cx: Context, key: Key, parts: Sequence[ArrayLike], axis: int, node: ast.AST) -> View | None:
+    """Such a name's array with others written behind it along an axis; None where another array has to be made."""
+    first, room = parts[0], cx.array_variables[key]
+    size = size_of(room.sizes[axis])
+    if _growing_axis(cx, key) != axis:
+        return None
+    if not isinstance(first, View) or first.array != room or first.places != as_view(room).places:
+        return None
+    if any(part.element != room.element for part in parts):
+        return None
+    begin = [clipped(cx, part.shape[axis]) for part in parts]
+    ends = [cx.once(one, cx.at(node)) for one in accumulate(map(size_of, begin), add)]
+    check(cx, Compare("le", ends[-1], size), "memory", node)
+    for part, start in zip(parts[1:], ends, strict=False):
+        places = tuple(
+            replace(place, start=start) if k == axis and isinstance(place, Along) else place
+            for k, place in enumerate(first.places)
+        )
+        assign_elements(cx, View(room, places, part.shape), part, node, node)
+    return replace(first, shape=tuple(as_size(ends[-1]) if k == axis else one for k, one in enumerate(first.shape)))
 
 
 def make_room(cx: Context, key: Key, name: str, element: Scalar, node: ast.AST) -> None:
@@ -92,9 +146,11 @@ def make_room(cx: Context, key: Key, name: str, element: Scalar, node: ast.AST) 
     outer, cx.body, depth, cx.depth = cx.body, cx.prologue, cx.depth, 0
     try:
         shapes = cx.session.rooms[key] or []
-        sizes = [as_size(reduce(_larger, axis)) for axis in zip(*shapes, strict=True)]
-        sizes = [as_size(_ROOM)] if (_ROOM,) in shapes else sizes
-        sizes = [size if never_negative(cx, size_of(size)) else as_size(_larger(size_of(size), ZERO)) for size in sizes]
+        most = [_ROOM if _ROOM in axis else reduce(_larger, axis) for axis in zip(*shapes, strict=True)]
+        most = [size if never_negative(cx, size) else _larger(size, ZERO) for size in most]
+        sizes = [
+            as_size(size if size != _ROOM else room_beside([one for one in most if one != _ROOM])) for size in most
+        ]
         room = new_array(cx, sizes, element, node, name)
         cx.sizes[key] = tuple(cx.new_name(f"{name}.size{axis}") for axis in range(len(sizes)))
         for variable in cx.sizes[key]:
@@ -103,6 +159,12 @@ def make_room(cx: Context, key: Key, name: str, element: Scalar, node: ast.AST) 
         cx.body, cx.depth = outer, depth
     cx.array_variables[key] = room
     cx.made_in[room.name] = ()
+
+
+def _growing_axis(cx: Context, key: Key) -> int | None:
+    """The axis along which a name has all the room there is; None where it has none."""
+    shapes = cx.session.rooms[key] or ()
+    return next((axis for axis, sizes in enumerate(zip(*shapes, strict=True)) if _ROOM in sizes), None)
 
 
 def _is_constant(shape: Sequence[Expr | None]) -> bool:

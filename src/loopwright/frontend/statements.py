@@ -32,8 +32,9 @@ from loopwright.frontend.iterators import iterator_of
 from loopwright.frontend.keyed import is_filled_by_text, item_of, note_keyed, set_key
 from loopwright.frontend.lazy import condition_before
 from loopwright.frontend.list_methods import comprehension_list, delete_item
+from loopwright.frontend.list_uses import changes_deep_list, is_changed, is_searched, owner_of
 from loopwright.frontend.list_variables import apart_from_targets
-from loopwright.frontend.lists import assign_item, index_list, is_changed, is_searched, new_list, of_array
+from loopwright.frontend.lists import assign_item, index_list, new_list, of_array
 from loopwright.frontend.loops import for_loop, jump, while_loop
 from loopwright.frontend.manipulation import reshaped
 from loopwright.frontend.markers import MAKES
@@ -47,7 +48,8 @@ from loopwright.frontend.record_arrays import assign_records, has_parts
 from loopwright.frontend.refusals import ELEMENTWISE, assigns_outside, refuse_statement
 from loopwright.frontend.renaming import refuse_copies
 from loopwright.frontend.results import return_from_kernel
-from loopwright.frontend.rows import refuse_shared
+from loopwright.frontend.rows import refuse_shared, refuse_shared_items
+from loopwright.frontend.sized_names import name_that_grows
 from loopwright.frontend.table_methods import update
 from loopwright.frontend.tables import delete_key, get_item, set_item
 from loopwright.frontend.tables import refuse_shared as refuse_table_shared
@@ -187,7 +189,9 @@ def _assign(cx: Context, targets: list[ast.expr], value_node: ast.expr) -> None:
     else:
         if isinstance(value_node, ast.Call) and isinstance(targets[0], ast.Tuple) and len(targets) == 1:
             cx.comprehensions.add(id(value_node))
+        cx.extended = name_that_grows(cx, targets, value_node)
         value = _list_of(cx, targets, value_node) or cx.evaluate(value_node)
+        cx.extended = None
     if len(targets) > 1:
         value = freeze(cx, value, cx.at(value_node))
     for target in targets:
@@ -206,7 +210,9 @@ def _list_of(cx: Context, targets: list[ast.expr], node: ast.expr) -> Value | No
     if _begins_empty(cx, node) and is_filled_by_text(cx.frame.tree, targets[0].id):
         return Keyed((), ())
     match node:
-        case ast.List(elts=parts) if is_changed(cx.frame.tree, targets[0].id):
+        case ast.List(elts=parts) if is_changed(cx.frame.tree, targets[0].id) or changes_deep_list(
+            cx.frame.tree, targets[0].id, parts
+        ):
             return new_list(cx, operands(cx, parts), node)
         case ast.List(elts=[_, *_] as parts) if is_searched(cx.frame.tree, targets[0].id):
             made = cx.evaluate(node)
@@ -217,7 +223,10 @@ def _list_of(cx: Context, targets: list[ast.expr], node: ast.expr) -> Value | No
             value, count = operands(cx, [part, times])
             return new_list(cx, [value], node, cx.once(as_index(cx, count, times, "a number of times"), cx.at(times)))
         case ast.ListComp(elt=item, generators=parts):
-            if isinstance(item, ast.Tuple) or len(parts) > 1 or is_changed(cx.frame.tree, targets[0].id):
+            is_list = is_changed(cx.frame.tree, targets[0].id) or changes_deep_list(
+                cx.frame.tree, targets[0].id, [item]
+            )
+            if isinstance(item, ast.Tuple) or len(parts) > 1 or is_list:
                 return comprehension_list(cx, node, node)
             cx.comprehensions.add(id(node))
             array = comprehension(cx, node, is_list=True)
@@ -277,7 +286,7 @@ def assign_to(cx: Context, target: ast.expr, value: Value, value_node: ast.expr)
             _assign_shape(cx, target, value, value_node)
         case ast.Attribute():
             base = cx.evaluate(target.value)
-            part = _part_of_complex(cx, target, base)
+            part = complex_functions.assignable_part(cx, target, base)
             if part is not None:
                 assign_elements(cx, part, value, target, value_node)
                 return
@@ -338,8 +347,8 @@ def _store_item(cx: Context, target: ast.Subscript, value: Value, value_node: as
         set_key(cx, target, base, index_of(indices), kept(cx, value, start, value_node), value_node)
         return
     if isinstance(base, ListValue) and len(indices) == 1:
-        if isinstance(target.value, ast.Name):
-            refuse_shared(cx, target.value.id, value, value_node, target, base)
+        owner = owner_of(target.value)
+        refuse_shared(cx, owner, value, value_node, target, base, inside=not owner)
         assign_item(cx, base, indices[0], kept(cx, value, start, value_node), target)
         return
     if _is_part(base, indices):
@@ -431,16 +440,6 @@ def _assign_shape(cx: Context, target: ast.Attribute, value: Value, value_node: 
     assign_web(cx, cx.frame.webs.stores[id(target)], reshaped(cx, old, value, target), target, value_node)
 
 
-def _part_of_complex(cx: Context, target: ast.Attribute, base: Value) -> View | None:
-    """`a.real`, `a.imag` of an array, to be assigned to; None for anything else."""
-    if target.attr not in ("real", "imag") or not is_array(base):
-        return None
-    part = complex_functions.part_of_array(cx, base, target.attr == "imag", target)
-    if not isinstance(part, Array | View):
-        raise cx.error(target, "the result of an expression cannot be assigned to")
-    return as_view(part) if isinstance(part, Array) else part
-
-
 def _stored_number(cx: Context, place: Array, value: Value, target: ast.expr, value_node: ast.expr) -> Literal | Number:
     if place.shape:
         raise cx.error(
@@ -500,7 +499,7 @@ def _augmented(cx: Context, node: ast.AugAssign) -> None:
         place = _place(cx, target, base, indices)
     else:
         base = cx.evaluate(target.value)
-        if (part := _part_of_complex(cx, target, base)) is not None:
+        if (part := complex_functions.assignable_part(cx, target, base)) is not None:
             return _augmented_part(cx, part, op, node)
         place = field_place(cx, base, target)
     if isinstance(place, View) or place.shape:
@@ -534,6 +533,7 @@ def _augmented_part(cx: Context, part: View, op: BinaryOp, node: ast.AugAssign) 
 def _grow(cx: Context, old: TableValue | ListValue, op: BinaryOp, value: Value, node: ast.AugAssign) -> None:
     """`list += items`, `set |= set`."""
     if isinstance(old, ListValue) and op == "add":
+        refuse_shared_items(cx, owner_of(node.target), value, node.value, node)
         made_texts.extended(cx, old, value, node)
     elif isinstance(old, TableValue) and not old.is_dict and isinstance(value, TableValue) and op == "or":
         update(cx, old, node.value, value, node)

@@ -60,12 +60,15 @@ class Held:
     names: tuple[str, ...] = ()
 
 
+_PLAIN = frozenset({np.ndarray, bool, int, float, str, type(None)})
 _MOST_ITEMS = 32  # of a list of several kinds of things: each is an argument of its own
 Structure = Held | Given | Packed | None  # None: an argument as any other
 
 
 def structure_of(value: object) -> Structure:
     """What is inside an argument; None where it is an array, a number or a constant of the code."""
+    if type(value) in _PLAIN:  # most fields of objects: the questions below take microseconds
+        return None
     match value:
         case dict() if value and all(type(key) is str for key in value):
             return Held(tuple(map(structure_of, value.values())), dict, tuple(value))

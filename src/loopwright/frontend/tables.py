@@ -140,7 +140,7 @@ def refuse_shared(
     if isinstance(value_node, ast.ListComp) and is_array(value):
         raise cx.error(value_node, "a comprehension as a value of a dict is outside the language",
                        remedy="give the list a name, and append to it")  # fmt: skip
-    if not (is_list or is_array(value)) or isinstance(value_node, ast.List):
+    if not (is_list or is_array(value)) or (isinstance(value_node, ast.List) and not rows.is_deep(value)):
         return
     if not owner:
         raise cx.error(value_node, "a list or an array in a new dict would be a copy",

@@ -142,7 +142,7 @@ class RowTable:
     a view for each place of tuples; empty while nothing is known of them. starts, rooms: by number, where the elements
     begin and for how many there is room. sizes: by number, the size of each axis, or the length of the list. head: how
     much of `parts` is used, and how many there are; None where it is the caller's, and only read. kind: of the tuples,
-    as in ListValue."""
+    as in ListValue. rows: where the lists or arrays stand that are in these lists; `parts` has their numbers then."""
 
     parts: tuple[View, ...]
     starts: Array
@@ -153,6 +153,7 @@ class RowTable:
     holds_arrays: bool
     is_tuple: bool = False
     kind: type | None = None
+    rows: RowTable | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +163,9 @@ class ListValue:
     an element of a table's `sizes`. rows: of a list of lists or arrays, where these stand: its numbers are theirs.
     home: of a list in another one, where it stands, and its number. holds_lists: its tuples are lists that nobody
     changes. is_of_tuple: it is a slice of a tuple, in Python. kind: the class of its tuples, of named ones and of
-    dataclasses. holds_texts: its numbers are texts. is_text: it is one text, that the run makes."""
+    dataclasses. holds_texts: its numbers are texts. is_text: it is one text, that the run makes. columns: for each
+    place of its tuples, None for numbers, whether texts there may be of any length, or where the lists or arrays stand
+    whose numbers are there; empty where all are numbers."""
 
     parts: tuple[View, ...]
     length: Expr
@@ -176,6 +179,12 @@ class ListValue:
     kind: type | None = None
     holds_texts: bool = False
     is_text: bool = False
+    columns: tuple[RowTable | bool | None, ...] = ()
+
+    @property
+    def holds_rows(self) -> bool:
+        """Whether lists or arrays are in it, or in its tuples."""
+        return self.rows is not None or any(isinstance(one, RowTable) for one in self.columns)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,15 +5,20 @@ with `ir/walk.py`."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from math import prod
+from operator import eq
 from typing import NamedTuple
 
 from loopwright.ir.by_identity import by_identity
 from loopwright.ir.nodes import (
+    RESERVED,
     Allocate,
     Assign,
+    Binary,
     Block,
     Body,
     Break,
+    Const,
     Continue,
     Dim,
     Expr,
@@ -28,7 +33,7 @@ from loopwright.ir.nodes import (
     Var,
     While,
 )
-from loopwright.ir.types import Scalar
+from loopwright.ir.types import INT64, Scalar
 from loopwright.ir.walk import bodies, expressions, own_expressions, statements, subexpressions
 
 Jump = Break | Continue | Leave | Return
@@ -249,6 +254,23 @@ def names_of(kernel: Kernel) -> set[str]:
 def has_own(stmt: Stmt, names: Iterable[str]) -> bool:
     """Whether one of these names is that of a statement, or of something in it: of a loop, block, array or scalar."""
     return not _inside(stmt).owned.isdisjoint(names)
+
+
+def room_beside(sizes: Sequence[Expr]) -> Expr:
+    """How large an axis may be that has all the room there is, beside axes of these sizes."""
+    if all(isinstance(size, Const) for size in sizes):
+        return Const(RESERVED // max(1, prod(int(one.value) for one in sizes if isinstance(one, Const))), INT64)
+    room: Expr = Const(RESERVED, INT64)
+    for size in sizes:
+        room = Binary("floordiv", room, Binary("max", size, Const(1, INT64)))
+    return room
+
+
+def is_mostly_unused(stmt: Allocate) -> bool:
+    """Whether an array has all the room there is along one of its axes: so many elements, of which few are used."""
+    axes = range(len(stmt.shape))
+    beside = [[size for k, size in enumerate(stmt.shape) if k != axis] for axis in axes]
+    return stmt.fill is None and any(map(eq, stmt.shape, map(room_beside, beside)))
 
 
 def fresh(wanted: str, taken: Iterable[str]) -> str:

@@ -11,9 +11,13 @@ from typing import Any
 
 
 def _pieces(numbers: Any, starts: Any, sizes: Any, items: Any) -> Iterator[Any]:
-    """For each number, the elements from its start on; `sizes` has an array for each axis."""
+    """For each number, the elements from its start on; `sizes` has an array for each axis. None for what is no number:
+    room for a list that is not used."""
     begins, all_sizes = starts.tolist(), [one.tolist() for one in sizes]
     for number in numbers.tolist():
+        if not 0 <= number < len(begins):
+            yield None
+            continue
         shape, begin = [size[number] for size in all_sizes], begins[number]
         piece = items[begin : begin + math.prod(shape)]
         yield piece if len(shape) == 1 else piece.reshape(shape)
@@ -34,7 +38,7 @@ class ListOfArrays:
         *sizes, items = rest
         for number, piece in zip(numbers.tolist(), _pieces(numbers, starts, sizes, items), strict=True):
             if number not in made:
-                made[number] = piece.copy()
+                made[number] = piece if piece is None else piece.copy()
         return [made[number] for number in numbers.tolist()]
 
 
@@ -43,10 +47,13 @@ class _ListOfLists:
 
     @classmethod
     def of(cls, numbers: Any, starts: Any, sizes: Any, columns: Sequence[Any], is_tuple: bool) -> list[Any]:
-        made: dict[int, list[Any]] = {}
+        made: dict[int, list[Any] | None] = {}
         wanted, begins, lengths = numbers.tolist(), starts.tolist(), sizes.tolist()
         for number in wanted:
             if number in made:
+                continue
+            if not 0 <= number < len(begins):  # of room that is not used
+                made[number] = None
                 continue
             begin = begins[number]
             parts = [column[begin : begin + lengths[number]] for column in columns]
@@ -55,7 +62,7 @@ class _ListOfLists:
 
 
 class ListOfLists(_ListOfLists):
-    """A list of lists of numbers."""
+    """A list of lists of numbers, or of what there is in `items`."""
 
     def __new__(cls, numbers: Any, starts: Any, sizes: Any, items: Any) -> list[Any]:  # type: ignore[misc]
         return cls.of(numbers, starts, sizes, [items], is_tuple=False)

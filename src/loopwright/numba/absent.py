@@ -7,7 +7,6 @@ ABSENT = {
     "roc": "there is no code for such GPUs",
     "typeof": "types come from each call; an array's is a.dtype",
     "objmode": "do what needs Python's objects before or after the call",
-    "stencil": "write the loops, or slices: b[1:-1] = 0.5 * (a[2:] + a[:-2])",
     "cfunc": "call a kernel as a function; for C, `loopwright show --c` prints the code",
     "generated_jit": "write one function: code is made for each combination of types",
     "overload": "kernels call functions written with 'def' as they are",
