@@ -57,6 +57,15 @@ def one_number(a: Any, b: Any, t: Any) -> None:
             t[i, j] = t[i, j - 1] // 2 + t[i - 1, j]
 
 
+def down(a: Any, b: Any, t: Any) -> None:
+    """The element of a row before lies as far off as the call tells."""
+    before = 0
+    for j in range(1, t.shape[1]):
+        for i in range(1, t.shape[0]):
+            before = before % 5 + t[i, j]
+            t[i, j] = t[i - 1, j] // 2 + t[i, j - 1] + before
+
+
 @pytest.mark.parametrize(("function", "element", "carried"), [
     (subsequence, np.int32, True),
     (subsequence, np.int64, False),  # one choice, without a jump
@@ -64,6 +73,7 @@ def one_number(a: Any, b: Any, t: Any) -> None:
     (reached, np.int64, False),
     (in_steps, np.int32, False),
     (one_number, np.int64, False),
+    (down, np.int64, True),
 ])  # fmt: skip
 def test_which_elements_are_carried(function: Any, element: Any, carried: bool) -> None:
     rng = np.random.default_rng(3)
@@ -76,3 +86,18 @@ def test_which_elements_are_carried(function: Any, element: Any, carried: bool) 
         function(a, b, pythons)
         np.testing.assert_array_equal(mine, pythons)
     assert ("carry t" in str(kernel.explain(a, b, mine).to_dict()["schedule"])) == carried
+
+
+def smooth(x: Any) -> None:
+    for i in range(1, len(x)):
+        x[i] = 0.5 * x[i - 1] + x[i]
+
+
+def test_elements_with_a_stride_are_carried() -> None:
+    kernel = lw.kernel(smooth)
+    for part, carried in ((slice(None, None, 3), True), (slice(None, None, -1), True), (slice(0, 6), False)):
+        mine, pythons = np.arange(20.0), np.arange(20.0)
+        kernel(mine[part])
+        smooth(pythons[part])
+        np.testing.assert_array_equal(mine, pythons)
+        assert ("carry x i again" in kernel.explain(mine[part]).schedule) == carried
