@@ -64,6 +64,8 @@ def _indented(lines: str) -> list[str]:
         "s = 0; while s < 3 named w: m = 0; while m < 2 named v: o[s + m] = n; m = m + 1; end; s = s + 1",
         "s = 0; while s < 5 and m >= 2 named w: o[s] = m; s = s + 1; m = m - 1; end; o[7] = s * 10 + m",
         "s = 9; while s < 5 and m >= 2 named w: o[s] = m; s = s + 1; m = m - 1; end; o[7] = s * 10 + m",
+        # left past its `else`, where the number is given another value
+        "s = 0; block b: while s < 5 named w: s = s + 1; if p[s - 1] > 1: leave b; end; end; s = -5; end; o[0] = s",
         "s = 0; while s < m named w: o[s] = p[s]; o[m] = n; s = s + 1; m = m - 1; end; o[7] = s",  # until they meet
         "s = 0; while m > s and 2 * s <= 5 named w: s = s + 1; o[s] = m; m = m - 2; end; o[7] = s",
         "s = 0; while s < 3 named w: s = s + 1; end; s = 0; while s < 2 named v: o[s] = n; s = s + 1",

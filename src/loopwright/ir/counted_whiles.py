@@ -227,7 +227,7 @@ class _Loops:
 
     def _made(self, loop: While, found: _Counter, before: list[Stmt], behind: tuple[_Frame, ...]) -> list[Stmt] | None:
         """The statements before a loop, and what the loop becomes; None where its number cannot be told behind it."""
-        is_read = self._is_read(found.name, behind)
+        is_read = self._is_read(found.name, behind) or _leaves_more(loop)
         is_left = any(one.loop == loop.name for one in statements(loop.body, Break)) or contains(loop.body, Leave)
         if is_read and not is_left and (abs(found.step) != 1 or not cannot_fail(found.upper)):
             return None
@@ -285,6 +285,12 @@ class _Loops:
                 if _first(name, loop.body) == "read":
                     return True
         return name in self._asked
+
+
+def _leaves_more(loop: While) -> bool:
+    """Whether an iteration may go on elsewhere than behind the loop, as one that leaves out the loop's `else` does."""
+    own = {one.name for one in statements((loop,), For, While)}
+    return contains(loop.body, Leave) or any(one.loop not in own for one in statements(loop.body, Break, Continue))
 
 
 def _begin(name: str, before: Sequence[Stmt]) -> Assign | None:
