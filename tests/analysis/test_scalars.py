@@ -118,3 +118,21 @@ def test_read_in_the_next_iteration_of_a_loop_around() -> None:
 def test_returned_values_are_read() -> None:
     assert scalars("t = 0.0\nfor i in range(n):\n    t = a[i]\nreturn t").last == ("t",)
     assert scalars("t = 0.0\nfor i in range(n):\n    t = a[i]\nif flag:\n    return t\nb[0] = 1.0").last == ("t",)
+
+
+BLOCK = """
+t = 0.0
+with done:
+    for j in range(n):
+        if flag:
+            leave(done)
+        for i in range(n):
+            t = a[i]
+    t = 1.0
+b[0] = t
+"""
+
+
+def test_read_behind_a_block_that_the_next_iteration_of_a_loop_around_may_leave() -> None:
+    assert scalars(BLOCK).last == ("t",)
+    assert scalars(BLOCK.replace("leave(done)", "b[1] = 2.0")).last == ()

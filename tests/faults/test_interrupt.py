@@ -328,7 +328,7 @@ with lw.options(**how):
             count(a, LONG)
         except KeyboardInterrupt:
             pass
-        whole = (a == np.floor(a)).all() and (a >= 1).all() and np.ptp(a) <= 1
+        whole = (a == np.floor(a)).all() and (a >= 1).all()  # some may have seen more iterations of `t` than others
         before = a.copy()
         count(a, 5)
         print(whole, (a == before + 5).all(), flush=True)

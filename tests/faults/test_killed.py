@@ -91,6 +91,7 @@ except KeyboardInterrupt:
     )
     process = start(code, folder / "cache", compiler)
     until(folder / "started")
+    time.sleep(0.5)  # until Popen has returned: an exception before that leaves it without the process that it started
     process.send_signal(signal.SIGINT)
     assert finish(process)[0] == "[3.0, 3.0, 3.0]"
     assert is_gone(int((folder / "pid").read_text()))

@@ -233,7 +233,7 @@ def test_descriptors_are_given_back(tmp_path):
                 patched.setattr(os, "mkdir", lambda *_, **__: None)
                 with suppress(OSError):
                     reached(path, make)
-    assert len(os.listdir("/proc/self/fd")) == before
+    assert len(os.listdir("/proc/self/fd")) <= before  # threads of other tests may give some back meanwhile
 
 
 # ---- files -----------------------------------------------------------------------------------------------------------

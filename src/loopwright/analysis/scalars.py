@@ -185,12 +185,20 @@ def _live_stmt(stmt: Stmt, after: Names, targets: Mapping[str, Names], result: d
             result[stmt.name] = after
             again = reads if isinstance(stmt, While) else frozenset()
             part = flow(stmt.body)
-            head = after | again | part.exposed
+            elsewhere = _read_elsewhere(stmt.name, part, targets)
+            head = after | again | part.exposed | elsewhere
             inner = {**targets, stmt.name + "Break": after, stmt.name + "Continue": head}
             _live(stmt.body, head, inner, result)
             surely = _written_after(stmt, part) if isinstance(stmt, For) else frozenset()
-            return part.exposed | again | reads | (after - surely if surely is not None else frozenset())
+            behind = after - surely if surely is not None else frozenset()
+            return part.exposed | again | reads | elsewhere | behind
     assert_never(stmt)
+
+
+def _read_elsewhere(loop: str, inner: Flow, targets: Mapping[str, Names]) -> Names:
+    """What is read where iterations go on that leave more than the loop, and they have not written."""
+    out = _jumps_out(loop, inner)  # behind a return nothing is read
+    return frozenset[str]().union(*(targets.get(target, frozenset()) - names for target, names in out.items()))
 
 
 # ---- one loop -------------------------------------------------------------------------------------------------
