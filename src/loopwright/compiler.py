@@ -336,8 +336,8 @@ def space_for(
         chosen,
         target_of_machine(wanted.tools),
         most or space.MOST,
-        _records(wanted),
-        wanted.tools.remap == "auto",
+        records=_records(wanted),
+        may_remap=wanted.tools.remap == "auto",
     )
 
 

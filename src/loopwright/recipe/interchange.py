@@ -201,6 +201,8 @@ def _through_a_stretch(partial: PartialSchedule, inner: For, outer: For, along: 
     )
     if trip_of(along) is None:
         names = whole(partial, _wide(outer, along), why)
+        if along.name not in names:
+            raise NotTaken
         partial.narrow |= {along.name: False, names[along.name]: True}
     first, *others = isolate(partial, inner.name, outer.name, why)
     last = along.name

@@ -61,7 +61,7 @@ class Members:
         records = one.signature.record_bytes if config.layout == "auto" else None
         self._space = space_of(
             found.written, facts, config.strict, "cpu" if on_cpu else "cuda", target_of_machine(config), MOST,
-            records, config.remap == "auto",
+            records=records, may_remap=config.remap == "auto",
         )  # fmt: skip
         self._points: dict[str, Point] = {}
         self._rest = [point for point in self._space.points if point != self._space.default]
