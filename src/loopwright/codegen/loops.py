@@ -12,6 +12,7 @@ from loopwright.codegen.c_text import VECTOR_FUNCTIONS
 from loopwright.codegen.compaction import write_streams
 from loopwright.codegen.decisions import PartialResult, VectorLanes
 from loopwright.codegen.function import Writer
+from loopwright.codegen.held_elements import either_way, holding
 from loopwright.codegen.inspector import write_inspected
 from loopwright.codegen.lane_gains import APART, changes_columns, fewest_for_sums
 from loopwright.codegen.loop_versions import FEWEST
@@ -65,16 +66,21 @@ def write_sequential(
     first, unroll = _begun(loop, w, first, unroll, lanes)
 
     def write(head: str, *inside: str, lanes: Lanes | None = lanes, at: str = "") -> None:
-        with passed(loop, at, w) as known, w.loop(f"int64_t {head}", loop.name, trips=trip, unroll=unroll, lanes=lanes):
-            for line in (*inside, *known):
-                w.line(line)
-            with narrow_scalars(loop, lanes, w):
-                write_iteration(loop, w, body, counted)
+        for holds in either_way(loop, lanes, w):
+            with (
+                passed(loop, at, w) as known,
+                w.loop(f"int64_t {head}", loop.name, trips=trip, unroll=unroll, lanes=lanes),
+            ):
+                for line in (*inside, *known):
+                    w.line(line)
+                with narrow_scalars(loop, lanes, w):
+                    write_iteration(loop, w, partial(body, lanes, holds), counted)
 
-    def body() -> None:
+    def body(lanes: Lanes | None = lanes, holds: bool = True) -> None:
         if first is not None:
             first()
-        write_body(loop.body, w)
+        with holding(loop, lanes, w, holds):
+            write_body(loop.body, w)
 
     def climb(begin: str, end: str) -> None:
         sign, advance = ("<", "++") if step == 1 else (">", "--")
