@@ -10,8 +10,9 @@ The C compiler then chooses among registers. A store behind a condition is a mas
 asks first whether any lane stores: a jump that the data decide.
 
 What an iteration adds to partial results is added up apart, too, and put into them at its end, where numbers of several
-widths meet. gcc has the partial results of lanes in memory until it makes vectors, and where it masks what it loads and
-stores there, of several vectors at once, gcc 12 makes wrong code.
+widths meet and there is anything to choose. gcc has the partial results of lanes in memory until it makes vectors.
+Where it takes apart what follows a condition, by how that came out, it masks what it loads and stores there, and of several
+vectors at once gcc 12 does so wrongly. Nothing follows the end of an iteration.
 
 To store an element as it was harms nobody where it is the iteration's own. It is, and inside its array, where the
 iteration comes to it in any case. Where only conditions lead to it, nothing is proven where they are false: behind
@@ -69,15 +70,20 @@ def hold_elements(given: CodegenInput, lowering: LoopLowering) -> LoopLowering:
         loop = given.loops[name]
         held = _held(loop, given) or HeldElements()
         if name not in lowering.narrow and is_plain(loop.body):
-            mixed = mixes_widths(loop, lanes.partials)
-            sums = (one for one in lanes.partials if mixed or (held.elements and not one.scalar.is_float))
-            held = replace(held, sums=tuple(one for one in sums if _is_added_behind(one, loop)))
+            apart = _has_choices(loop.body) and _mixes_widths(loop, lanes.partials)
+            sums = (one for one in lanes.partials if apart or (held.elements and _is_counted_behind(one, loop)))
+            held = replace(held, sums=tuple(one for one in sums if not one.reduction.by))
         if held.elements or held.sums:
             found[name] = held
     return replace(lowering, held=found)
 
 
-def mixes_widths(loop: For, partials: Sequence[PartialResult]) -> bool:
+def _has_choices(body: Body) -> bool:
+    """Whether there is anything of which the C compiler may make a jump."""
+    return contains(body, If) or any(True for _ in expressions(body, Select, Logical))
+
+
+def _mixes_widths(loop: For, partials: Sequence[PartialResult]) -> bool:
     """Whether a register holds more numbers of some that a loop computes than of others, or than of its partial
     results: of these, lanes then have several registers."""
     waiting = [expr for stmt in statements(loop.body) for expr in own_expressions(stmt)]
@@ -90,10 +96,10 @@ def mixes_widths(loop: For, partials: Sequence[PartialResult]) -> bool:
     return len(found) > 1
 
 
-def _is_added_behind(one: PartialResult, loop: For) -> bool:
-    """Whether conditions decide about what an iteration adds to a partial result."""
+def _is_counted_behind(one: PartialResult, loop: For) -> bool:
+    """Whether conditions decide about what an iteration adds to a sum of whole numbers."""
     branches = tuple(stmt for stmt in loop.body if isinstance(stmt, If))
-    return not one.reduction.by and any(_is_update(stmt, one) for stmt in statements(branches, Assign, Store))
+    return not one.scalar.is_float and any(_is_update(stmt, one) for stmt in statements(branches, Assign, Store))
 
 
 def _is_update(stmt: Assign | Store, one: PartialResult) -> bool:

@@ -64,23 +64,16 @@ def write_sequential(
     step = loop.step.value if isinstance(loop.step, Const) else None
     trip = None if in_strips(loop, w) else w.given.constant_trip(loop)
     first, unroll = _begun(loop, w, first, unroll, lanes)
+    body = partial(_write_begun, loop, first, w, lanes)
 
     def write(head: str, *inside: str, lanes: Lanes | None = lanes, at: str = "") -> None:
         for holds in either_way(loop, lanes, w):
-            with (
-                passed(loop, at, w) as known,
-                w.loop(f"int64_t {head}", loop.name, trips=trip, unroll=unroll, lanes=lanes),
-            ):
+            opened = w.loop(f"int64_t {head}", loop.name, trips=trip, unroll=unroll, lanes=lanes)
+            with passed(loop, at, w) as known, opened:
                 for line in (*inside, *known):
                     w.line(line)
                 with narrow_scalars(loop, lanes, w):
-                    write_iteration(loop, w, partial(body, lanes, holds), counted)
-
-    def body(lanes: Lanes | None = lanes, holds: bool = True) -> None:
-        if first is not None:
-            first()
-        with holding(loop, lanes, w, holds):
-            write_body(loop.body, w)
+                    write_iteration(loop, w, partial(_write_begun, loop, first, w, lanes, holds), counted)
 
     def climb(begin: str, end: str) -> None:
         sign, advance = ("<", "++") if step == 1 else (">", "--")
@@ -115,6 +108,14 @@ def write_sequential(
             w.line(f"const int64_t lw_count = lw_trip(lw_lower, {upper}, lw_step);")
             (_write_once if short else write_range)(loop, "0", "lw_count", False, w, count)
     w.function.scoped.discard(variable)
+
+
+def _write_begun(loop: For, first: Begun | None, w: Writer, lanes: Lanes | None, holds: bool = True) -> None:
+    """The body of an iteration. holds: see `holding`."""
+    if first is not None:
+        first()
+    with holding(loop, lanes, w, holds):
+        write_body(loop.body, w)
 
 
 def _write_between(

@@ -10,9 +10,7 @@ from importlib import resources
 from loopwright.analysis.facts import Facts
 from loopwright.codegen.arrays import ArrayText
 from loopwright.codegen.cpu_lowering import lowered
-from loopwright.codegen.decisions import VectorLanes
 from loopwright.codegen.function import Writer, code_lines
-from loopwright.codegen.held_elements import mixes_widths
 from loopwright.codegen.lockstep import write_lockstep
 from loopwright.codegen.loops import write_sequential, write_vector
 from loopwright.codegen.parallel import write_parallel
@@ -21,10 +19,10 @@ from loopwright.codegen.statements import write_body
 from loopwright.codegen.versions import write_versions
 from loopwright.ir.code import FunctionCode, TranslationUnit
 from loopwright.ir.launch_bound import LaunchBound
-from loopwright.ir.nodes import RESERVED, Body, For, If, Kernel, Logical, ScalarParam, Select, While
+from loopwright.ir.nodes import RESERVED, Body, For, If, Kernel, ScalarParam, While
 from loopwright.ir.program import Program, Way
 from loopwright.ir.queries import contains
-from loopwright.ir.walk import bodies, expressions, statements
+from loopwright.ir.walk import bodies, statements
 
 CALL = (("call", "const lw_call *"),)
 HEADER = "".join(
@@ -34,9 +32,6 @@ NOT_SUNK = ("-fno-tree-sink",)
 """gcc would compute under the condition again what is computed before it."""
 BRANCHES = ("--param=max-tree-if-conversion-phi-args=16",)
 """gcc fills no whole registers where more than four ways of one iteration come together."""
-NOT_THREADED = ("-fno-thread-jumps",)
-"""gcc would take what stands behind conditions apart by their outcomes, and with it what adds to partial results of
-lanes, which it then masks, and gcc 12 wrongly: held_elements.py."""
 MORE_HEADERS = ("choices.h", "room.h", "reserved.h", "row_extremes.h", "lockstep.h", "early.h")
 """What follows it in programs that need it."""
 
@@ -65,8 +60,6 @@ def generate(kernel: Kernel, facts: Facts, check_all: bool, strict: bool, determ
         flags += NOT_SUNK
     if any(_branches_twice(w.loops[name].body) for name in w.decided.lanes):
         flags += BRANCHES
-    if any(_may_be_masked(w.loops[name], lanes) for name, lanes in w.decided.lanes.items()):
-        flags += NOT_THREADED
     return Program(
         print_unit(TranslationUnit(_header(w), functions)),
         "lw_entry",
@@ -78,12 +71,6 @@ def generate(kernel: Kernel, facts: Facts, check_all: bool, strict: bool, determ
         ways=tuple(_ways(kernel.body, w)),
         on_data=bool(guard) and facts.guard.on_data,
     )
-
-
-def _may_be_masked(loop: For, lanes: VectorLanes) -> bool:
-    """Whether there is anything in a loop of which gcc may make a jump around partial results."""
-    has_choices = contains(loop.body, If) or any(True for _ in expressions(loop.body, Select, Logical))
-    return bool(lanes.partials) and has_choices and mixes_widths(loop, lanes.partials)
 
 
 def _branches_twice(body: Body) -> bool:

@@ -43,7 +43,7 @@ ONE_COPY = "-fno-ipa-cp-clone"
 """Loops that threads share are functions, which are called in another place where one thread runs all iterations. With
 -O3 gcc makes a copy for that call, which begins at iteration 0; to compile a product of matrices takes it half as long
 again, and the copy is no faster. What has one value in all calls it still knows."""
-ONLY_GCC = frozenset({"-fno-tree-sink", "-fno-thread-jumps", "--param=max-tree-if-conversion-phi-args=16"})
+ONLY_GCC = frozenset({"-fno-tree-sink", "--param=max-tree-if-conversion-phi-args=16"})
 """Flags for texts that other compilers do not know, nor need."""
 FEW_SEGMENTS = ("-Wl,-z,norelro", "-Wl,-z,noseparate-code")
 """A library is two mappings of its file instead of five: it is half as large, and loaded in half the time. A process
