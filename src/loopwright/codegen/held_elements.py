@@ -11,8 +11,8 @@ asks first whether any lane stores: a jump that the data decide.
 
 What an iteration adds to partial results is added up apart, too, and put into them at its end, where numbers of several
 widths meet and there is anything to choose. gcc has the partial results of lanes in memory until it makes vectors.
-Where it takes apart what follows a condition, by how that came out, it masks what it loads and stores there, and of several
-vectors at once gcc 12 does so wrongly. Nothing follows the end of an iteration.
+Where it takes apart what follows a condition, by how that came out, it masks what it loads and stores there, and of
+several vectors at once gcc 12 does so wrongly. Nothing follows the end of an iteration.
 
 To store an element as it was harms nobody where it is the iteration's own. It is, and inside its array, where the
 iteration comes to it in any case. Where only conditions lead to it, nothing is proven where they are false: behind
@@ -41,6 +41,7 @@ from loopwright.ir.nodes import (
     Binary,
     Body,
     Call,
+    Checked,
     Compare,
     Const,
     Expr,
@@ -147,7 +148,9 @@ def _is_worth_tests(tested: list[Access], branches: list[If], loop: For) -> bool
     changing = names_assigned(loop.body)
     conditions = [stmt.condition for stmt in statements(tuple(branches), If)]
     is_of_data = any(has(one, Load) or names_in(one) & changing for one in conditions)
-    return is_of_data and len(tested) <= MOST_SELDOM and not is_short(loop)
+    bounds = loop.lower, loop.upper  # which the tests read again
+    stay = not any(has(one, Load, Checked, Call) or names_in(one) & changing for one in bounds)
+    return is_of_data and stay and len(tested) <= MOST_SELDOM and not is_short(loop)
 
 
 def _elements_of(array: str, loop: For, given: CodegenInput) -> list[Access] | None:
