@@ -151,7 +151,7 @@ def several_times(a: Any, b: Any, c: Any, m: int) -> Any:
             s += 1
             t += 3
         if 2 + b[i] != 0 - b[i]:
-            if b[i] == b[i] or b[i] >= c[i]:
+            if b[i] == b[i] or b[i] >= c[i]:  # noqa: SIM102 - the two conditions are two masks
                 if b[i] != 3:
                     s += 1
                     t -= 3
