@@ -94,6 +94,29 @@ def test_as_python(function: Callable[..., int], kind: str, length: int, threads
             np.testing.assert_array_equal(mine.view(f"u{mine.itemsize}"), pythons.view(f"u{mine.itemsize}"))
 
 
+def traced(v: Any, spikes: Any, w: Any) -> int:
+    count = 0
+    for t in range(1, v.shape[0]):
+        for i in range(v.shape[1]):
+            v[t, i] = v[t - 1, i] + w[i]
+            if v[t, i] > v[t - 1, 0]:
+                v[t, i] = 0
+                spikes[i] += 1
+                count += 1
+    return count
+
+
+@pytest.mark.parametrize("length", [0, 1, 1000])
+def test_rows_before_are_read_where_they_are(length: int) -> None:
+    v, spikes, w = np.random.default_rng(3).integers(-2, 4, (3, 5, length))
+    mine, pythons = (v.copy(), spikes[0].copy()), (v.copy(), spikes[0].copy())
+    kernel = lw.kernel(traced)
+    assert kernel(*mine, w[0]) == traced(*pythons, w[0])
+    for one, other in zip(mine, pythons, strict=True):
+        np.testing.assert_array_equal(one, other)
+    assert "lw_held = v_[t_" in kernel.specialise(*mine, w[0]).c_text.replace("lw_held2", "lw_held")
+
+
 def marked(x: Any, on: Any, m: int) -> None:
     for i in range(len(x)):
         if m > 0 and x[i] > 1:

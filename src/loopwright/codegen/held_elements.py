@@ -22,7 +22,7 @@ the index itself has to show that no two iterations that threads may run at once
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
@@ -60,7 +60,7 @@ from loopwright.ir.walk import children, expressions, own_expressions, rewrite_e
 
 Access = Load | Store
 MOST_SELDOM = 4  # elements that are loaded and stored for nothing, where no condition holds
-NEAR = 1 << 20  # bytes of their arrays: from farther away they come more slowly than a jump that is guessed wrong
+NEAR = 1 << 22  # bytes of their arrays: from farther away they come more slowly than a jump that is guessed wrong
 SLOW = ("floordiv", "mod", "pow")  # what lanes do one after the other
 
 
@@ -154,23 +154,30 @@ def _is_worth_tests(tested: list[Access], branches: list[If], loop: For) -> bool
 
 
 def _elements_of(array: str, loop: For, given: CodegenInput) -> list[Access] | None:
-    """One access for each element of an array that a loop changes or reads: each iteration has elements of its own, and
-    knows them apart. None where that is not so."""
+    """One access for each element of an array that a loop changes: each iteration has elements of its own, and knows
+    them apart from one another, and from those that it only reads. None where that is not so."""
     text = given.arrays[array]
     if text.bytes or not text.aligned or array in given.facts.loops[loop.name].private:
         return None
     found: dict[tuple[Expr, ...], Access] = {}
-    accesses: list[Access] = [*statements(loop.body, Store), *expressions(loop.body, Load)]
-    for one in accesses:
-        if one.array == array:
-            if not _is_own(one, loop, given):
-                return None
-            found.setdefault(one.index, one)
-    indices = list(found)
-    for at, index in enumerate(indices):
-        if not all(any(map(apart, index, other)) for other in indices[:at]):
+    for one in (one for one in statements(loop.body, Store) if one.array == array):
+        if not _is_own(one, loop, given) or not _are_apart(one.index, found):
+            return None
+        found.setdefault(one.index, one)
+    for load in (load for load in expressions(loop.body, Load) if load.array == array):
+        if load.index not in found and not (_is_there(load, given) and _are_apart(load.index, found)):
             return None
     return list(found.values())
+
+
+def _are_apart(index: tuple[Expr, ...], others: Iterable[tuple[Expr, ...]]) -> bool:
+    """Whether an element is none of others, but one that has the same index."""
+    return all(index == other or any(map(apart, index, other)) for other in others)
+
+
+def _is_there(load: Load, given: CodegenInput) -> bool:
+    """Whether an element is proven to be inside its array, and is not counted from the end."""
+    return all(bounds.kind == "proven" and not bounds.may_be_negative for bounds in given.bounds_of(load))
 
 
 def _is_own(access: Access, loop: For, given: CodegenInput) -> bool:
