@@ -42,7 +42,7 @@ from loopwright.recipe.extremes_in_scalars import extremes_in_scalars
 from loopwright.recipe.grid_balanced import row_by_row
 from loopwright.recipe.grid_blocks import in_blocks, in_boxes
 from loopwright.recipe.grid_conditions import CONDITIONAL, is_free_now, is_in_a_thread, is_point, with_conditions
-from loopwright.recipe.grid_few import few_apart
+from loopwright.recipe.grid_few import few_apart, few_with_sums
 from loopwright.recipe.grid_fronts import tiles_of_fronts
 from loopwright.recipe.grid_keys import (
     by_key,
@@ -566,6 +566,7 @@ ATTEMPTS = (
     planes,
     few_rows,
     overlapping_in_few,
+    few_with_sums,
     _whole,
     _in_boxes,
     overlapping,
