@@ -150,6 +150,13 @@ kernel wrapped(d: int64[1] C, h: int64[1] C, k: int64):
         h[i] = i % k
 """
 
+SPIKES = """
+kernel spikes(v: float64[1] C, n: int64[1] C):
+    for i in 0 .. size(v, 0):
+        if v[i] > 2.0:
+            v[i] = 0.0
+            n[i] = n[i] + 1
+"""
 ROWS = """
 kernel rows(a: float64[2] C, s: float64[1] C):
     for i in 0 .. size(a, 0):
@@ -195,6 +202,7 @@ class Case:
             SUMS: [small(N), np.zeros(N)],
             LENGTHS: [small(N)],
             TURNS: [small(N), np.zeros(N)],
+            SPIKES: [small(N), np.zeros(N, "int64")],
             BYTES: [RANDOM.integers(0, 256, (9, 215)).astype("uint8"), np.zeros((9, 215), "uint8")],
             ROWS: [small(N, 21), np.zeros(N)],
             DRAWN: [np.zeros(N, "int64")],
@@ -216,6 +224,7 @@ CASES = {
     "lanes": Case(ADD, "parallelize i; vectorize j", "#pragma GCC ivdep"),
     "lockstep": Case(HALVES, "lockstep i 2", "LW_LOCKSTEP && "),
     "narrow sums": Case(COUNTED, "parallelize i", "int16_t s_part = 0;"),
+    "held elements": Case(SPIKES, "vectorize i", "double lw_held2 = v_[i_];"),
     "if-conversion": Case(SUMS, "", "= s_ - lw_selected_float64("),
     "contraction": Case(TURNS, "", "lw_apart_float64("),
     "late remainders": Case(DRAWN, "", "lw_late_mod_int64((16807L"),

@@ -247,6 +247,17 @@ class NarrowSums:
 
 
 @dataclass(frozen=True, slots=True)
+class HeldElements:
+    """What iterations in lanes keep in variables while they change it under conditions. elements: one access of each
+    element. tested: those of them of which a test before the loop has to show that they are inside. sums: partial
+    results to which an iteration adds at its end, all at once."""
+
+    elements: tuple[Load | Store, ...] = ()
+    tested: tuple[Load | Store, ...] = ()
+    sums: tuple[PartialResult, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class LoopLowering:
     """What is decided about loops, by their names; of a GPU's, only which are unrolled. strips: loops that ask between
     strips of their iterations whether to stop. twice: those of them that are also written without strips, for few
@@ -264,6 +275,7 @@ class LoopLowering:
     not. late: remainders and extremes (by their identity) that the next iteration waits for. separated: stores (by
     their identity) that no wide one takes in. outlined: statements, and sides of branches, with a function of their
     own.
+    held: what iterations in lanes keep in variables while they change it.
     checks: the accesses that have checked the index of others already, and those others; itself for one that has.
     lockstep: loops whose iterations go on together in lanes, and in how many vectors."""
 
@@ -275,6 +287,7 @@ class LoopLowering:
     twice: frozenset[str] = frozenset()
     counted: frozenset[str] = frozenset()
     alone: frozenset[str] = frozenset()
+    held: Mapping[str, HeldElements] = field(default_factory=dict)
     selected: frozenset[int] = frozenset()
     compacted: frozenset[int] = frozenset()
     vectors: Mapping[str, int] = field(default_factory=dict)
@@ -310,6 +323,9 @@ class LoopLowering:
             yield f"lockstep: iterations go on together in {vectors} until data end them, if registers have 32 bytes"
         if loop in self.interleaved:
             yield "accumulators: four for each partial result, so that additions need not wait for one another"
+        if loop in self.held and self.held[loop].elements:
+            names = " and ".join(dict.fromkeys(user_name(one.array) for one in self.held[loop].elements))
+            yield f"choices: elements of {names} are stored in any case, with what conditions choose"
         if loop in self.masked:
             yield "short: with few iterations, the last ones run together in a masked register"
         if loop in self.overlapped:

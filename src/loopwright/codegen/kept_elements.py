@@ -1,16 +1,18 @@
-"""Elements that a condition changes, stored in any case: `if x[i] < a[i]: a[i] = x[i]` in lanes, where the condition or
-the new number asks for the element anyway. A store under a mask is slow on many CPUs, and C compilers ask first whether
+"""Elements that a condition changes, stored in any case: `if x[i] < a[i]: a[i] = x[i]` in lanes, where each iteration
+comes to the element anyway. A store under a mask is slow on many CPUs, and C compilers ask first whether
 any lane stores: a jump that the data decide. An iteration that stores its element again as it is harms nobody, as no
 other iteration has to do with it. Elements of one or two bytes are read for that: of those there are masked stores only
 with AVX-512, and without them all iterations go one by one.
 
-Not where anything could fail, or would be read that is not: then the mask is needed anyway.
+Not where anything could fail, or would be read that is not: then the mask is needed anyway. Of elements that only the
+condition leads to, nothing may be known where it is false: held_elements.py.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
 
+from loopwright.codegen.certain_accesses import certain_accesses
 from loopwright.codegen.chosen_stores import is_inside
 from loopwright.codegen.decisions import CodegenInput
 from loopwright.codegen.eager_conditions import is_number, is_simple
@@ -34,13 +36,20 @@ def kept_element(stmt: If) -> Store | None:
     return None
 
 
+def _comes_anyway(store: Store, loop: For) -> bool:
+    return any((one.array, one.index) == (store.array, store.index) for one in certain_accesses(loop.body))
+
+
 def keeps_elements(loop: For, given: CodegenInput) -> set[int]:
     """Such statements of a loop in lanes (by their identity)."""
     known = given.facts.loops.get(loop.name)
     if given.check_all or known is None or known.verdict != "parallel":
         return set()
     found = ((stmt, kept_element(stmt)) for stmt in loop.body if isinstance(stmt, If))
-    return {id(stmt) for stmt, store in found if store is not None and _is_plain(store, given)}
+    return {
+        id(stmt) for stmt, store in found
+        if store is not None and _comes_anyway(store, loop) and _is_plain(store, given)
+    }  # fmt: skip
 
 
 def _is_plain(store: Store, given: CodegenInput) -> bool:

@@ -12,6 +12,7 @@ from loopwright.codegen.c_text import VECTOR_FUNCTIONS
 from loopwright.codegen.compaction import write_streams
 from loopwright.codegen.decisions import PartialResult, VectorLanes
 from loopwright.codegen.function import Writer
+from loopwright.codegen.held_elements import either_way, holding
 from loopwright.codegen.inspector import write_inspected
 from loopwright.codegen.lane_gains import APART, changes_columns, fewest_for_sums
 from loopwright.codegen.loop_versions import FEWEST
@@ -63,18 +64,16 @@ def write_sequential(
     step = loop.step.value if isinstance(loop.step, Const) else None
     trip = None if in_strips(loop, w) else w.given.constant_trip(loop)
     first, unroll = _begun(loop, w, first, unroll, lanes)
+    body = partial(_write_begun, loop, first, w, lanes)
 
     def write(head: str, *inside: str, lanes: Lanes | None = lanes, at: str = "") -> None:
-        with passed(loop, at, w) as known, w.loop(f"int64_t {head}", loop.name, trips=trip, unroll=unroll, lanes=lanes):
-            for line in (*inside, *known):
-                w.line(line)
-            with narrow_scalars(loop, lanes, w):
-                write_iteration(loop, w, body, counted)
-
-    def body() -> None:
-        if first is not None:
-            first()
-        write_body(loop.body, w)
+        for holds in either_way(loop, lanes, w):
+            opened = w.loop(f"int64_t {head}", loop.name, trips=trip, unroll=unroll, lanes=lanes)
+            with passed(loop, at, w) as known, opened:
+                for line in (*inside, *known):
+                    w.line(line)
+                with narrow_scalars(loop, lanes, w):
+                    write_iteration(loop, w, partial(_write_begun, loop, first, w, lanes, holds), counted)
 
     def climb(begin: str, end: str) -> None:
         sign, advance = ("<", "++") if step == 1 else (">", "--")
@@ -109,6 +108,14 @@ def write_sequential(
             w.line(f"const int64_t lw_count = lw_trip(lw_lower, {upper}, lw_step);")
             (_write_once if short else write_range)(loop, "0", "lw_count", False, w, count)
     w.function.scoped.discard(variable)
+
+
+def _write_begun(loop: For, first: Begun | None, w: Writer, lanes: Lanes | None, holds: bool = True) -> None:
+    """The body of an iteration. holds: see `holding`."""
+    if first is not None:
+        first()
+    with holding(loop, lanes, w, holds):
+        write_body(loop.body, w)
 
 
 def _write_between(

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, replace
+from functools import partial
 
 from loopwright.analysis.facts import LoopFacts, Reduction
 from loopwright.codegen.accumulators import Accumulators, accumulating
@@ -16,6 +17,7 @@ from loopwright.codegen.arrays import ArrayText
 from loopwright.codegen.c_text import VALUE_TYPE
 from loopwright.codegen.decisions import COPIED, NEAR, OWNED, ParallelRegion, PartialResult
 from loopwright.codegen.function import Function, Writer
+from loopwright.codegen.held_elements import either_way, holding
 from loopwright.codegen.inspector import write_inspected
 from loopwright.codegen.lane_gains import fewest_for_sums
 from loopwright.codegen.loops import in_parts, lanes_of, passed, write_few, write_on_one_thread, write_sequential
@@ -118,14 +120,14 @@ def _write_part(loop: For, plan: _Plan, w: Writer) -> None:
     _declare_private(loop, found, w)
     w.types |= {"lw_first": "int64_t", "lw_bound": "int64_t", "lw_lower": "int64_t", "lw_final": "int"}
     w.types |= {"lw_step": "int64_t", "lw_partial": "lw_slot *"}
-    for position, partial in enumerate(plan.partials):
-        w.types[partial.variable] = type_of(partial, loop)
-        w.declare(partial.variable)
-        w.line(f"{partial.variable} = {w.use('lw_partial')}[{position}].{_member(partial.scalar)};")
+    for position, one in enumerate(plan.partials):
+        w.types[one.variable] = type_of(one, loop)
+        w.declare(one.variable)
+        w.line(f"{one.variable} = {w.use('lw_partial')}[{position}].{_member(one.scalar)};")
     with standing_in(plan.partials, w):
         _write_stretch(loop, plan, w)
-    for position, partial in enumerate(plan.partials):
-        w.line(f"lw_partial[{position}].{_member(partial.scalar)} = {partial.variable};")
+    for position, one in enumerate(plan.partials):
+        w.line(f"lw_partial[{position}].{_member(one.scalar)} = {one.variable};")
     for name in plan.region.last:
         w.types[_out(name, w)] = f"{VALUE_TYPE[w.scalars[name].name]} *"
         w.only(w.use("lw_final"), f"*{w.use(_out(name, w))} = {w.names.of(name)};")
@@ -201,18 +203,21 @@ def _write_iterations(loop: For, lanes: Lanes | None, w: Writer, several: Accumu
     w.function.scoped.add(variable)
 
     def write(head: str, *inside: str, lanes: Lanes | None = lanes) -> None:
-        with w.loop(f"int64_t {head}", loop.name, lanes=lanes, unroll=w.decided.unrolled.get(loop.name)):
-            for line in inside:
-                w.line(line)
-            with narrow_scalars(loop, lanes, w):
-                write_iteration(loop, w, lambda: write_body(loop.body, w))
+        unroll = w.decided.unrolled.get(loop.name)
+        for holds in either_way(loop, lanes, w):
+            with w.loop(f"int64_t {head}", loop.name, lanes=lanes, unroll=unroll):
+                for line in inside:
+                    w.line(line)
+                with narrow_scalars(loop, lanes, w):
+                    write_iteration(loop, w, partial(body, lanes, holds))
+
+    def body(lanes: Lanes | None = lanes, holds: bool = True) -> None:
+        with holding(loop, lanes, w, holds):
+            write_body(loop.body, w)
 
     write_parts = write_narrow if loop.name in w.decided.narrow else write_inspected
 
     def part(begin: str, end: str, lanes: Lanes | None) -> None:
-        def body() -> None:
-            write_body(loop.body, w)
-
         with in_parts(loop, (begin, end), several if lanes else None, w, body) as (start, stop):
             write(f"{variable} = {start}; {variable} < {stop}; ++{variable}", lanes=lanes)
 
