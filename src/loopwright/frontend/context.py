@@ -274,12 +274,15 @@ class Context:
     @contextmanager
     def resumed(self, body: list[Stmt]) -> Iterator[None]:
         """Statements go to the end of a list begun before."""
-        outer = self.body
+        outer, scopes = self.body, self.scopes
         self.body = body
         self.depth += 1
+        self.made_scopes += 1
+        self.scopes = (*scopes, self.made_scopes)
         try:
             yield
         finally:
+            self.scopes = scopes
             self.depth -= 1
             self.body = outer
 
