@@ -193,7 +193,7 @@ def around(a):
         for x in range(1, a.shape[1] - 1):
             for dy in (-1, 0, 1):
                 for dx in (-1, 0, 1):
-                    for weight, (ey, ex) in zip((0.5, 1, 2.0, 4), steps):
+                    for weight, (ey, ex) in enumerate(steps, 1):
                         if a[y + dy, x + dx] > a[y + ey, x + ex]:
                             total += weight * dy + dx
     return total

@@ -25,6 +25,15 @@ def kept(value: Any, name: str) -> Any:
     return _as_python(found[0]) if name in known.numbers - known.changing else found
 
 
+def elements_of(kind: Any) -> tuple[np.dtype[Any], int] | None:
+    """The type of the elements, and how many axes there are, of a field that is a number or an array."""
+    if isinstance(kind, ScalarType):
+        return kind.dtype, 0
+    if isinstance(kind, NumbaArray) and isinstance(kind.element, ScalarType):
+        return kind.element.dtype, kind.rank
+    return None
+
+
 def field(name: str, kind: Any) -> property:
     """The field as a property: what is assigned gets its type."""
     is_number = isinstance(kind, ScalarType)
