@@ -452,3 +452,21 @@ def test_objects_that_a_kernel_makes() -> None:
     ):  # fmt: skip
         with pytest.raises(lw.KernelError, match=message):
             njit(function)(argument)
+
+
+def shifted_at_times(walk: Any, by: Any = None) -> Any:
+    if by is not None:
+        walk.note = by
+    return walk.note + walk.count
+
+
+def test_a_field_that_later_calls_assign() -> None:
+    @jitclass([("note", int64), ("count", int64)])
+    class Notes:
+        def __init__(self) -> None:
+            self.note, self.count = 3, 4
+
+    call = njit(shifted_at_times)
+    first, second = Notes(), Notes()
+    assert [call(first) for _ in range(3)] == [7, 7, 7]
+    assert [call(first, 5), call(first, 6), call(second, 8), call(first), second.note] == [9, 10, 12, 10, 8]

@@ -20,7 +20,7 @@ class ObjectClass:
     them that some code assigns, as far as any was read. read: what a field of an object holds; of a number that
     changes, the array of one element that it lies in. types: of numbers and arrays, the type of elements and how many
     axes there are. init: `__init__`, where it can
-    be read."""
+    be read. prefix: of a field's name, of the attribute that holds what `read` gave last."""
 
     fields: tuple[str, ...]
     numbers: frozenset[str]
@@ -31,6 +31,7 @@ class ObjectClass:
     read: Callable[[object, str], object]
     types: Mapping[str, tuple[np.dtype[Any], int]] = field(default_factory=dict)
     init: tuple[FunctionType, ...] = ()
+    prefix: str = ""
 
     def functions(self) -> Iterator[FunctionType]:
         """Everything that an object of the class can do."""

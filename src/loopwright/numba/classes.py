@@ -18,7 +18,7 @@ from loopwright.frontend.object_class import CLASS, ObjectClass, attributes_assi
 from loopwright.frontend.parse import parse
 from loopwright.ir.made_values import OF_FIELDS
 from loopwright.numba.decorate import kernel_or_refused
-from loopwright.numba.fields import KEPT, elements_of, field, kept
+from loopwright.numba.fields import HELD, elements_of, field, kept
 from loopwright.numba.settings import config
 from loopwright.numba.types import ScalarType, boolean, float64, int64
 
@@ -73,7 +73,7 @@ def _made(cls: type, spec: Mapping[str, Any] | Iterable[tuple[str, Any]] | None)
     kinds = {name: one for name, kind in types.items() if (one := elements_of(kind)) is not None}
     init = (cls.__init__,) if isinstance(cls.__init__, FunctionType) else ()  # type: ignore[misc]
     changing = set(numbers & assigned)
-    known = ObjectClass(tuple(types), numbers, changing, functions, static, getters, kept, kinds, init)
+    known = ObjectClass(tuple(types), numbers, changing, functions, static, getters, kept, kinds, init, HELD)
     body: dict[str, object] = {name: _Method(value) for name, value in functions.items()}
     body |= {name: _property(value) for name, value in properties.items()}
     body |= {name: field(name, kind) for name, kind in types.items()}
@@ -97,7 +97,6 @@ def _first(cls: type) -> Callable[..., None]:
     written = cls.__init__  # type: ignore[misc]
 
     def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
-        self.__dict__[KEPT] = {}
         written(self, *args, **kwargs)
 
     __init__.__doc__ = written.__doc__
@@ -106,7 +105,6 @@ def _first(cls: type) -> Callable[..., None]:
 
 def _of_fields(kind: Any, names: tuple[str, ...], values: tuple[object, ...]) -> object:
     made = object.__new__(kind)
-    made.__dict__[KEPT] = {}
     for name, value in zip(names, values, strict=True):
         setattr(made, name, value)
     return made
