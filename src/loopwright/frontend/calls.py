@@ -53,6 +53,7 @@ from loopwright.frontend.refusals import NUMPY as NUMPY_INSTEAD
 from loopwright.frontend.sequences import SEQUENCES
 from loopwright.frontend.table_methods import called_table, method_of_table, update
 from loopwright.frontend.tables import as_list, new_table
+from loopwright.frontend.text_methods import method_of_made
 from loopwright.frontend.tuple_items import tuple_of
 from loopwright.frontend.ufuncs import WITH_OUT, put_into_out, ufunc_of
 from loopwright.frontend.values import (
@@ -119,6 +120,8 @@ def call(cx: Context, node: ast.Call) -> Value:
         if (text := text_of(owner)) is not None and name in METHODS:
             given = _arguments(cx, node, name)
             return joined(cx, text, given.values[0], node) if name == "join" else method_of_text(cx, text, given)
+        if isinstance(owner, ListValue) and owner.is_text:
+            return method_of_made(cx, owner, _arguments(cx, node, name))
         if isinstance(owner, ListValue):
             return method_of_list(cx, owner, _arguments(cx, node, name), _apply)
         if isinstance(owner, Keyed):
