@@ -38,3 +38,15 @@ def test_covariances_of_no_observations_are_not_numbers():
     function = define("def f(m):\n    return np.cov(m.T)\n")
     for size in (0, 1, 2, 5):
         same(function, np.arange(5.0 * 3).reshape(5, 3)[:size] ** 2)
+
+
+def test_numbers_in_the_place_of_nan_where_they_are():
+    function = define("""
+        def f(a, c):
+            y = np.nan_to_num(a[1:], copy=False, nan=3.0)
+            y[0] = 5.0
+            np.clip(a, 0.0, 4.0, c)
+            np.nan_to_num(c, False)
+            return np.dot(a, c)
+        """)
+    same(function, np.array([np.nan, np.nan, 1.0, np.inf]), np.zeros(4))

@@ -305,7 +305,10 @@ def _nan_to_num(x: Any, copy: Any = True, nan: Any = 0.0) -> Any:
         number = np.empty_like(x)
         for place, value in np.ndenumerate(x):
             number[place] = _number_of(value, nan)
-    return number
+    if copy or np.ndim(x) == 0:
+        return number
+    x[...] = number
+    return x
 
 
 def _number_of(x: Any, nan: Any) -> Any:

@@ -297,8 +297,11 @@ class DefReader:
                 written |= self.roots(keyword.value)
         if isinstance(callee, np.ufunc) and len(call.args) > callee.nin:
             written |= set().union(*map(self.roots, call.args[callee.nin :]))
-        if callee in (np.round, np.around) and len(call.args) > 2:
-            written |= self.roots(call.args[2])
+        for function, place in _OUT_AT:
+            if callee is function and len(call.args) > place:
+                written |= self.roots(call.args[place])
+        if callee is np.nan_to_num and _stays_in_place(call):
+            written |= self.roots(call.args[0])
         name = getattr(callee, "__name__", "")
         shuffles = name == "shuffle" and not isinstance(callee, FunctionType)
         adds = name == "at" and isinstance(getattr(callee, "__self__", None), np.ufunc)
@@ -583,6 +586,16 @@ _FIRST: tuple[object, ...] = (
     heapq.heappush, heapq.heappop, heapq.heapify, heapq.heapreplace, heapq.heappushpop,
 )  # fmt: skip
 """What writes to its first argument."""
+
+
+_OUT_AT: tuple[tuple[object, int], ...] = ((np.round, 2), (np.around, 2), (np.clip, 3), (np.dot, 2))
+"""Functions of NumPy that write to an argument at this place, if they are given one."""
+
+
+def _stays_in_place(call: ast.Call) -> bool:
+    """Whether `np.nan_to_num(x, copy=...)` may write to x."""
+    told = [*call.args[1:2], *(one.value for one in call.keywords if one.arg == "copy")]
+    return bool(call.args) and any(not isinstance(one, ast.Constant) or not one.value for one in told)
 
 
 def _never_writes(callee: object) -> bool:

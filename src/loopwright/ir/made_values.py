@@ -71,9 +71,12 @@ class _Records:
     """An array of records, from an array for each field."""
 
     known: Any
+    dtype: Any = None
 
     def __new__(cls, *planes: Any) -> Any:
-        dtype: Any = np.lib.format.descr_to_dtype(cls.known)
+        if cls.dtype is None:
+            cls.dtype = np.lib.format.descr_to_dtype(cls.known)
+        dtype = cls.dtype
         tail = len(dtype[dtype.names[0]].shape)
         records = np.empty(planes[0].shape[: planes[0].ndim - tail], dtype)
         for name, plane in zip(dtype.names, planes, strict=True):
