@@ -412,7 +412,7 @@ def made_in_loops(n: int, others: Any) -> Any:
         one.seen -= k
         found.append((one.total + one.low, one.size + one.kept + one.seen, one.counts.sum()))
     given = Series(others)
-    given.fill(3.0)
+    given.emptied()
     return first, (first.seen, first.total), found, given.a[0] + given.n
 
 
