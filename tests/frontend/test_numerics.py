@@ -25,7 +25,7 @@ np.trapezoid(m, axis=0); np.vander(a); np.vander(a, 3); np.vander(a, 3, increasi
 np.ldexp(a, i); np.heaviside(a, 0.5); np.logaddexp(a, b); np.logaddexp2(a, b); np.nanmedian(nm, axis=0)
 np.polyfit(s, s * s + s, 2); np.linalg.norm(a, 3); np.linalg.norm(m, np.inf); np.diff(m, n=2, axis=0)
 np.cumsum(c3, axis=2); np.cumprod(m, axis=0); np.unwrap(9 * a); np.unwrap(9 * m, axis=0); np.unwrap(9 * m, 4.0)
-np.unwrap(n, period=1.5)
+np.unwrap(n, period=1.5); np.geomspace(1.0, 8.0, 4); np.geomspace(-x, -2.0, num=3); np.geomspace(5, 1, 1)
 """
 
 
