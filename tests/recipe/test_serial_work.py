@@ -44,6 +44,19 @@ def down_the_diagonal(a, b):
             a[i, j] += b[j]
 
 
+def stretches_turned(a, b):
+    turned = 0
+    for i in range(a.shape[0] - 1):
+        for j in range(i + 1, a.shape[0]):
+            if a[i] - a[i + 1] > b[j] - b[0]:
+                turned += 1
+                for k in range((j - i) // 2):
+                    t = a[i + 1 + k]
+                    a[i + 1 + k] = a[j - k]
+                    a[j - k] = t
+    return turned
+
+
 @pytest.mark.parametrize("kernel", [filtered, sums_so_far, from_a_queue])
 def test_what_one_thread_would_do_is_for_the_cpu(kernel: Any) -> None:
     a, b = np.arange(-5.0, 20.0), np.zeros(40)
@@ -55,6 +68,18 @@ def test_what_one_thread_would_do_is_for_the_cpu(kernel: Any) -> None:
         text = str(compiled.explain(a, b))
     np.testing.assert_array_equal(b, wanted[1])
     assert "not on a GPU: one thread would run '" in text and "on the cpu" in text
+
+
+def test_a_grid_that_data_asks_for_in_two_loops_is_for_the_cpu() -> None:
+    a, b = np.random.default_rng(1).random(17), np.linspace(0.0, 2.0, 17)
+    wanted = a.copy()
+    result = stretches_turned(wanted, b)
+    kernel = lw.kernel(stretches_turned)
+    with lw.options(device="emulated"):
+        assert kernel(a, b) == result > 3
+        text = str(kernel.explain(a, b))
+    np.testing.assert_array_equal(a, wanted)
+    assert "each iteration of 'j' would wait for data to tell whether 'k' is launched" in text
 
 
 def test_a_little_of_one_thread_stays_beside_a_large_grid() -> None:

@@ -25,7 +25,6 @@ from typing import Literal
 from loopwright.analysis.effort import FOR_GPU, FOR_NEST, TOTAL, anew, is_left
 from loopwright.analysis.facts import Facts
 from loopwright.analysis.strides import AccessStrides
-from loopwright.ir.linear import apart
 from loopwright.ir.nodes import For, Kernel, Load, While
 from loopwright.ir.queries import contains
 from loopwright.ir.user_text import user_name
@@ -42,7 +41,8 @@ from loopwright.recipe.distribution import isolate
 from loopwright.recipe.extremes_in_scalars import extremes_in_scalars
 from loopwright.recipe.grid_balanced import row_by_row
 from loopwright.recipe.grid_blocks import in_blocks, in_boxes
-from loopwright.recipe.grid_conditions import CONDITIONAL, is_free_now, is_in_a_thread, with_conditions
+from loopwright.recipe.grid_conditions import CONDITIONAL, is_free_now, is_in_a_thread, is_point, with_conditions
+from loopwright.recipe.grid_few import few_apart
 from loopwright.recipe.grid_fronts import tiles_of_fronts
 from loopwright.recipe.grid_keys import (
     by_key,
@@ -83,19 +83,20 @@ from loopwright.recipe.ordered_apart import ordered_apart
 from loopwright.recipe.partial_schedule import Chain, NotTaken, PartialSchedule, ReasonedStep
 from loopwright.recipe.privatisation import with_arrays_of_their_own
 from loopwright.recipe.products_in_rows import products_of_all_rows
+from loopwright.recipe.ragged_nests import ragged_nests
 from loopwright.recipe.recipe import Recipe
 from loopwright.recipe.rows_apart import rows_apart
-from loopwright.recipe.run_time_inspection import inspected
 from loopwright.recipe.scans_apart import scans_apart
 from loopwright.recipe.serial_work import Grid, better_off, each_a_launch, is_little
 from loopwright.recipe.short_rows import short_rows
 from loopwright.recipe.sums_apart import sums_apart
 from loopwright.recipe.sums_inward import sums_inward
 from loopwright.recipe.terms_apart import terms_apart
+from loopwright.recipe.totals_apart import totals_apart
 from loopwright.recipe.tunable import Choices, Tunable, UnfitError
 from loopwright.recipe.wavefronts import in_fronts
 from loopwright.steps.bind import Bind
-from loopwright.steps.extent import stretch_of, trip_of
+from loopwright.steps.extent import trip_of
 from loopwright.steps.fission import Fission
 from loopwright.steps.grids import unrunnable
 from loopwright.steps.guard import Guard
@@ -148,6 +149,7 @@ def _recipe(
             done |= _loops_within(partial, {step.loop for step, _ in bound})
         if ways == "all":
             sums_apart(partial)
+            totals_apart(partial)
             whole = partial.kernel
             few_sums(partial)
             few_sums_of_loops(partial)
@@ -201,7 +203,7 @@ def _restructured(partial: PartialSchedule) -> Iterator[list[Bound]]:
     What to bind of nests that were given another order."""
     with_constant_sizes(partial)
     short_rows(partial)
-    inspected(partial)
+    ragged_nests(partial)
     chequered(partial, on_gpu=True)
     counted(partial)
     loops_fused(partial, on_gpu=True)
@@ -266,16 +268,10 @@ def _bind(partial: PartialSchedule, grid: Grid, present: Facts) -> None:
             partial.refusals[grid.inner] = refused or rejection.reason
 
 
-def _is_point(loop: For) -> bool:
-    """Whether a loop has one iteration at most, as between two cuts."""
-    lower, upper = stretch_of(loop) or (loop.lower, loop.upper)
-    return apart(upper, lower) == 1
-
-
 def _shared_out(partial: PartialSchedule, chain: Chain, simple: bool) -> list[Bound]:
     """Restructure one nest for a grid, or where it is to be simple only reorder it; the loops to bind."""
     free = [loop for loop in chain if is_free_now(partial, loop)]
-    free = [loop for loop in free if not _is_point(loop)] or free
+    free = [loop for loop in free if not is_point(loop)] or free
     free = [loop for loop in free if not is_narrow(partial, loop)] or ([] if _adds_up(partial, chain, free) else free)
     if not simple and is_little(partial, chain):
         return []
@@ -528,6 +524,8 @@ def _apart(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Boun
     why = f"with nothing between them, '{user_name(outer.name)}' and '{user_name(inner.name)}' are one grid"
     unless_narrow(partial, outer.name, inner)
     expanded(partial, partial.around(inner.name), outer)
+    if partial.kernel is not before:
+        partial.begin_again()  # with what scalars have become
     places = [loop.name for loop in chain[chain.index(outer) : chain.index(inner) + 1]]
     band = isolate(partial, inner.name, outer.name, why)
     if partial.kernel is before or len(band) != len(places):
@@ -577,6 +575,7 @@ ATTEMPTS = (
     _apart,
     _all_but_short,
     rows_of_blocks,
+    few_apart,
     rows_anyhow,
     _outer_loops,
     _as_it_is,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from loopwright.ir.nodes import For, Load, While
 from loopwright.ir.queries import has, names_assigned
@@ -52,6 +52,8 @@ def totals(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Boun
         return _in_threads(partial, loop.name)
     if loop is chain[-1]:
         sum_in_scalars(partial, loop)
+    elif "element" in kinds and kinds <= {"scalar", "element"}:  # one that all iterations add to
+        chain, loop = _in_scalars(partial, chain, loop)
     is_piece = (extent_of(loop) or 0) >= PIECE
     if not is_piece and any(depends(loop, outer.name) for outer in chain[: chain.index(loop)]):
         if any(has(bound, Load) for bound in own_expressions(loop)):
@@ -66,6 +68,14 @@ def totals(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Boun
     return _in_planes(partial, own if len(own) > 1 else band)  # where each term has loops of its own, as a window does
 
 
+def _in_scalars(partial: PartialSchedule, chain: Chain, loop: For) -> tuple[Chain, For]:
+    """A nest whose sums are in scalars, and its loop that adds up, where that can be."""
+    with partial.together():
+        sum_in_scalars(partial, loop)
+    there = {one.name: one for one in partial.around(chain[-1].name)}
+    return tuple(there[one.name] for one in chain if one.name in there), there[loop.name]
+
+
 def _of_the_total(partial: PartialSchedule, band: Chain) -> Chain:
     """The loops, from the outermost on, whose iterations add to what those of the outermost add to."""
     facts = partial.present_facts()
@@ -75,15 +85,24 @@ def _of_the_total(partial: PartialSchedule, band: Chain) -> Chain:
 
 def _in_planes(partial: PartialSchedule, band: Chain) -> list[Bound]:
     """Totals of all iterations of some loops around one another: a block for some iterations of the outermost, whose
-    threads share the innermost where it is long."""
+    threads share the innermost where it is long, and else the one around it, if that is not the outermost."""
     trip = trip_of(band[-1])
+    if trip is not None and trip >= LONG:
+        return _in_blocks(partial, band[:-1], band[-1:])
     if trip is not None:
-        return _in_threads(partial, band[0].name) if trip < LONG else _in_blocks(partial, band[:-1], band[-1:])
+        return _in_planes(partial, band[:-1]) if len(band) > 2 else _in_threads(partial, band[0].name)
     names = version(partial, band[0].name, length_of([band[-1]]), LONG)
-    return [
-        *_in_blocks(partial, band[:-1], band[-1:]),
-        *(() if names is None else _in_threads(partial, names[band[0].name])),
-    ]
+    bound = _in_blocks(partial, band[:-1], band[-1:])
+    if names is None:
+        return bound
+    return [*bound, *_in_copies(partial, band[:-1], names)]
+
+
+def _in_copies(partial: PartialSchedule, band: Chain, names: Mapping[str, str]) -> list[Bound]:
+    """The same for the copies of loops in a version for short rows."""
+    there = loops(partial.kernel)
+    copies = tuple(one for loop in band if isinstance(one := there[names[loop.name]], For))
+    return _in_planes(partial, copies) if len(copies) > 1 else _in_threads(partial, copies[0].name)
 
 
 def totals_of_rows(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bound]:
@@ -100,7 +119,8 @@ def totals_of_rows(partial: PartialSchedule, chain: Chain, free: list[For]) -> l
     if not rows or (len(trips) == len(rows) and max(trips) < LONG):
         return []
     names = version(partial, chain[0].name, length_of(rows), LONG) if len(trips) < len(rows) else None
-    return [*_in_blocks(partial, chain, rows), *(() if names is None else _in_threads(partial, names[chain[0].name]))]
+    bound = _in_blocks(partial, chain, rows)
+    return bound if names is None else [*bound, *_in_copies(partial, chain, names)]
 
 
 def totals_of_threads(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bound]:

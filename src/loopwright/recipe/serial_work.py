@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from math import prod
 
 from loopwright.analysis.facts import Facts
-from loopwright.ir.nodes import Body, Const, For, Kernel, Load, Store, Var, While
-from loopwright.ir.queries import contains, names_assigned
+from loopwright.ir.nodes import Body, Const, For, If, Kernel, Load, Store, Var, While
+from loopwright.ir.queries import contains, has, names_assigned, names_in
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import bodies, expressions, loops, statements
 from loopwright.recipe.grid_conditions import is_free_now
@@ -103,7 +103,32 @@ def each_a_launch(kernel: Kernel, facts: Facts, written: Facts) -> str:
             return f"each iteration of '{user_name(loop.name)}' would be a launch, as its step may be negative"
         if trip_of(loop) is None and _only_adds(written, loop):
             return f"each iteration of '{user_name(loop.name)}' would be a launch, though they meet in totals only"
+    for host, grid in _asked_for(kernel.body, names_assigned(kernel.body)):
+        return f"each iteration of '{user_name(host.name)}' would wait for data to tell whether '{grid}' is launched"
     return ""
+
+
+def _asked_for(body: Body, told: Collection[str], hosts: Chain = (), asks: bool = False) -> Iterator[tuple[For, str]]:
+    """Loops of the host that ask the GPU in each iteration whether to launch what has fewer loops than are around that,
+    with the name of its outermost one. told: scalars that data may give a value."""
+    for stmt in body:
+        if is_bound(stmt) and isinstance(stmt, For):
+            if asks and len(hosts) > max(1, _depth(stmt)):
+                yield hosts[-1], _as_written(stmt)
+        elif isinstance(stmt, For):
+            inner = (*hosts, stmt) if trip_of(stmt) is None else hosts
+            yield from _asked_for(stmt.body, told, inner, asks)
+        else:
+            by_data = isinstance(stmt, If) and (
+                not names_in(stmt.condition).isdisjoint(told) or has(stmt.condition, Load)
+            )
+            for part in bodies(stmt):
+                yield from _asked_for(part, told, hosts, asks or by_data)
+
+
+def _depth(grid: For) -> int:
+    """How many loops of the user's that run as often as sizes say are in it."""
+    return len({_as_written(one) for one in statements((grid,), For) if trip_of(one) is None})
 
 
 def _around_launches(body: Body) -> Iterator[For]:

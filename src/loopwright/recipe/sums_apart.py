@@ -54,10 +54,11 @@ def _apart(partial: PartialSchedule, loop: For, target: str) -> None:
         raise NotTaken
     *names, inner = (one.name for one in paths[0])
     _without_scalars(partial, paths[0], target, why)
-    inner = _alone(partial, inner, [stmt for stmt in _body(partial, inner) if _adds(stmt, target)], why)
+    first = paths[0][0].name
+    inner = alone(partial, first, inner, [stmt for stmt in _body(partial, inner) if _adds(stmt, target)], why)
     for name in reversed(names):
         (child,) = (stmt for stmt in _body(partial, name) if isinstance(stmt, For) and stmt.name == inner)
-        inner = _alone(partial, name, [child], why)
+        inner = alone(partial, first, name, [child], why)
 
 
 def _paths(loop: For, target: str) -> Iterator[Chain]:
@@ -113,27 +114,28 @@ def _loads(stmt: Store) -> Iterator[Load]:
         yield from subexpressions(part, Load)
 
 
-def _alone(partial: PartialSchedule, name: str, mine: list[Stmt], why: str) -> str:
-    """Cut what stands before and after such statements of a loop off it; the loop that has them then. Raises
-    NotTaken."""
+def alone(partial: PartialSchedule, first: str, name: str, mine: list[Stmt], why: str) -> str:
+    """Cut what stands before and after such statements of a loop off it; the loop that has them then. first: the loop,
+    it or one around it, from which on each iteration has what is kept in between for itself. Raises NotTaken."""
     body = _body(partial, name)
     places = [at for at, stmt in enumerate(body) if any(stmt is one for one in mine)]
     if not places or places != list(range(places[0], places[-1] + 1)):
         raise NotTaken
     if places[0]:
         before = set(loops(partial.kernel))
-        _cut(partial, name, places[0] + 1, why)
+        _cut(partial, first, name, places[0] + 1, why)
         name = next(loop for loop in loops(partial.kernel) if loop not in before)
     if places[-1] + 1 < len(body):  # last: what is kept of the part before has no need to be kept again
-        _cut(partial, name, len(places) + 1, why)
+        _cut(partial, first, name, len(places) + 1, why)
     return name
 
 
-def _cut(partial: PartialSchedule, name: str, place: int, why: str) -> None:
+def _cut(partial: PartialSchedule, first: str, name: str, place: int, why: str) -> None:
     """Cut a loop in two. What both need of an iteration is kept in between, for each of the loops around it, too.
     Raises NotTaken."""
     there = arrays_made(partial.kernel.body)
     partial.take(Fission(name, place, kept=True), why, anew=True)
-    if around := tuple(one.name for one in partial.around(name)[:-1]):
+    around = [one.name for one in partial.around(name)[:-1]]
+    if around := around[around.index(first) :] if first in around else []:
         for array in sorted(arrays_made(partial.kernel.body) - there):
-            partial.take(Expand(array, around), why, anew=True)
+            partial.take(Expand(array, tuple(around)), why, anew=True)

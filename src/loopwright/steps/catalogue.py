@@ -16,6 +16,7 @@ from loopwright.steps.distribute import Distribute
 from loopwright.steps.expand import Expand
 from loopwright.steps.find import Find
 from loopwright.steps.fission import Fission
+from loopwright.steps.flatten import Flatten
 from loopwright.steps.forward import Forward
 from loopwright.steps.fuse import Fuse
 from loopwright.steps.group import Group
@@ -61,8 +62,8 @@ from loopwright.steps.vectorize import Vectorize
 
 STEPS: tuple[type[Step], ...] = (
     Split, Tile, Align, Reorder, Swap, Sink, Hoist, Fuse, Fission, Distribute, Cut, Partition, Normalize, Collapse,
-    Reverse, Shift, Skew, Guard, Predicate, Complete, Overrun, Separate, Specialize, Promote, Hold, Carry, Uncap,
-    Demote, Forward, Expand, Privatize, Lift, Contract, Propagate, Pack, Stage, Reduce, Scan, Find, Rank, Resolve,
-    Inspect, Redirect, Group, Abreast, Renumber, Relayout, Unroll, UnrollAndJam, Reschedule, Vectorize, Lockstep,
-    Parallelize, Balance, Bind,
+    Flatten, Reverse, Shift, Skew, Guard, Predicate, Complete, Overrun, Separate, Specialize, Promote, Hold, Carry,
+    Uncap, Demote, Forward, Expand, Privatize, Lift, Contract, Propagate, Pack, Stage, Reduce, Scan, Find, Rank,
+    Resolve, Inspect, Redirect, Group, Abreast, Renumber, Relayout, Unroll, UnrollAndJam, Reschedule, Vectorize,
+    Lockstep, Parallelize, Balance, Bind,
 )  # fmt: skip
