@@ -321,9 +321,10 @@ def _is_too_much(cx: Context, items: tuple[Value, ...], body: list[Stmt]) -> boo
 
 
 def _are_alike(items: tuple[Value, ...]) -> bool:
-    """Whether all items are constant numbers, or tuples of as many of these."""
+    """Whether all items are constant numbers of one type, or tuples of as many of these."""
     if not all(isinstance(item, Items) for item in items):
-        return _are_numbers(items)
+        kinds = {type(one.value) if isinstance(one, Literal) else getattr(one, "type", None) for one in items}
+        return _are_numbers(items) and len(kinds) == 1
     parts = [item.items for item in items if isinstance(item, Items)]
     return len({len(one) for one in parts}) == 1 and all(_are_alike(place) for place in zip(*parts, strict=True))
 
