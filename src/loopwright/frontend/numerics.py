@@ -310,7 +310,7 @@ def _nanargmin(a: Any) -> Any:
 def _nan_to_num(x: Any, copy: Any = True, nan: Any = 0.0) -> Any:
     whole = np.multiply(x, True)
     if np.multiply(x, 1.0).dtype != whole.dtype:
-        number = whole  # integers are no NaN
+        number = np.multiply(x, True)  # integers are no NaN
     elif np.ndim(x) == 0:
         number = _number_of(x, nan)
     else:
