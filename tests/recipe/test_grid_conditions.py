@@ -176,7 +176,7 @@ def test_totals_under_conditions_are_no_launch_for_each_row(function: Callable[.
         np.testing.assert_allclose(kernel(p, mask, mine), function(p, mask, right), rtol=1e-12)
         np.testing.assert_array_equal(mine, right)
     schedule = str(kernel.explain(p, mask, mine).schedule)
-    assert "reduce i 262144" in schedule.replace("i.1", "i") and word in schedule
+    assert "reduce i 262144" in schedule.replace(".1", "") and word in schedule
 
 
 def solved(a, mask, x):

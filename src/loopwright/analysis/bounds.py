@@ -90,10 +90,21 @@ def _axis(proof: Proof, access: Access, axis: int) -> Bounds:
         if found is None or found.kind == "checked":
             found = _decide(proof, access, index, size, from_end)
         if found.kind == "checked" and any(symbol.factors for symbol in index.symbols):
-            split_by_force(proof, access, axis)
-            found = _by_digits(proof, access, axis) or found
+            found = _by_force(proof, access, axis) or found
         proof.known[key] = found
     return proof.known[key]
+
+
+def _by_force(proof: Proof, access: Access, axis: int) -> Bounds | None:
+    """What the guard has to ask of an index with products, though not every call may come to it: of an array that
+    nothing writes to only that its greatest value is there, as windows that overlap, `a[i * hop + k]`, have no digits;
+    else that it has digits. None where it cannot be told."""
+    if not any(one.is_write for one in proof.notes.accesses if one.array == access.array):
+        text = below(proof, access, access.index[axis], access.sizes[axis], surely=False)
+        if text is not None:
+            return Bounds("proven", "", text)
+    split_by_force(proof, access, axis)
+    return _by_digits(proof, access, axis)
 
 
 def _by_digits(proof: Proof, access: Access, axis: int) -> Bounds | None:

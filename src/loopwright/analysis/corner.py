@@ -20,11 +20,12 @@ from loopwright.analysis.sets import brief, build, only, ordered
 from loopwright.analysis.trace import Access
 
 
-def below(proof: Proof, access: Access, index: Affine, size: Affine) -> str | None:
+def below(proof: Proof, access: Access, index: Affine, size: Affine, surely: bool = True) -> str | None:
     """Make it part of the guard that an index with products stays below a size, and that arguments in it are not
-    negative, and say so in words; None where it cannot be told by its greatest value, or might be negative."""
+    negative, and say so in words; None where it cannot be told by its greatest value, or might be negative. surely:
+    only of accesses that every call comes to."""
     table = proof.notes.state.table
-    if proof.notes.state.guard == "none" or not _is_sum_of_products(table, access, index, size):
+    if proof.notes.state.guard == "none" or not _is_sum_of_products(table, access, index, size, surely):
         return None
     factors = ordered(factor for symbol in index.symbols for factor in symbol.factors or (symbol,))
     factors = [factor for factor in factors if any(factor in (s.factors or (s,)) for s in index.symbols)]
@@ -63,13 +64,16 @@ def below(proof: Proof, access: Access, index: Affine, size: Affine) -> str | No
     return words
 
 
-def _is_sum_of_products(table: SymbolTable, access: Access, index: Affine, size: Affine) -> bool:
-    """Whether all of it grows with the values of loops, sizes and arguments, and is reached in every call."""
+def _is_sum_of_products(table: SymbolTable, access: Access, index: Affine, size: Affine, surely: bool) -> bool:
+    """Whether all of it grows with the values of loops, sizes and arguments, and is reached in every call, if that is
+    wanted."""
     symbols = ordered((*index.symbols, *size.symbols, *(s for formula in access.where for s in formula.symbols)))
     quotients = [symbol for symbol in symbols if symbol in table.quotients]
     return (
         access.exact
-        and (access.sure or bool(quotients))  # a divisor is tested before: the guard asks that it is positive, too
+        and (
+            access.sure or not surely or bool(quotients)
+        )  # a divisor is tested before: the guard asks that it is positive, too
         and (any(symbol.factors for symbol in index.symbols) or bool(quotients))
         and index.constant >= 0
         and all(count > 0 for _, count in index.terms)

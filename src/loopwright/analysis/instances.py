@@ -93,7 +93,7 @@ def is_regular(loop: For, note: LoopNote) -> bool:
 
 
 def _is_unclear(symbol: Symbol) -> bool:
-    return symbol.data or (symbol.loose and bool(symbol.birth))
+    return bool(symbol.birth) and (symbol.data or symbol.loose)
 
 
 # ---- isl -------------------------------------------------------------------------------------------------------

@@ -42,7 +42,7 @@ from loopwright.recipe.extremes_in_scalars import extremes_in_scalars
 from loopwright.recipe.grid_balanced import row_by_row
 from loopwright.recipe.grid_blocks import in_blocks, in_boxes
 from loopwright.recipe.grid_conditions import CONDITIONAL, is_free_now, is_in_a_thread, is_point, with_conditions
-from loopwright.recipe.grid_few import few_apart
+from loopwright.recipe.grid_few import few_apart, few_with_sums
 from loopwright.recipe.grid_fronts import tiles_of_fronts
 from loopwright.recipe.grid_keys import (
     by_key,
@@ -89,6 +89,7 @@ from loopwright.recipe.rows_apart import rows_apart
 from loopwright.recipe.scans_apart import scans_apart
 from loopwright.recipe.serial_work import Grid, better_off, each_a_launch, is_little
 from loopwright.recipe.short_rows import short_rows
+from loopwright.recipe.statements_apart import statements_apart
 from loopwright.recipe.sums_apart import sums_apart
 from loopwright.recipe.sums_inward import sums_inward
 from loopwright.recipe.terms_apart import terms_apart
@@ -183,7 +184,7 @@ def _recipe(
     for grid in grids:
         _bind(partial, grid, present)
     alone, after = dict(partial.refusals), partial.kernel
-    other = better_off(after, grids, alone, partial.rare) or each_a_launch(after, present, facts)
+    other = better_off(after, grids, alone, partial.rare) or each_a_launch(after, present, facts, partial.rare)
     launches = () if choices is not None or other else launch_bounds(kernel, after)
     return Recipe(tuple(partial.decisions), after, present, alone, other, launches), has_parts
 
@@ -220,6 +221,7 @@ def _restructured(partial: PartialSchedule) -> Iterator[list[Bound]]:
     compactions(partial)
     scattered(partial)
     rows_apart(partial)
+    statements_apart(partial)
     terms_apart(partial)
     scans_apart(partial)
     ordered_apart(partial)
@@ -564,6 +566,7 @@ ATTEMPTS = (
     planes,
     few_rows,
     overlapping_in_few,
+    few_with_sums,
     _whole,
     _in_boxes,
     overlapping,

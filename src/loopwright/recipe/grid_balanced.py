@@ -8,6 +8,7 @@ from loopwright.ir.queries import contains, names_assigned
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import loops, subexpressions
 from loopwright.recipe.grid_blocks import LINE
+from loopwright.recipe.grid_rows import ENOUGH, length_of, version
 from loopwright.recipe.grid_tiles import Bound
 from loopwright.recipe.partial_schedule import Chain, NotTaken, PartialSchedule
 from loopwright.recipe.tunable import Tunable
@@ -45,14 +46,18 @@ def row_by_row(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[
         balance = Balance(row.name, entry.name, items, partial.threads(BALANCED_THREADS))
         return [(balance, f"{why}: each block takes {items} of all rows and entries, wherever a row begins")]
     shared = [stmt for stmt in row.body if isinstance(stmt, For)]
-    sharing = partial.number(SHARING)
+    sharing, few = partial.number(SHARING), list[Bound]()
     team = [Bind(loop.name, "thread.x", sharing) for loop in shared]
     if any(step.illegal(partial.kernel, facts, partial.strict) is not None for step in team if step.loop == entry.name):
         raise NotTaken
     if contains(row.body, Allocate):
         raise NotTaken
+    if (names := version(partial, row.name, length_of([row]), ENOUGH)) is not None:
+        most = partial.threads(BALANCED_THREADS)
+        steps = [Bind(names[row.name], "block.x"), *(Bind(names[loop.name], "thread.x", most) for loop in shared)]
+        few = [(step, f"{why}, and there are few: a block shares each") for step in steps]
     why = f"{why}: {sharing} threads share it"
     before = set(loops(partial.kernel))
     partial.take(Split(row.name, partial.threads(LINE) // sharing), why)
     (block,) = set(loops(partial.kernel)) - before
-    return [(step, why) for step in (Bind(block, "block.x"), Bind(row.name, "thread.y"), *team)]
+    return [*few, *((step, why) for step in (Bind(block, "block.x"), Bind(row.name, "thread.y"), *team))]

@@ -51,6 +51,8 @@ WORTH_IT = 4096
 KEYS_ROWS = Tunable("rows of threads that add by key", 8, (4, 8, 16), "rows of a block where there are two loops")
 WARPS = 16
 """The same where each row has as many entries as data tells: few mostly, so that a warp is enough."""
+BUSY = 1 << 14
+"""Iterations, a thread for each, that keep a large GPU busy."""
 HEAVY_EACH = 2
 """Iterations of a thread where these hold loops: these keep a thread busy by themselves."""
 SEVERAL, SEVERAL_EACH = 8, 16
@@ -135,19 +137,35 @@ def by_key(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Boun
     )
     inner = loop.body[0]
     if len(loop.body) > 1 or not isinstance(inner, For) or partial.verdict(inner) != "reduction":
-        threads = partial.threads(KEYS)
+        threads, few = partial.threads(KEYS), _few_in_blocks(partial, loop)
         is_heavy = any((trip_of(one) or SHORT) >= SHORT for one in statements(loop.body, For))
         is_heavy = is_heavy or contains(loop.body, While)
         are_few = not any(is_told_by_data(loop, reduction) for reduction in reductions)
         usual = _each(loop) if are_few else SEVERAL_EACH if _additions(loop.body) >= SEVERAL else KEYS_EACH.default
         each = replace(KEYS_EACH, default=HEAVY_EACH if is_heavy else usual)
         (block,) = made(partial, Split(loop.name, threads * partial.number(each)), why)
-        return bound_inside(partial, [Bind(block, "block.x")], Bind(loop.name, "thread.x", threads), why)
+        return [*few, *bound_inside(partial, [Bind(block, "block.x")], Bind(loop.name, "thread.x", threads), why)]
     by_data = any(has(end, Load) for end in (inner.lower, inner.upper))
     rows = partial.number(replace(KEYS_ROWS, default=WARPS) if by_data else KEYS_ROWS)
     (block,) = made(partial, Split(loop.name, rows), why)
     around = [Bind(block, "block.x"), _a_row_each(loop, rows)]
     return bound_inside(partial, around, Bind(inner.name, "thread.x", partial.threads(KEYS) // rows), why)
+
+
+def _few_in_blocks(partial: PartialSchedule, loop: For) -> list[Bound]:
+    """In a version for few iterations, which hold a loop that adds up too, a block for each, whose threads share that
+    loop; [] where there is no such version."""
+    inner = [stmt for stmt in loop.body if contains((stmt,), For, While)]
+    if len(inner) != 1 or not isinstance(entry := inner[0], For) or contains(entry.body, For, While):
+        return []
+    if trip_of(entry) is not None or partial.verdict(entry) != "reduction":
+        return []
+    names = version(partial, loop.name, length_of([loop]), BUSY)
+    if names is None:
+        return []
+    threads = partial.threads(KEYS)
+    why = f"few '{user_name(loop.name)}': {threads} threads, a block, share '{user_name(entry.name)}' of each"
+    return bound_inside(partial, [Bind(names[loop.name], "block.x")], Bind(names[entry.name], "thread.x", threads), why)
 
 
 def _each(loop: For) -> int:

@@ -50,6 +50,8 @@ LONG_COLUMN = 128
 their results together (columns of 16, a sum of each: a thread each is ten times as fast)."""
 MANY = 1 << 16
 """Rows from which on a thread for each keeps a large GPU busy, and what rows have in common is read once for many."""
+ENOUGH = 1 << 12
+"""Rows that keep a large GPU busy with the threads of a warp for each."""
 FEW_COLUMNS, LONG_STATE = 1 << 13, 16
 """Columns, with a thread each, that leave a large GPU waiting for memory in each round of a recurrence; and elements of
 a column from which on threads that share it have something to do."""

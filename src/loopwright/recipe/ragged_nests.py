@@ -9,14 +9,11 @@ from __future__ import annotations
 from loopwright.ir.nodes import For, Load
 from loopwright.ir.queries import arrays_loaded, has, names_assigned, names_in
 from loopwright.ir.user_text import user_name
-from loopwright.recipe.grid_rows import length_of, version
+from loopwright.recipe.grid_rows import ENOUGH, MANY, length_of, version
 from loopwright.recipe.partial_schedule import PartialSchedule
 from loopwright.recipe.run_time_inspection import inspected
 from loopwright.steps.extent import loops_around
 from loopwright.steps.flatten import Flatten, ragged
-
-ENOUGH = 1 << 12
-"""Rows that keep a large GPU busy with the threads of a warp for each."""
 
 
 def ragged_nests(partial: PartialSchedule) -> None:
@@ -33,7 +30,9 @@ def ragged_nests(partial: PartialSchedule) -> None:
         with partial.together():
             names = {name: name for name in (outer.name, inner.name)}
             if not all(partial.verdict(loop) == "parallel" for loop in found):
-                names = version(partial, outer.name, length_of([outer]), ENOUGH) or names
+                # Of rows that go through others, a thread would have each.
+                enough = MANY if any(two[0] is inner for two in ragged(partial.kernel)) else ENOUGH
+                names = version(partial, outer.name, length_of([outer]), enough) or names
             partial.take(Flatten(names[outer.name], names[inner.name]), why, anew=True)
             partial.begin_again()
 

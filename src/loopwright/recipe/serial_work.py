@@ -94,36 +94,52 @@ def _most_trips(loop: For, around: Chain) -> int | None:
     return most if most is not None and most > 1 else trip_of(loop)  # points between cuts are parts of something large
 
 
-def each_a_launch(kernel: Kernel, facts: Facts, written: Facts) -> str:
+def each_a_launch(kernel: Kernel, facts: Facts, written: Facts, rare: Collection[str] = ()) -> str:
     """Why it is better off there where a grid would be launched for each iteration of a loop that needs no order, but
-    cannot be counted, or has not been taken apart. '' where that is not so. written: the facts of the kernel before any
-    step, which are known: to prove more of what it has become may take all the time there is."""
+    cannot be counted, or has not been taken apart, or where data is asked again and again whether to launch a small
+    one. '' where that is not so. written: the facts of the kernel before any step, which are known: to prove more of
+    what it has become may take all the time there is. rare: loops that do not count."""
     for loop in _around_launches(kernel.body):
         if not isinstance(loop.step, Const) and facts.loops[loop.name].verdict == "parallel":
             return f"each iteration of '{user_name(loop.name)}' would be a launch, as its step may be negative"
         if trip_of(loop) is None and _only_adds(written, loop):
             return f"each iteration of '{user_name(loop.name)}' would be a launch, though they meet in totals only"
-    for host, grid in _asked_for(kernel.body, names_assigned(kernel.body)):
-        return f"each iteration of '{user_name(host.name)}' would wait for data to tell whether '{grid}' is launched"
+    for host in _innermost_hosts(kernel.body, rare):
+        grids = list(_grids(host[-1].body, names_assigned(kernel.body)))
+        deepest = max((_depth(grid) for grid, _ in grids), default=0)
+        if len(host) > max(1, deepest) and (asked := next((grid for grid, asks in grids if asks), None)):
+            return (
+                f"each iteration of '{user_name(host[-1].name)}' would wait for data to tell whether "
+                f"'{_as_written(asked)}' is launched"
+            )
     return ""
 
 
-def _asked_for(body: Body, told: Collection[str], hosts: Chain = (), asks: bool = False) -> Iterator[tuple[For, str]]:
-    """Loops of the host that ask the GPU in each iteration whether to launch what has fewer loops than are around that,
-    with the name of its outermost one. told: scalars that data may give a value."""
+def _innermost_hosts(body: Body, rare: Collection[str], hosts: Chain = ()) -> Iterator[Chain]:
+    """Loops of the host around one another that run as often as sizes say, the last of which holds grids and no other
+    one."""
+    for stmt in body:
+        if is_bound(stmt) or not launches(stmt) or (isinstance(stmt, For) and stmt.name in rare):
+            continue
+        inner = (*hosts, stmt) if isinstance(stmt, For) and trip_of(stmt) is None else hosts
+        found = [one for part in bodies(stmt) for one in _innermost_hosts(part, rare, inner)]
+        yield from found
+        if not found and inner is not hosts:
+            yield inner
+
+
+def _grids(body: Body, told: Collection[str], asks: bool = False) -> Iterator[tuple[For, bool]]:
+    """The grids in a body, and whether data decides that they are launched, where a user has asked so. told: scalars
+    that data may give a value."""
     for stmt in body:
         if is_bound(stmt) and isinstance(stmt, For):
-            if asks and len(hosts) > max(1, _depth(stmt)):
-                yield hosts[-1], _as_written(stmt)
-        elif isinstance(stmt, For):
-            inner = (*hosts, stmt) if trip_of(stmt) is None else hosts
-            yield from _asked_for(stmt.body, told, inner, asks)
-        else:
-            by_data = isinstance(stmt, If) and (
-                not names_in(stmt.condition).isdisjoint(told) or has(stmt.condition, Load)
-            )
-            for part in bodies(stmt):
-                yield from _asked_for(part, told, hosts, asks or by_data)
+            yield stmt, asks
+            continue
+        by_data = isinstance(stmt, If) and stmt.at is not None
+        if by_data and isinstance(stmt, If):
+            by_data = not names_in(stmt.condition).isdisjoint(told) or has(stmt.condition, Load)
+        for part in bodies(stmt):
+            yield from _grids(part, told, asks or by_data)
 
 
 def _depth(grid: For) -> int:

@@ -123,14 +123,14 @@ def alone(partial: PartialSchedule, first: str, name: str, mine: list[Stmt], why
         raise NotTaken
     if places[0]:
         before = set(loops(partial.kernel))
-        _cut(partial, first, name, places[0] + 1, why)
+        cut(partial, first, name, places[0] + 1, why)
         name = next(loop for loop in loops(partial.kernel) if loop not in before)
     if places[-1] + 1 < len(body):  # last: what is kept of the part before has no need to be kept again
-        _cut(partial, first, name, len(places) + 1, why)
+        cut(partial, first, name, len(places) + 1, why)
     return name
 
 
-def _cut(partial: PartialSchedule, first: str, name: str, place: int, why: str) -> None:
+def cut(partial: PartialSchedule, first: str, name: str, place: int, why: str) -> None:
     """Cut a loop in two. What both need of an iteration is kept in between, for each of the loops around it, too.
     Raises NotTaken."""
     there = arrays_made(partial.kernel.body)

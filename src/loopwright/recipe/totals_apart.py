@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from contextlib import suppress
 
 from loopwright.ir.nodes import Assign, Body, For, If, Load, Stmt
-from loopwright.ir.queries import arrays_made, arrays_stored, contains, has, names_assigned, names_read
+from loopwright.ir.queries import arrays_loaded, arrays_made, arrays_stored, contains, has, names_assigned, names_read
 from loopwright.ir.user_text import user_name
-from loopwright.ir.walk import bodies, expressions, loops, own_expressions, statements
+from loopwright.ir.walk import bodies, loops, own_expressions, statements
 from loopwright.recipe.code_sinking import CHEAP, price_of
 from loopwright.recipe.partial_schedule import Chain, NotTaken, PartialSchedule
 from loopwright.recipe.sums_apart import alone
@@ -89,10 +89,8 @@ def _apart(partial: PartialSchedule, loop: For, totals: dict[str, Chain]) -> Non
         if any(len(path) > 1 for path in totals.values()):
             raise NotTaken
         updates = [one for target in totals for one in _with_conditions(loop.body, target)]
-        alone(
-            partial, loop.name, loop.name, updates, why
-        )  # `distribute` asks for bounds that nothing in the nest may change
-        return
+        alone(partial, loop.name, loop.name, updates, why)
+        return  # `distribute` wants bounds that nothing in the nest may change
     for target, path in totals.items():
         names = tuple(one.name for one in path)
         while needed := _needed(partial, names, target):
@@ -112,7 +110,7 @@ def _needed(partial: PartialSchedule, names: tuple[str, ...], target: str) -> se
     path = partial.around(names[-1])
     outer = next(one for one in path if one.name == names[0])
     updates = list(_with_conditions(path[-1].body, target))
-    if {load.array for load in expressions(tuple(updates), Load)} & arrays_made(outer.body):
+    if arrays_loaded(tuple(updates)) & arrays_made(outer.body):
         raise NotTaken
     return (names_assigned(outer.body) - {target, *names}) & names_read(tuple(updates))
 
@@ -120,5 +118,5 @@ def _needed(partial: PartialSchedule, names: tuple[str, ...], target: str) -> se
 def _with_conditions(body: Body, target: str) -> Iterator[Stmt]:
     """The statements that set a scalar; a condition around them as a whole."""
     for stmt in body:
-        if isinstance(stmt, Assign | If) and any(one.name == target for one in statements((stmt,), Assign)):
+        if isinstance(stmt, Assign | If) and target in names_assigned((stmt,)):
             yield stmt

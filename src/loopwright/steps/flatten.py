@@ -30,9 +30,9 @@ from loopwright.ir.nodes import (
     Store,
     While,
 )
-from loopwright.ir.queries import arrays_made, arrays_stored, has, names_assigned, names_in
+from loopwright.ir.queries import arrays_made, arrays_stored, contains, has, names_assigned, names_in
 from loopwright.ir.types import INT64
-from loopwright.ir.walk import loops, rewrite_body, statements, subexpressions
+from loopwright.ir.walk import loops, rewrite_body, subexpressions
 from loopwright.steps.draft import finished, fresh, jumps_renamed, names_of, renamed, substituted, with_statement
 from loopwright.steps.extent import marked
 from loopwright.steps.nest import jumps_in, missing, overlapping, size_of, step_of, the_loop, too_large
@@ -176,7 +176,7 @@ def _slice(outer: For, inner: For) -> Body:
 
 def _unproven(outer: For, inner: For, facts: Facts) -> Rejection | None:
     """Why it would make a difference that all ranges are looked at before the first iteration."""
-    if any(isinstance(one, Return) for one in statements(outer.body)):
+    if contains(outer.body, Return):
         return Rejection(f"'{outer.name}' may be left early")
     exprs = [inner.lower, inner.upper, *(s.value for s in _slice(outer, inner) if isinstance(s, Assign))]
     if any(has(expr, Checked) for expr in exprs):

@@ -1,0 +1,70 @@
+"""Ragged nests on the emulated GPU, beside CPython."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from codegen.on_gpu import agree
+
+DRAW = np.random.default_rng(12)
+
+
+def scaled(start, x, scale, y):
+    for g in range(len(start) - 1):
+        for r in range(start[g], start[g + 1]):
+            y[r] = x[r] * scale[g]
+
+
+def layers(start, x, w, y):
+    for g in range(len(start) - 1):
+        own = w[g, 0, 0]
+        for r in range(start[g], start[g + 1]):
+            for c in range(w.shape[2]):
+                t = own
+                for k in range(x.shape[1]):
+                    t += x[r, k] * w[g, k, c]
+                y[r, c] = t
+
+
+def pooled(start, x, w, y):
+    for g in range(len(start) - 1):
+        for r in range(start[g], start[g + 1]):
+            for c in range(x.shape[1]):
+                y[g, c] += x[r, c]
+
+
+def boxes(low, high, image):
+    for b in range(len(low)):
+        for i in range(low[b, 0], high[b, 0]):
+            for j in range(low[b, 1], high[b, 1]):
+                image[i, j] += 1.0
+
+
+def steps_of(found: Any) -> list[str]:
+    return [str(one.step) for one in found.analysed.recipe.decisions]
+
+
+def starts(kind: str, n: int) -> Any:
+    few = [0, n // 3, n // 3, n]
+    return np.array({"few": few, "none": [0], "one": [0, n], "backwards": [n // 2, 0, n // 2, n // 4]}[kind])
+
+
+@pytest.mark.parametrize("kind", ["few", "none", "one", "backwards"])
+@pytest.mark.parametrize("kernel", [scaled, layers, pooled])
+def test_ranges_are_shared_out_together(kernel: Any, kind: str) -> None:
+    start = starts(kind, 30)
+    x = DRAW.integers(-3, 4, 30 if kernel is scaled else (30, 4)).astype(float)
+    groups = len(start) - 1
+    w = DRAW.integers(-3, 4, groups if kernel is scaled else (groups, 4, 4)).astype(float)
+    y = np.zeros(30 if kernel is scaled else (groups, 4) if kernel is pooled else (30, 4))
+    steps = steps_of(agree(kernel, start, x, w, y, strict=False))
+    assert any(step.startswith("flatten g") for step in steps)
+
+
+def test_boxes_are_flattened_twice() -> None:
+    low = DRAW.integers(0, 9, (5, 2))
+    steps = steps_of(agree(boxes, low, low + DRAW.integers(-2, 7, (5, 2)), np.zeros((20, 20)), strict=False))
+    assert {"flatten b i", "flatten b.i j"} <= set(steps)
