@@ -241,13 +241,9 @@ def plants(n):
 def regulators(a, b, q, r, most, gain, value, rounds):
     n = a.shape[1]
     for s in range(a.shape[0]):
-        p = np.zeros((n, n))
-        new = np.zeros((n, n))
-        pa = np.zeros((n, n))
-        pb = np.zeros((n, 2))
-        ba = np.zeros((2, n))
-        m = np.zeros((2, 2))
-        k = np.zeros((2, n))
+        p, new, pa = np.zeros((n, n)), np.zeros((n, n)), np.zeros((n, n))
+        pb, ba = np.zeros((n, 2)), np.zeros((2, n))
+        m, k = np.zeros((2, 2)), np.zeros((2, n))
         for i in range(n):
             p[i, i] = q[s, i]
         for step in range(most):
