@@ -33,6 +33,7 @@ AT_IMPORT = {
         "watched",
         "whole",
         "written",
+        "written_arguments",
     },
     "ir": {"captured", "location", "plan", "program", "reserved_arrays", "signature", "types", "variant"},
     "kernel": set(),

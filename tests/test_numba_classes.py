@@ -285,11 +285,11 @@ class P:
         return self.n
 @njit
 def drive(p, times):
-    s = 0
+    s, made = 0, P(1)
     for i in range(times):
         s += p.bump()
         p.m = i
-    return s
+    return s, made.bump()
 print(drive(P(1), 2))
 """
 
@@ -302,7 +302,7 @@ def test_the_next_process_sees_what_changed(tmp_path: Path) -> None:
         assert done.returncode == 0, done.stderr
         return done.stdout.strip()
 
-    assert [run(2, 1), run(2, 1), run(2, 5), run(3, 5)] == ["10", "10", "26", "37"]
+    assert [run(2, 1), run(2, 1), run(2, 5), run(3, 5)] == ["(10, 3)", "(10, 3)", "(26, 7)", "(37, 8)"]
 
 
 @jitclass([("a", float64[:]), ("n", int64)])
@@ -349,10 +349,6 @@ def emptied(series: Any) -> None:
     series.emptied()
 
 
-def make_one() -> Any:
-    return Series(np.zeros(2)).n
-
-
 def test_read_only_arrays_of_objects_are_read() -> None:
     fixed = np.arange(1.0, 4.0)
     fixed.flags.writeable = False
@@ -373,8 +369,104 @@ def test_whether_an_object_is_true() -> None:
     assert njit(is_not_there)(Walk(2, 0.5)) == 2
 
 
-def test_methods_that_call_themselves_and_objects_that_are_made() -> None:
+def test_methods_that_call_themselves() -> None:
     with pytest.raises(lw.KernelError, match="'deep' calls itself"):
         Series(np.zeros(2)).deep(3)
-    with pytest.raises(lw.KernelError, match="an object of the class 'Series' cannot be made here"):
-        njit(make_one)()
+
+
+class Bins:
+    """Numbers of both kinds, an array in each branch, and what a method does before the last line."""
+
+    def __init__(self, n: int, low: Any = 0, *, scale: float = 2.0) -> None:
+        self.low, self.kept = low, 5.7
+        if n > 3:
+            self.counts = np.zeros(n)
+        else:
+            self.counts = np.ones(3) * n
+        self.seen = 0
+        self.seen += 3
+        self.total = scale
+        self.fill(scale)
+        self.total /= 2
+
+    def fill(self, x: float) -> None:
+        for k in range(len(self.counts)):
+            self.counts[k] += x * self.low / self.kept
+            self.seen += 1
+
+    @property
+    def size(self) -> Any:
+        return self.counts.size
+
+
+BINS = [("low", float64), ("kept", int32), ("counts", float64[:]), ("seen", int64), ("total", float64)]
+Bins = jitclass(BINS)(Bins)  # type: ignore[misc]
+
+
+def made_in_loops(n: int, others: Any) -> Any:
+    first = Bins(n, scale=3.0)
+    found = []
+    for k in range(4):
+        one = Bins(k + 2, k)
+        one.fill(2.0)
+        one.seen -= k
+        found.append((one.total + one.low, one.size + one.kept + one.seen, one.counts.sum()))
+    given = Series(others)
+    given.emptied()
+    return first, (first.seen, first.total), found, given.a[0] + given.n
+
+
+def last_of(n: int) -> Any:
+    for k in range(n):
+        one = Bins(k + 1)
+    return one.seen
+
+
+def twice(n: int) -> Any:
+    one = Bins(n)
+    return one, one
+
+
+def of_another_type(n: int) -> Any:
+    return Series(np.zeros(n, np.int32)).n
+
+
+def handed_back(one: Any) -> Any:
+    return one
+
+
+def test_objects_that_a_kernel_makes() -> None:
+    for n in (2, 5):
+        others = [np.ones(3), np.ones(3)]
+        expected, found = made_in_loops(n, others[0]), njit(made_in_loops)(n, others[1])
+        assert found[1:] == expected[1:] and type(found[0]) is Bins
+        np.testing.assert_array_equal(others[0], others[1])
+        found[0].fill(4.0)
+        expected[0].fill(4.0)
+        for name, _ in BINS:
+            np.testing.assert_array_equal(getattr(found[0], name), getattr(expected[0], name))
+    for function, argument, message in (
+        (last_of, 2, "'one' stands for one object or another"), (twice, 2, "an object is returned twice"),
+        (of_another_type, 2, "the field 'a' is float64 with 1 axes, and is given int32"),
+        (handed_back, Bins(2), "an object of the class 'Bins' cannot be returned"),
+    ):  # fmt: skip
+        with pytest.raises(lw.KernelError, match=message):
+            njit(function)(argument)
+
+
+def shifted_at_times(walk: Any, by: Any = None) -> Any:
+    if by is not None:
+        walk.note = by
+    return walk.note + walk.count
+
+
+def test_a_field_that_later_calls_assign() -> None:
+    @jitclass([("note", int64), ("count", int64)])
+    class Notes:
+        def __init__(self) -> None:
+            self.note, self.count = 3, 4
+
+    call = njit(shifted_at_times)
+    first, second = Notes(), Notes()
+    assert [call(first) for _ in range(3)] == [7, 7, 7]
+    assert [call(first, 5), call(first, 6), call(second, 8), call(first), second.note] == [9, 10, 12, 10, 8]

@@ -139,6 +139,7 @@ class LoopKernel(_Called):
     def _set_up(self, source: Source, ranges: Ranges | None) -> None:
         self.ranges, self._source = ranges, source
         self._expanded: dict[tuple[Structure, ...], LoopKernel] = {}
+        self._holds_objects = False  # some arguments were objects with fields
         self._wider: tuple[LoopKernel, Hidden] | None = None  # the same, with arguments that callers do not write
         functools.update_wrapper(self, source.function)
         self._dispatch = Dispatch(
@@ -187,7 +188,6 @@ class LoopKernel(_Called):
 
     def _by_structure(self, given: Sequence[object]) -> tuple[LoopKernel, Sequence[object]] | None:
         """For a call in which arguments hold others: the kernel with a parameter for each, and its arguments."""
-        place = self._source.variadic
         structures = structured.structures_of(self._source, given)
         if not any(structures):
             return None
@@ -199,8 +199,9 @@ class LoopKernel(_Called):
             if len(self._expanded) >= MOST_STRUCTURES:
                 self._expanded.clear()
             self._expanded[structures] = known
+            self._holds_objects |= any(map(structured.holds_object, structures))
             with suppress(ValueError):
-                if place is None:
+                if self._source.variadic is None:
                     self._dispatch.expand(tuple(map(structured.for_launcher, structures)), known)
         pairs = list(zip(given, structures, strict=True))
         structured.refuse_shared(known._source, pairs)
@@ -237,13 +238,14 @@ class LoopKernel(_Called):
             if isinstance(call, Exception):
                 raise call from error.__cause__
         finally:
-            self._call = (None if self._is_restricted else self._dispatch.direct) or self._called
+            direct = (None if self._is_restricted else self._dispatch.direct) or self._called
+            self._call = structured.with_fields(self._variadic_call, direct) if self._holds_objects else direct
         return call(*args, **kwargs)
 
     def _after(self, error: Exception) -> Exception | Callable[..., object]:
         """What is raised in the place of an error, or what makes the call after all."""
         if isinstance(error, FieldError):  # for who has the objects, and not their fields, it is another call now
-            return error if self._source.structures else self._called
+            return error if self._source.structures else structured.with_fields(self._variadic_call)
         return self._with_hidden(error.hidden) if isinstance(error, hidden.NeededError) else tracebacks.for_user(error)
 
     def _own_options(self) -> Own | None:

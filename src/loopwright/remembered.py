@@ -178,7 +178,8 @@ def _way(value: object) -> Way:
     if not isinstance(value, list):
         raise TypeError("no question")
     kind, way, name = value
-    if kind not in ("name", "attribute", "item", "given") or isinstance(name, str) != (kind in ("name", "attribute")):
+    is_named = kind in ("name", "attribute")
+    if (not is_named and kind not in ("item", "given", "maker")) or isinstance(name, str) != is_named:
         raise TypeError("no question")
     return (kind, _way(way) if way else (), name)
 

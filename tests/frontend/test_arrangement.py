@@ -23,7 +23,11 @@ np.tile(a, (2, 2)); np.tri(3); np.tri(3, 4, 1); np.tril_indices(3); np.triu_indi
 np.triu_indices_from(q, k=1); np.trim_zeros(a); np.pad(a, 2); np.pad(a, (1, 2)); np.pad(m, 1)
 np.pad(a, 2, mode='edge'); np.pad(a, 2, 'reflect'); np.pad(a, 2, 'wrap'); np.pad(a, (1, 2), constant_values=3.0)
 np.pad(m, ((1, 0), (0, 2))); np.insert(a, 2, 9.0); np.roll(c3, 1, axis=2); np.flip(c3); np.pad(a, 2, 'symmetric')
-np.rot90(m, k=3); np.take(c3, p2, axis=2); np.repeat(a, i)
+np.rot90(m, k=3); np.take(c3, p2, axis=2); np.repeat(a, i); np.take_along_axis(a, p2, 0)
+np.take_along_axis(m, np.argsort(m, axis=1), axis=1); np.take_along_axis(q, np.argmax(q, axis=0)[None], 0)
+np.take_along_axis(m, p2[:, None], axis=-1); np.take_along_axis(m, p2[None], 1); np.take_along_axis(m, p2, axis=None)
+np.take_along_axis(c3, np.argsort(c3, axis=1), 1); np.take_along_axis(c3[:, :1], p2[None, :, None], 2);
+np.take_along_axis(c3[:1], p2[None, :, None], 1); np.take_along_axis(m[:1], p2[:, None], 1)
 """
 
 

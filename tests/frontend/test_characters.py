@@ -76,9 +76,8 @@ def test_on_every_device():
 
 
 @pytest.mark.parametrize(("body", "message"), [
-    ("return text[i:]", "a slice of a text needs constant bounds"),
     ("return text[9]", "out of range for a text of 4"), ("return ord(text)", "ord() takes a character"),
-    ("return int(text[i])", "a character"), ("return text.find(text[i])", "takes what is known"),
+    ("return text.find(text[i])", "takes what is known"),
     ("return text[i] < 'ab'", "equality only"), ("return {text[i]: 1}", ""),
     ("return text[i] + 1", ""), ("return chr(0.5)", "a constant code"),
 ])  # fmt: skip

@@ -7,7 +7,8 @@ import pytest
 
 import loopwright
 from frontend.judge import define, kernel_of, same, text_of
-from loopwright.ir.nodes import For
+from loopwright.frontend import loops
+from loopwright.ir.nodes import Assign, For
 from loopwright.ir.walk import statements
 
 
@@ -184,3 +185,30 @@ def same_names(a, b):
 def test_loops_of_one_name_are_told_apart():
     names = [stmt.name for stmt in kernel_of(same_names, np.zeros(3), np.ones(3)).body if isinstance(stmt, For)]
     assert names == ["i", "i.2"]
+
+
+def around(a):
+    total, steps = 0.0, ((-1, 0), (0, 1), (1, 0), (0, -1))
+    for y in range(1, a.shape[0] - 1):
+        for x in range(1, a.shape[1] - 1):
+            for dy in (-1, 0, 1):
+                for dx in (-1, 0, 1):
+                    for weight, (ey, ex) in enumerate(steps, 1):
+                        if a[y + dy, x + dx] > a[y + ey, x + ex]:
+                            total += weight * dy + dx
+    return total
+
+
+def each_axis(a):
+    total = 0.0
+    for axis in (0, 1):
+        total += (a.sum(axis=axis) ** 2).sum() + np.sort(a, axis=axis)[0, 1]
+    return total
+
+
+def test_a_long_body_over_constants_is_written_once(monkeypatch):
+    a = np.arange(20.0).reshape(4, 5) % 7
+    monkeypatch.setattr(loops, "_MOST_NODES", 60)
+    same(around, a)
+    same(each_axis, a)  # it needs to know the axis
+    assert len(list(statements(kernel_of(around, a).body, Assign))) < 9  # 36 of `total`, if it is written out

@@ -25,7 +25,7 @@ np.trapezoid(m, axis=0); np.vander(a); np.vander(a, 3); np.vander(a, 3, increasi
 np.ldexp(a, i); np.heaviside(a, 0.5); np.logaddexp(a, b); np.logaddexp2(a, b); np.nanmedian(nm, axis=0)
 np.polyfit(s, s * s + s, 2); np.linalg.norm(a, 3); np.linalg.norm(m, np.inf); np.diff(m, n=2, axis=0)
 np.cumsum(c3, axis=2); np.cumprod(m, axis=0); np.unwrap(9 * a); np.unwrap(9 * m, axis=0); np.unwrap(9 * m, 4.0)
-np.unwrap(n, period=1.5)
+np.unwrap(n, period=1.5); np.geomspace(1.0, 8.0, 4); np.geomspace(-x, -2.0, num=3); np.geomspace(5, 1, 1)
 """
 
 
@@ -38,3 +38,15 @@ def test_covariances_of_no_observations_are_not_numbers():
     function = define("def f(m):\n    return np.cov(m.T)\n")
     for size in (0, 1, 2, 5):
         same(function, np.arange(5.0 * 3).reshape(5, 3)[:size] ** 2)
+
+
+def test_numbers_in_the_place_of_nan_where_they_are():
+    function = define("""
+        def f(a, c):
+            y = np.nan_to_num(a[1:], copy=False, nan=3.0)
+            y[0] = 5.0
+            np.clip(a, 0.0, 4.0, c)
+            np.nan_to_num(c, False)
+            return np.dot(a, c)
+        """)
+    same(function, np.array([np.nan, np.nan, 1.0, np.inf]), np.zeros(4))

@@ -70,7 +70,7 @@ sum([w * j[0] for j, w in np.ndenumerate(m)]); m.view(np.int64); m.view(np.uint8
 REFUSED = """
 [v for v in np.nditer(a)]; np.apply_along_axis(np.sum, 0, m)
 np.broadcast_arrays(a[:, None], b)[1].copy(); np.broadcast_shapes((3, 1), (1, 4)); np.frexp(a)
-np.geomspace(1.0, 100.0, 4); np.histogram2d(a, b, bins=3)[0]; np.indices((2, 3))
+np.histogram2d(a, b, bins=3)[0]; np.indices((2, 3))
 np.insert(a, [1, 2], 9.0); np.kaiser(5, 2.0)
 np.linalg.eig(q)[0][0]
 np.linspace(0.0, 1.0, 5, retstep=True); np.modf(a); np.nextafter(a, b); np.piecewise(a, [a < 1, a >= 1], [0.0, 1.0])

@@ -181,6 +181,12 @@ def appended_beside_itself(a, n):
     return x, other
 
 
+def as_long_either_way(a, up):
+    found = a[a > 1]
+    twice = found * 2 if up else found[::-1] * 3
+    return found if up else found[::-1], twice
+
+
 SOME = np.linspace(-1, 5, 13)
 TABLE = np.arange(12.0).reshape(4, 3) - 2
 CASES = [
@@ -194,7 +200,8 @@ CASES = [
     (columns_are_stacked, TABLE, 3), (columns_are_stacked, TABLE, 0), (room_is_doubled, TABLE, 9),
     (room_is_doubled, TABLE, 0), (cubes_of_a_helper, TABLE, 3), (cubes_of_a_helper, np.ones((3, 2, 2)), 2),
     (of_other_rows, TABLE, 0), (of_other_rows, TABLE, 1), (sizes_are_those_of_the_time, SOME), (other_names, SOME, 4),
-    (of_two_axes, np.arange(20.0).reshape(5, 4), 3),
+    (of_two_axes, np.arange(20.0).reshape(5, 4), 3), (as_long_either_way, SOME, True),
+    (as_long_either_way, SOME, False),
 ]  # fmt: skip
 
 

@@ -10,15 +10,22 @@
   ({ const type lw_a = (a) + (type)0;                                                                     \
      lw_a == -(type)INFINITY ? (type)INFINITY                                                             \
                              : sizeof(type) == 4 ? (type)__builtin_sqrtf((float)lw_a) : (type)__builtin_sqrt(lw_a); })
-/* By a whole number that changes: of small ones a product, as the last bits do not count. The factors stand in memory, so
-   that no jump is left to the bits of the number. */
+/* By a whole number that changes: of small ones a product, or 1 by it, as the last bits do not count. The factors stand in
+   memory, so that no jump is left to the bits of the number. */
 LW_PURE double lw_whole_power_float64(double a, int64_t n) {
-  if ((uint64_t)n > 63) return pow(a, (double)n);
-  double factors[6][2];
-  for (int bit = 0; bit < 6; ++bit, a *= a) factors[bit][0] = 1.0, factors[bit][1] = a;
-  double result = factors[0][n & 1];
-  for (int bit = 1; bit < 6; ++bit) result *= factors[bit][n >> bit & 1];
-  return result;
+  if ((uint64_t)n + 63 > 126) return pow(a, (double)n);
+  const uint64_t count = n < 0 ? -(uint64_t)n : (uint64_t)n;
+  double factors[6][2], square = a;
+  for (int bit = 0; bit < 3; ++bit, square *= square) factors[bit][0] = 1.0, factors[bit][1] = square;
+  double result = factors[0][count & 1];
+  for (int bit = 1; bit < 3; ++bit) result *= factors[bit][count >> bit & 1];
+  if (count > 7) {
+    for (int bit = 3; bit < 6; ++bit, square *= square) factors[bit][0] = 1.0, factors[bit][1] = square;
+    for (int bit = 3; bit < 6; ++bit) result *= factors[bit][count >> bit & 1];
+  }
+  if (n >= 0) return result;
+  const double size = __builtin_fabs(result);
+  return size > 0x1p-1000 && size < 0x1p1000 ? 1 / result : pow(a, (double)n);
 }
 /* One unit in the last place off, in a third of the time, where squares stay away from both ends. */
 LW_PURE double lw_hypot_float64(double a, double b) {

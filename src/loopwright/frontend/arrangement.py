@@ -24,6 +24,38 @@ def _take(a: Any, indices: Any, axis: Any = None) -> Any:
     return found
 
 
+def _take_along_axis(arr: Any, indices: Any, axis: Any = -1) -> Any:
+    if axis is None:
+        found = arr.ravel()[indices]
+    elif arr.ndim != indices.ndim:
+        raise ValueError("`indices` and `arr` must have the same number of dimensions")
+    elif arr.ndim == 1:
+        found = arr[indices]
+    elif arr.ndim == 2:
+        a, p = np.moveaxis(arr, axis, -1), np.moveaxis(indices, axis, -1)
+        rows = p.shape[0] if a.shape[0] == 1 else a.shape[0]
+        if p.shape[0] != rows and p.shape[0] != 1:
+            raise ValueError("shape mismatch: indexing arrays could not be broadcast together")
+        made = np.empty((rows, p.shape[1]), arr.dtype)
+        for i in range(rows):
+            for j in range(p.shape[1]):
+                made[i, j] = a[i if a.shape[0] > 1 else 0, p[i if p.shape[0] > 1 else 0, j]]
+        found = np.moveaxis(made, -1, axis)
+    else:
+        c, w = np.moveaxis(arr, axis, -1), np.moveaxis(indices, axis, -1)
+        most = w.shape[0] if c.shape[0] == 1 else c.shape[0], w.shape[1] if c.shape[1] == 1 else c.shape[1]
+        if (w.shape[0] != most[0] and w.shape[0] != 1) or (w.shape[1] != most[1] and w.shape[1] != 1):
+            raise ValueError("shape mismatch: indexing arrays could not be broadcast together")
+        box = np.empty((most[0], most[1], w.shape[2]), arr.dtype)
+        for i in range(most[0]):
+            for j in range(most[1]):
+                at, by = (i if c.shape[0] > 1 else 0, j if c.shape[1] > 1 else 0), i if w.shape[0] > 1 else 0
+                for k in range(w.shape[2]):
+                    box[i, j, k] = c[at[0], at[1], w[by, j if w.shape[1] > 1 else 0, k]]
+        found = np.moveaxis(box, -1, axis)
+    return found
+
+
 def _flip(m: Any, axis: Any = None) -> Any:
     if axis is None:
         if m.ndim == 1:
@@ -359,7 +391,8 @@ def _item(a: Any, place: Any = None) -> Any:
 METHODS: dict[str, Any] = {"take": _take, "item": _item}
 By = Callable[..., Any]
 FUNCTIONS: dict[Any, By | tuple[int, By, By]] = {
-    np.take: _take, np.flip: _flip, np.flipud: _flipud, np.fliplr: _fliplr, np.rot90: _rot90, np.roll: _roll,
+    np.take: _take, np.take_along_axis: _take_along_axis, np.flip: _flip,
+    np.flipud: _flipud, np.fliplr: _fliplr, np.rot90: _rot90, np.roll: _roll,
     np.tile: _tile, np.delete: _delete, np.insert: _insert, np.pad: _pad, np.diag_indices: _diag_indices, np.diagflat:
     _diagflat, np.tri: _tri, np.tril_indices: _tril_indices, np.triu_indices: _triu_indices,
     np.tril_indices_from: _tril_indices_from, np.triu_indices_from: _triu_indices_from,

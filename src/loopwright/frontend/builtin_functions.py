@@ -7,12 +7,14 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from loopwright.deferred import deferred
+from loopwright.frontend import text_methods
 from loopwright.frontend.arguments import Arguments
 from loopwright.frontend.characters import character_of, code_of, is_text, size_of_text
 from loopwright.frontend.context import Context
 from loopwright.frontend.convert import as_index, checked_float_to_int, convert, count_of, literal, truth
 from loopwright.frontend.decide import class_of, has_attribute, is_instance
 from loopwright.frontend.elementwise import map_elements
+from loopwright.frontend.made_texts import is_any_text
 from loopwright.frontend.operators import binary_operation
 from loopwright.frontend.renaming import trips
 from loopwright.frontend.values import (
@@ -63,6 +65,8 @@ def _magnitude(cx: Context, number: Literal | Number, call: Arguments) -> Litera
 
 def _int(cx: Context, call: Arguments) -> Value:
     call.expect(cx, 0, 1)
+    if call.values and is_any_text(call.values[0]):
+        return text_methods.number_of(cx, call.values[0], call.node)
     return truncated(cx, call.number(cx, 0), call.node) if call.values else Literal(0)
 
 

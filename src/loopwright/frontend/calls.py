@@ -42,7 +42,7 @@ from loopwright.frontend.math_functions import MATH
 from loopwright.frontend.named_tuples import is_named_tuple, is_tuple_class, named_tuple, refuse_object, replaced
 from loopwright.frontend.number_texts import text_of as text_of_number
 from loopwright.frontend.numpy_functions import NUMPY, as_ufunc_takes, number_method, type_call
-from loopwright.frontend.object_class import ObjectClass, class_of
+from loopwright.frontend.object_class import FieldsOf, ObjectClass, class_of
 from loopwright.frontend.operands import kept, operands
 from loopwright.frontend.printing import print_call
 from loopwright.frontend.products import outer_of
@@ -53,6 +53,7 @@ from loopwright.frontend.refusals import NUMPY as NUMPY_INSTEAD
 from loopwright.frontend.sequences import SEQUENCES
 from loopwright.frontend.table_methods import called_table, method_of_table, update
 from loopwright.frontend.tables import as_list, new_table
+from loopwright.frontend.text_methods import method_of_made
 from loopwright.frontend.tuple_items import tuple_of
 from loopwright.frontend.ufuncs import WITH_OUT, put_into_out, ufunc_of
 from loopwright.frontend.values import (
@@ -75,10 +76,11 @@ from loopwright.frontend.values import (
 )
 
 if TYPE_CHECKING:
-    from loopwright.frontend import complex_functions, generators, more, stencils
+    from loopwright.frontend import complex_functions, generators, made_objects, more, stencils
 else:
     complex_functions = deferred("loopwright.frontend.complex_functions")
     generators = deferred("loopwright.frontend.generators")
+    made_objects = deferred("loopwright.frontend.made_objects")
     more = deferred("loopwright.frontend.more")
     stencils = deferred("loopwright.frontend.stencils")
 
@@ -118,6 +120,8 @@ def call(cx: Context, node: ast.Call) -> Value:
         if (text := text_of(owner)) is not None and name in METHODS:
             given = _arguments(cx, node, name)
             return joined(cx, text, given.values[0], node) if name == "join" else method_of_text(cx, text, given)
+        if isinstance(owner, ListValue) and owner.is_text:
+            return method_of_made(cx, owner, _arguments(cx, node, name))
         if isinstance(owner, ListValue):
             return method_of_list(cx, owner, _arguments(cx, node, name), _apply)
         if isinstance(owner, Keyed):
@@ -353,6 +357,10 @@ def _takes_objects(function: object) -> bool:
 
 
 def _call_fixed(cx: Context, function: object, call: Arguments) -> Value:
+    if isinstance(function, FieldsOf):
+        return made_objects.object_of(cx, function.kind, call)
+    if isinstance(function, type) and class_of(function) is not None:
+        return made_objects.made_object(cx, function, call)
     call = _in_order(function, call)
     if getattr(function, "__module__", "") == "cmath" and catches(cx, ValueError, OverflowError, ZeroDivisionError):
         raise cx.error(call.node, f"'cmath.{call.name}' in this 'try' is outside the language",
@@ -376,10 +384,6 @@ def _call_fixed(cx: Context, function: object, call: Arguments) -> Value:
         return inline_function(cx, written, from_the_front(cx, written, _with_arrays(cx, written, call)))
     if isinstance(function, np.ufunc):
         return ufunc_of(cx, function, call)
-    if isinstance(function, type) and class_of(function) is not None:
-        raise cx.error(call.node, f"an object of the class '{function.__name__}' cannot be made here",
-                       "a kernel makes numbers, arrays and tuples of them",
-                       "make it before the call, and pass it")  # fmt: skip
     if is_named_tuple(function):
         return named_tuple(cx, function, call)
     kind = number_type(function)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
+from loopwright.frontend import made_texts
 from loopwright.frontend.arguments import Arguments
 from loopwright.frontend.arrays import index_value, largest_table
 from loopwright.frontend.chosen_texts import may_be_long, number_of_text
@@ -63,13 +64,16 @@ def character_at(cx: Context, text: str, index: Value, nodes: Sequence[ast.expr]
     return Character(cx.temporary(found.expr, cx.at(at)))
 
 
-def part_of_text(cx: Context, text: str, index: SliceIndex, node: ast.expr) -> Fixed:
-    """`text[a:b]`, with bounds that are known."""
+def part_of_text(cx: Context, text: str, index: SliceIndex, node: ast.expr) -> Value:
+    """`text[a:b]`: one of the run's where it finds the bounds."""
     bounds = [None if one is None or is_none(one) else one for one in (index.lower, index.upper, index.step)]
     known = [one.value if isinstance(one, Literal) and isinstance(one.value, int) else None for one in bounds]
     if any((one is None) != (value is None) for one, value in zip(bounds, known, strict=True)):
-        raise cx.error(node, "a slice of a text needs constant bounds",
-                       remedy="pass an array: np.frombuffer(text.encode(), np.uint8)")  # fmt: skip
+        made = made_texts.part(cx, text, index, at_position, node)
+        if made is None:
+            raise cx.error(node, "a slice of a text needs constant bounds",
+                           remedy="pass an array: np.frombuffer(text.encode(), np.uint8)")  # fmt: skip
+        return made
     return Fixed(text[slice(*known)])
 
 

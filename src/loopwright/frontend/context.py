@@ -87,6 +87,8 @@ class Session:
     in_place: set[tuple[Key, int]] = field(default_factory=set)
     of_numbers: set[tuple[Key, int]] = field(default_factory=set)  # `x += v` that were taken for those of arrays
     growing: set[tuple[Key, int]] = field(default_factory=set)  # loops over lists that they change, as `in_place`
+    long_bodies: set[tuple[Key, int]] = field(default_factory=set)  # of loops over constants, as `growing`
+    shortens: bool = True  # such a body is not written once for each constant
     calls: dict[tuple[int, str, int], ast.Call] = field(default_factory=dict)  # of our own functions, by where and what
     nodes: dict[int, ast.AST] = field(default_factory=dict)  # what is read instead of a node, by its id
     recursive: dict[ast.FunctionDef, set[str]] = field(default_factory=dict)  # what calls itself: parts that it passes
@@ -272,12 +274,15 @@ class Context:
     @contextmanager
     def resumed(self, body: list[Stmt]) -> Iterator[None]:
         """Statements go to the end of a list begun before."""
-        outer = self.body
+        outer, scopes = self.body, self.scopes
         self.body = body
         self.depth += 1
+        self.made_scopes += 1
+        self.scopes = (*scopes, self.made_scopes)
         try:
             yield
         finally:
+            self.scopes = scopes
             self.depth -= 1
             self.body = outer
 

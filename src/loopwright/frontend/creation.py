@@ -363,7 +363,8 @@ def _eye(cx: Context, call: Arguments) -> Value:
 
 
 CREATION: dict[Any, Handler] = {
-    np.array: _array, np.asarray: _as_given, np.ascontiguousarray: _contiguous, np.asfortranarray: _fortran,
+    np.array: _array, np.asarray: _as_given, np.asanyarray: _as_given,
+    np.ascontiguousarray: _contiguous, np.asfortranarray: _fortran,
     np.copy: _copy, np.arange: _arange,
     np.linspace: _linspace, np.eye: _eye, np.identity: _identity,
 }  # fmt: skip

@@ -29,7 +29,7 @@ from loopwright.frontend.lists import index_list, new_list
 from loopwright.frontend.manipulation import reshaped, transpose
 from loopwright.frontend.named_tuples import refuse_object
 from loopwright.frontend.numpy_functions import limit
-from loopwright.frontend.object_class import class_of
+from loopwright.frontend.object_class import FieldsOf, class_of
 from loopwright.frontend.operands import kept, operands
 from loopwright.frontend.outer_names import own_variable
 from loopwright.frontend.products import product_of
@@ -128,6 +128,8 @@ def _constant(cx: Context, node: ast.Constant) -> Value:
             return Fixed(node.value)
         case complex():
             return from_object(node.value)
+        case type() | FieldsOf():  # in what is read instead of a text (made_objects.py)
+            return Fixed(node.value)
         case other if other is ...:
             return Fixed(...)
         case other:

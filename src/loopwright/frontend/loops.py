@@ -34,6 +34,7 @@ from loopwright.ir.nodes import (
     While,
 )
 from loopwright.ir.queries import names_assigned, names_in
+from loopwright.ir.queries import size_of as nodes_in
 from loopwright.ir.types import BOOL, INT64
 from loopwright.ir.walk import statements
 
@@ -154,6 +155,7 @@ def _is_range(cx: Context, node: ast.expr) -> bool:
 
 
 _MOST_WRITTEN_OUT = 64
+_MOST_NODES = 2000  # of the IR, in all copies of the body of a loop over constants together
 
 
 def _note_growing(cx: Context, node: ast.For, size: Expr, body: list[Stmt]) -> None:
@@ -194,8 +196,8 @@ def loop_over(cx: Context, node: ast.For) -> None:
     """`for x in sequence`: a loop over positions; over a few items that are no numbers, the body once for each."""
     _refuse_assigned(cx, node)
     sequence = sequence_of(cx, node.iter)
-    fixed = sequence.fixed
-    if fixed is not None and (len(fixed) <= 4 or not _are_numbers(fixed)):
+    fixed, is_long = sequence.fixed, (cx.frame.path, id(node)) in cx.session.long_bodies
+    if fixed is not None and not is_long and (len(fixed) <= 4 or not _are_numbers(fixed)):
         if len(fixed) > _MOST_WRITTEN_OUT:
             raise cx.error(node.iter, f"a loop over {len(fixed)} items of different kinds is outside the language")
         _written_out(cx, node, fixed, sequence.size)
@@ -303,11 +305,28 @@ def _written_out(cx: Context, node: ast.For, items: tuple[Value, ...], size: Siz
                     cx.execute(node.body)
             finally:
                 frame.loops.pop()
+            if number == 0 and _is_too_much(cx, items, body):
+                cx.session.long_bodies.add((cx.frame.path, id(node)))
+                raise Restart
             left = any(leave.block == one for leave in statements(tuple(body), Leave))
             everything += [Block(one, tuple(body), at=at)] if left else body
     frame.tail = tail
     left = any(leave.block == whole for leave in statements(tuple(everything), Leave))
     cx.body += [Block(whole, tuple(everything), at=at)] if left else everything
+
+
+def _is_too_much(cx: Context, items: tuple[Value, ...], body: list[Stmt]) -> bool:
+    """Whether the body of a loop over constants is too long to be written once for each of them."""
+    return cx.session.shortens and nodes_in(tuple(body)) * len(items) > _MOST_NODES and _are_alike(items)
+
+
+def _are_alike(items: tuple[Value, ...]) -> bool:
+    """Whether all items are constant numbers of one type, or tuples of as many of these."""
+    if not all(isinstance(item, Items) for item in items):
+        kinds = {type(one.value) if isinstance(one, Literal) else getattr(one, "type", None) for one in items}
+        return _are_numbers(items) and len(kinds) == 1
+    parts = [item.items for item in items if isinstance(item, Items)]
+    return len({len(one) for one in parts}) == 1 and all(_are_alike(place) for place in zip(*parts, strict=True))
 
 
 def jump(cx: Context, node: ast.Break | ast.Continue) -> None:

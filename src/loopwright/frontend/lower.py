@@ -116,10 +116,15 @@ def _read(
     session = Session(source, signature, outside, narrowing_raises, texts=texts)
     kernel = _rounds(session)
     failure, trees, meets_texts = session.failure, dict[ast.FunctionDef, ast.FunctionDef](), session.meets_texts
+    shortens = True
     for _ in range(_MOST_APART):
-        if session.failure is None or not _take_apart(session, trees):
+        if session.failure is None:
             break
-        session = Session(source, signature, outside, narrowing_raises, trees=trees, texts=texts)
+        if shortens and session.long_bodies:  # which may need to know their items
+            shortens = False
+        elif not _take_apart(session, trees):
+            break
+        session = Session(source, signature, outside, narrowing_raises, trees=trees, texts=texts, shortens=shortens)
         kernel = _rounds(session)
         meets_texts |= session.meets_texts
     session.meets_texts = meets_texts

@@ -7,6 +7,7 @@ given one has a copy. A function is read in this way only where it is refused ot
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 
 from loopwright.frontend.chosen_texts import may_be_long, note_made
 from loopwright.frontend.context import Context, Frame, NotYet, Restart
@@ -15,8 +16,8 @@ from loopwright.frontend.elementwise import nest
 from loopwright.frontend.lists import append, extend, items_at, length_now, new_list
 from loopwright.frontend.parse import parameters_of
 from loopwright.frontend.scopes import own_nodes
-from loopwright.frontend.values import Character, Fixed, Items, ListValue, Literal, Number, Value, describe
-from loopwright.frontend.views import as_size
+from loopwright.frontend.values import Character, Fixed, Items, ListValue, Literal, Number, SliceIndex, Value, describe
+from loopwright.frontend.views import add, as_size, multiply, slice_of
 from loopwright.frontend.webs import Web
 from loopwright.ir.nodes import Compare, Const, Expr, If
 from loopwright.ir.types import INT64
@@ -82,6 +83,25 @@ def extended(cx: Context, old: ListValue, value: Value, node: ast.AST) -> None:
     if old.is_text and not is_any_text(value):
         raise cx.error(node, f"{describe(value)} is added to a text", "Python raises TypeError")
     extend(cx, old, letters_of(cx, value, node) if old.is_text else value, node)
+
+
+def part(
+    cx: Context, text: str, index: SliceIndex, letter_at: Callable[[Context, str, Expr, ast.expr], Value],
+    node: ast.expr,
+) -> Value | None:  # fmt: skip
+    """`text[a:b]` of a known text, with bounds that the run finds; None where nothing is made by the run so far."""
+    cx.session.meets_texts = True
+    if cx.session.texts is None:
+        return None
+    start, step, size = slice_of(cx, index, Literal(len(text)), node)
+    result = new_text(cx, [], node)
+
+    def write(place: list[Expr]) -> None:
+        letter = letter_at(cx, text, add(start, multiply(place[0], step)), node)
+        append(cx, cx.lists.get(result.key, result), letter, node)
+
+    nest(cx, (size,), write, node)
+    return cx.lists.get(result.key, result)
 
 
 def joined(cx: Context, separator: str, value: Value, node: ast.Call) -> Value:

@@ -13,6 +13,7 @@ from loopwright.frontend.context import Context
 from loopwright.frontend.infer import Key
 from loopwright.frontend.object_class import class_of
 from loopwright.frontend.values import Items, Value, from_object
+from loopwright.ir.made_values import name_of_object
 
 
 def is_named_tuple(kind: object) -> TypeGuard[type]:
@@ -132,10 +133,12 @@ def of_class(items: tuple[Value, ...], kind: type | None, is_list: bool = False)
     return Items(items, () if kind is None else fields_of(kind), is_list=is_list, kind=kind)
 
 
-def known_name(cx: Context, kind: type, node: ast.AST) -> str:
+def known_name(cx: Context, kind: type, node: ast.AST, is_made: bool = False) -> str:
     """The name by which whoever returns such an object finds its class. Raises KernelError where there is none."""
     name = name_of_class(kind)
-    if class_of(kind) is not None:
+    if is_made and class_named(name) is kind:
+        return name_of_object(name)
+    if class_of(kind) is not None and not is_made:
         raise cx.error(node, f"an object of the class '{kind.__qualname__}' cannot be returned",
                        remedy="return its fields: whoever has the object sees what changed")  # fmt: skip
     if class_named(name) is not kind:

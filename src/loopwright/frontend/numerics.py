@@ -190,6 +190,18 @@ def _logspace(start: Any, stop: Any, num: Any = 50) -> Any:
     return 10.0 ** np.linspace(start, stop, num)
 
 
+def _geomspace(start: Any, stop: Any, num: Any = 50) -> Any:
+    if start == 0 or stop == 0:
+        raise ValueError("Geometric sequence cannot include zero")
+    sign = -1.0 if start < 0 else 1.0
+    made = 10.0 ** np.linspace(np.log10(sign * start), np.log10(sign * stop), num)
+    if num > 0:
+        made[0] = sign * start
+    if num > 1:
+        made[-1] = sign * stop
+    return sign * made
+
+
 # ---- statistics ----------------------------------------------------------------------------------------------------
 
 
@@ -298,14 +310,17 @@ def _nanargmin(a: Any) -> Any:
 def _nan_to_num(x: Any, copy: Any = True, nan: Any = 0.0) -> Any:
     whole = np.multiply(x, True)
     if np.multiply(x, 1.0).dtype != whole.dtype:
-        number = whole  # integers are no NaN
+        number = np.multiply(x, True)  # integers are no NaN
     elif np.ndim(x) == 0:
         number = _number_of(x, nan)
     else:
         number = np.empty_like(x)
         for place, value in np.ndenumerate(x):
             number[place] = _number_of(value, nan)
-    return number
+    if copy or np.ndim(x) == 0:
+        return number
+    x[...] = number
+    return x
 
 
 def _number_of(x: Any, nan: Any) -> Any:
@@ -549,7 +564,7 @@ FUNCTIONS: dict[Any, By | tuple[int, By, By]] = {
     np.ediff1d: _ediff1d, np.trapezoid: _trapezoid, np.polyadd: _polyadd,
     np.polyval: (1, _polyval, _polyval_all), np.polymul: _polymul, np.polyfit: _polyfit, np.vander: _vander,
     np.correlate: _correlate, np.kron: _kron, np.cross: _cross, np.hanning: _hanning, np.hamming: _hamming,
-    np.blackman: _blackman, np.bartlett: _bartlett, np.logspace: _logspace,
+    np.blackman: _blackman, np.bartlett: _bartlett, np.logspace: _logspace, np.geomspace: _geomspace,
     np.percentile: _percentile, np.quantile: _quantile, np.nanquantile: _nanquantile,
     np.nanpercentile: _nanpercentile, np.nanmedian: _nanmedian, np.nanargmax: _nanargmax, np.nanargmin: _nanargmin,
     np.nan_to_num: _nan_to_num, np.cov: _cov, np.corrcoef: _corrcoef, np.digitize: _digitize, np.lexsort: _lexsort,

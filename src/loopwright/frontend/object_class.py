@@ -5,8 +5,11 @@ from __future__ import annotations
 import ast
 import dataclasses
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import FunctionType
+from typing import Any
+
+import numpy as np
 
 CLASS = "__loopwright_class__"
 
@@ -15,7 +18,9 @@ CLASS = "__loopwright_class__"
 class ObjectClass:
     """What is known of such a class. fields: their names, in order. numbers: those that hold one. changing: those of
     them that some code assigns, as far as any was read. read: what a field of an object holds; of a number that
-    changes, the array of one element that it lies in."""
+    changes, the array of one element that it lies in. types: of numbers and arrays, the type of elements and how many
+    axes there are. init: `__init__`, where it can
+    be read. prefix: of a field's name, of the attribute that holds what `read` gave last."""
 
     fields: tuple[str, ...]
     numbers: frozenset[str]
@@ -24,11 +29,25 @@ class ObjectClass:
     static: Mapping[str, FunctionType]
     properties: Mapping[str, FunctionType]
     read: Callable[[object, str], object]
+    types: Mapping[str, tuple[np.dtype[Any], int]] = field(default_factory=dict)
+    init: tuple[FunctionType, ...] = ()
+    prefix: str = ""
 
     def functions(self) -> Iterator[FunctionType]:
         """Everything that an object of the class can do."""
         for several in (self.methods, self.static, self.properties):
             yield from several.values()
+
+    def makers(self) -> tuple[FunctionType, ...]:
+        """What who makes an object of the class may need; nothing where `__init__` cannot be read."""
+        return (*self.init, *self.functions()) if self.init else ()
+
+
+@dataclass(frozen=True)
+class FieldsOf:
+    """What makes an object of a class, if it is called with a value for each field."""
+
+    kind: type
 
 
 _OF_SPARSE = (("data", "indices", "indptr", "shape"), ("data", "row", "col", "shape"))

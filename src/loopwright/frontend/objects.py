@@ -8,6 +8,7 @@ element: no code gives them another array.
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 
 from loopwright.errors import FieldError
 from loopwright.frontend import arrays
@@ -18,7 +19,7 @@ from loopwright.ir.nodes import Const
 from loopwright.ir.types import BOOL, COMPLEX128, FLOAT64, INT64
 
 
-def field_value(cx: Context, base: Items, name: str, node: ast.expr) -> Value:
+def field_value(cx: Context, base: Items, name: str, node: ast.AST) -> Value:
     """`object.name`, and the field of a tuple or a dataclass."""
     item, known = base.items[base.names.index(name)], class_of(base.kind)
     if known is None or name not in known.changing or not isinstance(item, Array):
@@ -48,6 +49,24 @@ def field_place(cx: Context, base: Value, target: ast.Attribute) -> Array | View
         raise FieldError(f"the field '{target.attr}' was a number that stays", cx.at(target), remedy="call it again")
     raise cx.error(target, f"the field '{target.attr}' cannot be assigned", f"it holds {describe(item)}",
                    "only numbers are assigned, and elements of arrays")  # fmt: skip
+
+
+def with_numbers(cx: Context, value: Value, node: ast.AST, seen: list[Value] | None = None) -> Value:
+    """What is returned, with the numbers that the objects in it hold now. Raises KernelError for an object that is in
+    it twice, which would become two."""
+    if not isinstance(value, Items):
+        return value
+    seen, items = [] if seen is None else seen, value.items
+    if value.is_made:
+        if any(value is one for one in seen):
+            raise cx.error(node, "an object is returned twice", "each of the two would be another one",
+                           "return it once")  # fmt: skip
+        seen.append(value)
+        read = [field_value(cx, value, name, node) for name in value.names]
+        items = tuple(
+            replace(one, expr=cx.once(one.expr, cx.at(node))) if isinstance(one, Number) else one for one in read
+        )
+    return replace(value, items=tuple(with_numbers(cx, one, node, seen) for one in items))
 
 
 def _only_element(item: Array) -> Array:

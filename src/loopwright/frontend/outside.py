@@ -124,6 +124,8 @@ class Outside:
             for number, item in enumerate(value):
                 self._find_ways(item, ("item", way, number))
         elif not _is_number(value):
+            for number, function in enumerate(_makers(value)):
+                self._find_ways(function, ("maker", way, number))
             self._ways.setdefault(id(value), way)
             self._ways.setdefault(id(plain_function(value)), way)
 
@@ -157,6 +159,8 @@ class Outside:
             if not isinstance(items, tuple) or not isinstance(number, int):
                 raise LookupError(way)
             return items[number]
+        if way[0] == "maker":
+            return _makers(self._reached(way[1]))[int(way[2])]
         found = self.answer(way)
         if found is None:
             raise LookupError(way)
@@ -197,10 +201,20 @@ class Outside:
             return ("dtype", number, value is np.dtype(value.str), value.str, repr(value))
         if isinstance(value, ModuleType) and sys.modules.get(value.__name__) is value:
             return ("module", value.__name__)
+        if isinstance(value, type) and (functions := _makers(value)):
+            return self._mark_maker(value, functions)
         known = _name_in_world(value)
         if known is None and self._portable and (isinstance(value, type) or not callable(value)):
             return self._mark_object(value)
         return known if known is not None else self._mark_function(value)
+
+    def _mark_maker(self, kind: type, functions: tuple[FunctionType, ...]) -> Mark:
+        """Of a class of objects that a kernel may make."""
+        known = class_of(kind)
+        assert known is not None
+        types = [(name, dtype.str, rank) for name, (dtype, rank) in known.types.items()]
+        fields = (known.fields, *types, tuple(sorted(known.changing)))
+        return ("makes", kind.__module__, kind.__qualname__, *fields, *map(self._mark, functions))
 
     def _mark_object(self, value: object) -> Mark:
         """Of an object or a class, what it is; what it holds are other questions. The elements of an array are none:
@@ -283,6 +297,12 @@ def plain_function(value: object) -> object:
     if not isinstance(value, FunctionType) and type(value).__module__.split(".")[0] in ("numba", "loopwright"):
         return getattr(value, "py_func", getattr(value, "__wrapped__", value))
     return value
+
+
+def _makers(value: object) -> tuple[FunctionType, ...]:
+    """The functions of a class of objects that a kernel may make; nothing for all else."""
+    known = class_of(value) if isinstance(value, type) else None
+    return () if known is None else known.makers()
 
 
 def _is_number(value: object) -> bool:

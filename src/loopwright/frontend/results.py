@@ -18,6 +18,7 @@ from loopwright.frontend.elementwise import assign_elements, check, new_array
 from loopwright.frontend.infer import ArrayKind
 from loopwright.frontend.lists import elements_of
 from loopwright.frontend.named_tuples import known_name
+from loopwright.frontend.objects import with_numbers
 from loopwright.frontend.returned_values import complex_kind, is_first_part, own_values, presence_of, returned
 from loopwright.frontend.rows import laid_out
 from loopwright.frontend.tables import as_list
@@ -72,7 +73,7 @@ Returned = tuple[ReturnedScalar | ReturnedArray, ...]
 
 def return_from_kernel(cx: Context, node: ast.Return) -> None:
     """`return`, `return x`, `return x, y` of the kernel itself."""
-    value: Value = Fixed(None) if node.value is None else returned(cx, node.value)
+    value: Value = Fixed(None) if node.value is None else with_numbers(cx, returned(cx, node.value), node)
     if cx.session.forms is not None:
         _return_in_its_form(cx, value, node)
         return
@@ -122,7 +123,7 @@ def _flatten(
                 _flatten(cx, item, node, flat, packing, parts[k], (*place, k))
             packing.append(("tuple", len(items)))
             if value.kind is not None:
-                packing.append((known_name(cx, value.kind, node), 0))
+                packing.append((known_name(cx, value.kind, node, value.is_made), 0))
             packing += [("list", 0)] * bool(value.is_list)
         case Literal() | Number() if (kind := complex_kind(cx, value, flat, packing)) is not None:
             packing += [("value", len(flat)), ("value", len(flat) + 1), ("complex", 2)]

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from loopwright.errors import ArgumentValueError
+from loopwright.errors import ArgumentValueError, FieldError
 from loopwright.frontend import given_back
 from loopwright.frontend.changing_methods import is_changed_by_method
 from loopwright.frontend.generator_state import STATE, is_generator, state_of
@@ -167,21 +167,36 @@ def _part_of(value: object, structure: Held, place: int) -> object:
     return getattr(value, str(key)) if has_fields else value[key]  # type: ignore[index]
 
 
+def holds_object(structure: Structure) -> bool:
+    """Whether an argument is an object whose fields may turn out to be assigned, or holds one."""
+    return isinstance(structure, Held) and any(_classes(structure))
+
+
+def with_fields(again: Callable[..., object], call: Callable[..., object] | None = None) -> Callable[..., object]:
+    """What makes a call, and makes it again, in another way, where a field of an object turns out to be assigned."""
+
+    def made(*args: object, **kwargs: object) -> object:
+        way = call or again
+        while True:
+            try:
+                return way(*args, **kwargs)
+            except FieldError:
+                way = again
+
+    return made
+
+
 def for_launcher(structure: Structure) -> tuple[object, ...] | None:
     """A structure as the launcher takes it (devices.base.Structures). Raises ValueError where it has no words."""
     if structure is None:
         return None
     if isinstance(structure, Given):
         return (structure.value,)
-    is_object = not isinstance(structure, Packed) and class_of(structure.kind) is not None
-    if (
-        isinstance(structure, Packed)
-        or structure.kind in (list, dict, KeysAndValues)
-        or structure.names == STATE
-        or is_object
-    ):
+    if isinstance(structure, Packed) or structure.kind in (list, dict, KeysAndValues) or structure.names == STATE:
         raise ValueError("the launcher takes the items of tuples, and fields")
-    return structure.kind, structure.names or None, tuple(map(for_launcher, structure.parts))
+    known = class_of(structure.kind)
+    names = structure.names if known is None else tuple(known.prefix + name for name in structure.names)
+    return structure.kind, names or None, tuple(map(for_launcher, structure.parts))
 
 
 def expanded(source: Source, structures: Mapping[str, Structure]) -> Source:

@@ -203,9 +203,9 @@ def _are_alike(out: Array | View, result: ArrayLike) -> bool:
 
 
 def _clip(cx: Context, call: Arguments) -> Value:
-    call.expect(cx, 1, 3, ("a_min", "a_max", "min", "max", "out"))
+    call.expect(cx, 1, 4, ("a_min", "a_max", "min", "max", "out"))
     low, high = (call.get(k, f"a_{name}") or call.named.get(name, Fixed(None)) for k, name in ((1, "min"), (2, "max")))
-    return _into(cx, call.named.get("out"), clip(cx, call.values[0], low, high, call), call)
+    return _into(cx, call.get(3, "out"), clip(cx, call.values[0], low, high, call), call)
 
 
 def clip(cx: Context, value: Value, low: Value, high: Value, call: Arguments) -> Value:

@@ -269,6 +269,7 @@ class Items:
     names: tuple[str, ...] = ()
     is_list: bool | None = False
     kind: type | None = None
+    is_made: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import ast
 import builtins
-import heapq
 from collections import Counter
 from collections.abc import Collection, Mapping
 from functools import cached_property
@@ -16,8 +15,10 @@ from types import BuiltinFunctionType, FunctionType
 import numpy as np
 
 from loopwright.errors import KernelError
+from loopwright.frontend.object_class import class_of
 from loopwright.frontend.parse import parameters_of, parse, positional_of
 from loopwright.frontend.scopes import all_nodes, locals_of
+from loopwright.frontend.written_arguments import written_by
 
 
 def written_parameters(
@@ -291,19 +292,10 @@ class DefReader:
         callee = self.called(call)
         if callee is not None and self.resolve(call.func) is map:
             return set() if _never_writes(callee) else self.of_arguments(call)
+        if isinstance(callee, type) and class_of(callee) is not None:  # its methods may write to what it holds
+            return self.of_arguments(call)
         written = self.by_method(call) if callee is None else set()
-        for keyword in call.keywords:
-            if keyword.arg == "out":
-                written |= self.roots(keyword.value)
-        if isinstance(callee, np.ufunc) and len(call.args) > callee.nin:
-            written |= set().union(*map(self.roots, call.args[callee.nin :]))
-        if callee in (np.round, np.around) and len(call.args) > 2:
-            written |= self.roots(call.args[2])
-        name = getattr(callee, "__name__", "")
-        shuffles = name == "shuffle" and not isinstance(callee, FunctionType)
-        adds = name == "at" and isinstance(getattr(callee, "__self__", None), np.ufunc)
-        if (shuffles or adds or callee in _FIRST) and call.args:
-            written |= self.roots(call.args[0])
+        written |= set().union(*map(self.roots, written_by(callee, call)))
         if written or _never_writes(callee) or self.is_method(call.func):
             return written
         callee = getattr(callee, "py_func", getattr(callee, "__wrapped__", callee))
@@ -576,13 +568,6 @@ def _resolve(callee: ast.expr, function: FunctionType) -> object:
             return getattr(_resolve(inner, function), attribute, None)
         case _:
             return None
-
-
-_FIRST: tuple[object, ...] = (
-    np.copyto, np.put, np.place, np.putmask, np.fill_diagonal,
-    heapq.heappush, heapq.heappop, heapq.heapify, heapq.heapreplace, heapq.heappushpop,
-)  # fmt: skip
-"""What writes to its first argument."""
 
 
 def _never_writes(callee: object) -> bool:

@@ -15,6 +15,9 @@ import numpy as np
 
 from loopwright.errors import class_named, name_of_class
 
+OF_FIELDS = "__loopwright_of_fields__"
+"""What a class has that makes an object of it of its fields, in order."""
+
 
 def name_of_records(dtype: np.dtype[Any]) -> str:
     """The name of the class that makes an array of these records of an array for each field."""
@@ -35,6 +38,12 @@ def name_of_choice(texts: tuple[str, ...], in_list: bool = False, is_joined: boo
     """The name of the class that gives the text of a number: a character's code, or beyond these the place of one of
     these texts. in_list: a list of them, of a list of numbers. is_joined: one text of all these."""
     return _name("Joined" if is_joined else "Choices" if in_list else "Choice", texts)
+
+
+def name_of_object(name: str) -> str:
+    """The name of the class that makes an object of the class of this name of its fields, and does not run its
+    `__init__`."""
+    return _name("Object", name)
 
 
 def name_of_each(name: str, depth: int) -> str:
@@ -62,9 +71,12 @@ class _Records:
     """An array of records, from an array for each field."""
 
     known: Any
+    dtype: Any = None
 
     def __new__(cls, *planes: Any) -> Any:
-        dtype: Any = np.lib.format.descr_to_dtype(cls.known)
+        if cls.dtype is None:
+            cls.dtype = np.lib.format.descr_to_dtype(cls.known)
+        dtype = cls.dtype
         tail = len(dtype[dtype.names[0]].shape)
         records = np.empty(planes[0].shape[: planes[0].ndim - tail], dtype)
         for name, plane in zip(dtype.names, planes, strict=True):
@@ -88,6 +100,16 @@ class _Text:
 
     def __new__(cls) -> str:  # type: ignore[misc]
         return cls.known
+
+
+class _Object:
+    """An object of a `jitclass`, from its fields."""
+
+    known: str
+
+    def __new__(cls, *values: Any) -> Any:
+        kind: Any = class_named(cls.known)
+        return getattr(kind, OF_FIELDS)(values)
 
 
 class _TextOfNumber:
@@ -141,5 +163,5 @@ class _Each:
         return [made[id(one)] for one in items]
 
 
-_KINDS: dict[str, type] = {"Records": _Records, "Keyed": _Keyed, "Text": _Text, "Each": _Each,
+_KINDS: dict[str, type] = {"Records": _Records, "Keyed": _Keyed, "Text": _Text, "Each": _Each, "Object": _Object,
                            "Choice": _TextOfNumber, "Choices": _TextsOfNumbers, "Joined": _JoinedTexts}  # fmt: skip

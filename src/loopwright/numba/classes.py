@@ -9,14 +9,16 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
+from functools import partial
 from types import FunctionType, MethodType, SimpleNamespace
 from typing import Any
 
 from loopwright.errors import KernelError
 from loopwright.frontend.object_class import CLASS, ObjectClass, attributes_assigned, class_of
 from loopwright.frontend.parse import parse
+from loopwright.ir.made_values import OF_FIELDS
 from loopwright.numba.decorate import kernel_or_refused
-from loopwright.numba.fields import KEPT, field, kept
+from loopwright.numba.fields import HELD, elements_of, field, kept
 from loopwright.numba.settings import config
 from loopwright.numba.types import ScalarType, boolean, float64, int64
 
@@ -68,12 +70,16 @@ def _made(cls: type, spec: Mapping[str, Any] | Iterable[tuple[str, Any]] | None)
     numbers = frozenset(name for name, kind in types.items() if isinstance(kind, ScalarType))
     unbound = {name: value.__func__ for name, value in found.items() if isinstance(value, staticmethod)}
     static = {name: value for name, value in unbound.items() if isinstance(value, FunctionType)}
-    known = ObjectClass(tuple(types), numbers, set(numbers & assigned), functions, static, getters, kept)
+    kinds = {name: one for name, kind in types.items() if (one := elements_of(kind)) is not None}
+    init = (cls.__init__,) if isinstance(cls.__init__, FunctionType) else ()  # type: ignore[misc]
+    changing = set(numbers & assigned)
+    known = ObjectClass(tuple(types), numbers, changing, functions, static, getters, kept, kinds, init, HELD)
     body: dict[str, object] = {name: _Method(value) for name, value in functions.items()}
     body |= {name: _property(value) for name, value in properties.items()}
     body |= {name: field(name, kind) for name, kind in types.items()}
     members = {**found, **body, CLASS: known, "__init__": _first(cls), "__setattr__": _only_fields}
     made = type(cls.__name__, (), members)
+    setattr(made, OF_FIELDS, partial(_of_fields, made, tuple(types)))
     made.class_type = SimpleNamespace(instance_type=made)  # type: ignore[attr-defined]
     return made
 
@@ -91,11 +97,17 @@ def _first(cls: type) -> Callable[..., None]:
     written = cls.__init__  # type: ignore[misc]
 
     def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
-        self.__dict__[KEPT] = {}
         written(self, *args, **kwargs)
 
     __init__.__doc__ = written.__doc__
     return __init__
+
+
+def _of_fields(kind: Any, names: tuple[str, ...], values: tuple[object, ...]) -> object:
+    made = object.__new__(kind)
+    for name, value in zip(names, values, strict=True):
+        setattr(made, name, value)
+    return made
 
 
 def _only_fields(self: object, name: str, value: object) -> None:

@@ -1,5 +1,5 @@
-"""The fields of a `jitclass`: each has a type, which what is assigned gets. A number lies in an array of one element:
-code that has the array can change it."""
+"""The fields of a `jitclass`: each has a type, which what is assigned gets. A number that some code assigns lies in an
+array of one element: code that has the array can change it."""
 
 from __future__ import annotations
 
@@ -10,36 +10,51 @@ import numpy as np
 from loopwright.frontend.object_class import class_of
 from loopwright.numba.types import NumbaArray, NumbaType, ScalarType
 
-KEPT = "_loopwright_fields"
+HELD = " "
+"""What stands before a field's name where an object holds it: an attribute, but only for the launcher."""
 _PLAIN = {np.dtype(kind) for kind in (np.bool_, np.int64, np.float64, np.complex128)}
 
 
 def kept(value: Any, name: str) -> Any:
-    """What a field of an object holds. A number always lies in an array of one element."""
+    """What a field of an object holds. Of a number that changes, the array that it lies in from now on."""
     try:
-        found = value.__dict__[KEPT][name]
+        found = value.__dict__[HELD + name]
     except KeyError:
         raise AttributeError(f"{type(value).__name__}.__init__ gives the field {name!r} no value") from None
     known = class_of(type(value))
     assert known is not None
-    return _as_python(found[0]) if name in known.numbers - known.changing else found
+    if name in known.numbers and (name in known.changing) != isinstance(found, np.ndarray):
+        lies = isinstance(found, np.ndarray)  # in an array that came from another process
+        found = _as_python(found[0]) if lies else np.array([found], known.types[name][0])
+        value.__dict__[HELD + name] = found
+    return found
+
+
+def elements_of(kind: Any) -> tuple[np.dtype[Any], int] | None:
+    """The type of the elements, and how many axes there are, of a field that is a number or an array."""
+    if isinstance(kind, ScalarType):
+        return kind.dtype, 0
+    if isinstance(kind, NumbaArray) and isinstance(kind.element, ScalarType):
+        return kind.element.dtype, kind.rank
+    return None
 
 
 def field(name: str, kind: Any) -> property:
     """The field as a property: what is assigned gets its type."""
-    is_number = isinstance(kind, ScalarType)
+    is_number, key = isinstance(kind, ScalarType), HELD + name
 
     def read(self: object) -> object:
-        value = kept(self, name)
-        return _as_python(value[0]) if is_number and isinstance(value, np.ndarray) else value
+        held = self.__dict__.get(key, self)
+        if held is self:
+            return kept(self, name)
+        return _as_python(held[0]) if is_number and isinstance(held, np.ndarray) else held
 
     def write(self: Any, value: object) -> None:
-        fields = self.__dict__[KEPT]
-        new = _converted(value, name, kind)
-        if is_number and name in fields:
-            fields[name][0] = new
+        new, held = _converted(value, name, kind), self.__dict__.get(key)
+        if is_number and isinstance(held, np.ndarray):
+            held[0] = new
         else:
-            fields[name] = np.array([new], kind.dtype) if is_number else new
+            self.__dict__[key] = new
 
     return property(read, write)
 
