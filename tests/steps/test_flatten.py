@@ -71,10 +71,16 @@ def test_what_stands_before_the_inner_loop_is_found_again(tmp_path: Path) -> Non
         (RANGES.replace("e[i - 1] .. e[i]", "e[i - 1] .. e[i] step 2"), "'k' does not count by ones"),
         (RANGES.replace("1 .. n", "1 .. e[0]"), "an array tells how often 'i' runs"),
         (RANGES.replace("1 .. n", "0 .. n"), "is read from elements that may not be there"),
+        (BOXES.replace("    a[0] = s\n", "").replace("s = b[i]", "s = b[e[i]]"), "from elements that may not be there"),
     ],
 )
 def test_refusals(text: str, word: str) -> None:
     assert word in refusal(text, "flatten i k")
+
+
+def test_too_many_iterations_stay_in_two_loops(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("loopwright.steps.flatten.MOST", 5)
+    check_same(BOXES.replace("    a[0] = s\n", ""), "flatten i k", calls(), tmp_path)
 
 
 def test_candidates_are_ragged_nests() -> None:

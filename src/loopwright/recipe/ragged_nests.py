@@ -33,6 +33,7 @@ def ragged_nests(partial: PartialSchedule) -> None:
                 # Of rows that go through others, a thread would have each.
                 enough = MANY if any(two[0] is inner for two in ragged(partial.kernel)) else ENOUGH
                 names = version(partial, outer.name, length_of([outer]), enough) or names
+            done.add(names[outer.name])  # of which there is one left for too many iterations
             partial.take(Flatten(names[outer.name], names[inner.name]), why, anew=True)
             partial.begin_again()
 

@@ -34,11 +34,13 @@ from loopwright.ir.queries import arrays_made, arrays_stored, contains, has, nam
 from loopwright.ir.types import INT64
 from loopwright.ir.walk import loops, rewrite_body, subexpressions
 from loopwright.steps.draft import finished, fresh, jumps_renamed, names_of, renamed, substituted, with_statement
-from loopwright.steps.extent import marked
+from loopwright.steps.extent import marked, used_outside
 from loopwright.steps.nest import jumps_in, missing, overlapping, size_of, step_of, the_loop, too_large
 from loopwright.steps.redirect import over
 from loopwright.steps.step import Rejection, Step
 
+MOST = 1 << 28
+"""Iterations: it takes eight bytes for each to know whose it is."""
 _FACTS: list[tuple[Kernel, Facts]] = []
 """Of the kernels that were last asked about: `apply` is told none, and needs those of the kernel that it is given."""
 
@@ -47,7 +49,8 @@ _FACTS: list[tuple[Kernel, Facts]] = []
 class Flatten(Step):
     """Count all iterations of two loops in one, in the same order, where how often the inner one runs differs from one
     iteration of the outer one to the next: ranges that arrays tell, as of rows, groups and boxes. First these are
-    counted (a prefix sum); then each iteration looks up whose it is. `flatten i k`:
+    counted (a prefix sum); then each iteration looks up whose it is. Where there are too many of them to keep that,
+    the loops stay as they were. `flatten i k`:
 
     for i in 0 .. n:
         for k in e[i] .. e[i + 1]:
@@ -64,21 +67,26 @@ class Flatten(Step):
     for i.c in 0 .. max(n, 0):
         i.t = i.t + max(e[i.c + 1] - e[i.c], 0)
         i.e[i.c + 1] = i.t
-    allocate i.w: int64[i.t]
-    for i.p in 0 .. i.t independent:
-        i.l = 0
-        i.h = max(n, 0) - 1
-        while i.l < i.h named i.f:
-            i.m = (i.l + i.h) // 2
-            if i.e[i.m + 1] <= i.p:
-                i.l = i.m + 1
-            else:
-                i.h = i.m
-        i.w[i.p] = i.l
-    for i.k in 0 .. i.t:
-        i.i = max(min(i.w[i.k], max(n, 0) - 1), 0)
-        k.i = i.k - i.e[i.i] + e[i.i]
-        a[k.i] = b[i.i]
+    if i.t <= 268435456:
+        allocate i.w: int64[i.t]
+        for i.p in 0 .. i.t independent:
+            i.l = 0
+            i.h = max(n, 0) - 1
+            while i.l < i.h named i.f:
+                i.m = (i.l + i.h) // 2
+                if i.e[i.m + 1] <= i.p:
+                    i.l = i.m + 1
+                else:
+                    i.h = i.m
+            i.w[i.p] = i.l
+        for i.k in 0 .. i.t:
+            i.i = max(min(i.w[i.k], max(n, 0) - 1), 0)
+            k.i = i.k - i.e[i.i] + e[i.i]
+            a[k.i] = b[i.i]
+    else:
+        for i in 0 .. n:
+            for k in e[i] .. e[i + 1]:
+                a[k] = b[i]
     """
 
     name: ClassVar[str] = "flatten"
@@ -104,6 +112,7 @@ class Flatten(Step):
             or _changes(kernel, outer, inner)
             or _unproven(outer, inner, facts)
             or too_large(kernel, size_of((outer,)) + 24)
+            or _used_outside(kernel, outer)
         )
 
     def apply(self, kernel: Kernel) -> Kernel:
@@ -113,7 +122,10 @@ class Flatten(Step):
             (found := facts.loops.get(one.name)) is not None and (found.verdict == "parallel" or one.asserted)
             for one in (outer, inner)
         )
-        return finished(with_statement(kernel, outer, _Flat(outer, inner, is_free, names_of(kernel)).result()), kernel)
+        kinds = scalars_of(outer, live_after(kernel)[outer.name])
+        private = set(kinds.private) - set(kinds.last)
+        flat = _Flat(outer, inner, is_free, private, names_of(kernel))
+        return finished(with_statement(kernel, outer, flat.result()), kernel)
 
     @classmethod
     def candidates(cls, kernel: Kernel) -> Iterable[Self]:
@@ -157,6 +169,11 @@ def _changes(kernel: Kernel, outer: For, inner: For) -> Rejection | None:
     return None
 
 
+def _used_outside(kernel: Kernel, outer: For) -> Rejection | None:
+    array = used_outside(kernel, (outer,), frozenset(arrays_made((outer,))))
+    return None if array is None else Rejection(f"'{array}' is made inside the loops and used outside of them")
+
+
 def _told_before(outer: For, inner: For) -> tuple[Expr, ...]:
     """What is computed between the two loops."""
     values = tuple(stmt.value for stmt in outer.body[:-1] if isinstance(stmt, Assign))
@@ -175,25 +192,27 @@ def _slice(outer: For, inner: For) -> Body:
 
 
 def _unproven(outer: For, inner: For, facts: Facts) -> Rejection | None:
-    """Why it would make a difference that all ranges are looked at before the first iteration."""
+    """Why it would make a difference that all ranges are looked at before the first iteration, and what stands before
+    the inner loop only where that has iterations."""
     if contains(outer.body, Return):
         return Rejection(f"'{outer.name}' may be left early")
-    exprs = [inner.lower, inner.upper, *(s.value for s in _slice(outer, inner) if isinstance(s, Assign))]
-    if any(has(expr, Checked) for expr in exprs):
-        return Rejection(f"how often '{inner.name}' runs is only found where a test allows it")
-    reads = [part for expr in exprs for part in subexpressions(expr, Load)]
-    if not all(facts.cannot_fail(part) for part in reads):
-        return Rejection(f"how often '{inner.name}' runs is read from elements that may not be there")
+    told = _told_before(outer, inner)
+    if any(has(expr, Checked) for expr in told):
+        return Rejection(f"what stands before '{inner.name}' is only found where a test allows it")
+    if not all(facts.cannot_fail(part) for expr in told for part in subexpressions(expr, Load)):
+        return Rejection(f"what stands before '{inner.name}' is read from elements that may not be there")
     return None
 
 
 @dataclass(frozen=True, slots=True)
 class _Flat:
-    """What the two loops become. is_free: neither needs its order; taken: names that nothing new may have."""
+    """What the two loops become. is_free: neither needs its order; private: scalars that each iteration sets before it
+    reads them, and nobody else; taken: names that nothing new may have."""
 
     outer: For
     inner: For
     is_free: bool
+    private: set[str]
     taken: set[str]
 
     def result(self) -> Body:
@@ -212,14 +231,20 @@ class _Flat:
             *jumps_renamed(inner.body, inner.name, place),
         )
         asserted: Asserted = "independent" if self.is_free else False
+        whole = replace(outer, name=place, lower=number(0), upper=variable(total), body=body, asserted=asserted)
+        own = {name: self._new(f"{name}.1") for name in sorted(self.private)}
         return (
             Assign(total, number(0), at=outer.at),
             Allocate(ends, INT64, (plus(trips, 1),), Const(0, INT64)),
             self._counted(total, ends, trips),
-            Allocate(owner, INT64, (variable(total),), None),
-            self._looked_up(total, ends, owner, trips),
-            replace(
-                outer, name=place, lower=number(0), upper=variable(total), body=body, asserted=asserted, at=inner.at
+            If(
+                Compare("le", variable(total), number(MOST)),
+                (
+                    Allocate(owner, INT64, (variable(total),), None),
+                    self._looked_up(total, ends, owner, trips),
+                    replace(whole, at=inner.at),
+                ),
+                renamed((outer,), own),
             ),
         )
 
