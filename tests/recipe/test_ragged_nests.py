@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import loopwright as lw
 from codegen.on_gpu import agree
 
 DRAW = np.random.default_rng(12)
@@ -43,6 +44,19 @@ def boxes(low, high, image):
                 image[i, j] += 1.0
 
 
+def histograms(start, x, h):
+    for g in range(len(start) - 1):
+        for r in range(start[g], start[g + 1]):
+            h[g, int(x[r])] += 1
+
+
+def keyed(start, key, x, h):
+    for g in range(len(start) - 1):
+        part = key[key[g]]
+        for r in range(start[g], start[g + 1]):
+            h[g, int(x[r])] += part
+
+
 def steps_of(found: Any) -> list[str]:
     return [str(one.step) for one in found.analysed.recipe.decisions]
 
@@ -62,6 +76,23 @@ def test_ranges_are_shared_out_together(kernel: Any, kind: str) -> None:
     y = np.zeros(30 if kernel is scaled else (groups, 4) if kernel is pooled else (30, 4))
     steps = steps_of(agree(kernel, start, x, w, y, strict=False))
     assert any(step.startswith("flatten g") for step in steps)
+
+
+@pytest.mark.parametrize("most", [5, 1 << 28])
+def test_histograms_of_few_rows(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also of more entries than are counted together: then a block has a copy of each row."""
+    monkeypatch.setattr("loopwright.steps.flatten.MOST", most)
+    x = DRAW.integers(0, 9, 3000).astype(float)
+    found = agree(histograms, np.array([0, 1000, 1000, 3000]), x, np.zeros((3, 9), np.int64), strict=False)
+    assert {"flatten g.1 r.1", "bind g.1 block.x", "bind r.1 thread.x 256"} <= set(steps_of(found))
+
+
+def test_what_may_fail_before_an_empty_range_stays_there() -> None:
+    start, x = np.array([0, 3, 3, 9]), DRAW.integers(0, 9, 9).astype(float)
+    found = agree(keyed, start, np.array([1, 2, 0]), x, np.zeros((3, 9), np.int64), strict=False)
+    assert not any(step.startswith("flatten") for step in steps_of(found))
+    with lw.options(device="emulated"), pytest.raises(IndexError):
+        lw.kernel(keyed)(start, np.array([1, 7, 0]), x, np.zeros((3, 9), np.int64))
 
 
 def test_boxes_are_flattened_twice() -> None:

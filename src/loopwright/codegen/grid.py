@@ -24,6 +24,7 @@ from loopwright.ir.nodes import (
     For,
     Stmt,
 )
+from loopwright.ir.queries import names_in
 from loopwright.ir.walk import statements
 from loopwright.steps.extent import extent_of
 from loopwright.steps.nest import step_of
@@ -65,11 +66,12 @@ def write_grid(loop: For, w: GpuWriter) -> None:
 
 def _parts_of(nest: BoundNest, w: GpuWriter) -> int:
     """How many iterations of the loop over blocks one block may do at most, where all that a block does are updates in
-    copies; 0 elsewhere."""
+    copies, of elements that they have in common; 0 elsewhere."""
     if len(nest.body) > 1 or [block.run for block in nest.blocks] != ["block.x"]:
         return 0
     found = w.lowering.of(PrivatisedUpdates, nest.body[0].name) if isinstance(nest.body[0], For) else None
-    return 0 if found is None else found.parts
+    own = {name for part in found.leading for name in names_in(part)} if found is not None else set[str]()
+    return 0 if found is None or nest.blocks[0].name in own else found.parts
 
 
 def _is_whole(stmt: Stmt, body: Body) -> bool:

@@ -8,7 +8,7 @@ from loopwright.ir.queries import contains, names_assigned
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import loops, subexpressions
 from loopwright.recipe.grid_blocks import LINE
-from loopwright.recipe.grid_rows import ENOUGH, length_of, version
+from loopwright.recipe.grid_rows import ENOUGH, is_told_long, length_of, version
 from loopwright.recipe.grid_tiles import Bound
 from loopwright.recipe.partial_schedule import Chain, NotTaken, PartialSchedule
 from loopwright.recipe.tunable import Tunable
@@ -26,6 +26,12 @@ BALANCED_THREADS = Tunable("threads of a balanced block", 256, (128, 256, 512), 
 SHARING = Tunable(
     "threads that share a row", 16, (4, 8, 16, 32), "where rows are longer than that, more threads are put to use"
 )
+
+
+def _few(partial: PartialSchedule, row: For) -> dict[str, str] | None:
+    """A version for few rows, where the one that they stand in is for many, too."""
+    is_many = is_told_long(partial, row, ENOUGH)
+    return version(partial, row.name, length_of([row]), ENOUGH) if is_many is None else None
 
 
 def row_by_row(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bound]:
@@ -52,7 +58,11 @@ def row_by_row(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[
         raise NotTaken
     if contains(row.body, Allocate):
         raise NotTaken
-    if (names := version(partial, row.name, length_of([row]), ENOUGH)) is not None:
+    if is_told_long(partial, row, ENOUGH) is False:
+        most = partial.threads(BALANCED_THREADS)
+        steps = [Bind(row.name, "block.x"), *(Bind(loop.name, "thread.x", most) for loop in shared)]
+        return [(step, f"{why}, and there are few: a block shares each") for step in steps]
+    if (names := _few(partial, row)) is not None:
         most = partial.threads(BALANCED_THREADS)
         steps = [Bind(names[row.name], "block.x"), *(Bind(names[loop.name], "thread.x", most) for loop in shared)]
         few = [(step, f"{why}, and there are few: a block shares each") for step in steps]

@@ -372,6 +372,20 @@ def is_known_long(partial: PartialSchedule, loop: For, number: int) -> bool:
     return False
 
 
+def is_told_long(partial: PartialSchedule, loop: For, number: int) -> bool | None:
+    """Whether the version that a loop stands in is for calls in which it has so many iterations, or for those in which
+    it has not; None where it is for both."""
+    length, inner = length_of([loop]), loops(partial.kernel)[loop.name]
+    for stmt in [one for one in around(partial.kernel, inner) if isinstance(one, If)]:
+        is_long = any(one is inner for one in statements(stmt.then, For))
+        for term in terms(stmt.condition):
+            match term:
+                case Compare(op="ge", left=left, right=Const(value=least)) if left == length:
+                    if least >= number if is_long else least <= number:
+                        return is_long
+    return None
+
+
 def is_told(partial: PartialSchedule, size: Var | Dim) -> bool:
     """Whether a call tells a size: not the variable of a loop, along which rows of a triangle become longer."""
     return not isinstance(size, Var) or size.name not in loops(partial.kernel)
