@@ -55,6 +55,7 @@ WORDS: dict[str, tuple[str, ...]] = {
     "guard": (LOOP, "inner"),
     "predicate": (LOOP,),
     "collapse": (BAND,),
+    "flatten": (LOOP, "inner"),
     "uncap": ("scalar", LOOP),
     "align": (LOOP,),
     "complete": (LOOP,),

@@ -85,6 +85,7 @@ PHRASES: Mapping[str, Callable[[Words], str]] = {
     "guard": lambda w: f"moves what stands around {w[0]} into it, under a condition",
     "predicate": lambda w: f"asks in each iteration of {w[0]} for the condition around it",
     "collapse": lambda w: f"counts all iterations of {_and(w)} in one loop",
+    "flatten": lambda w: f"counts all iterations of {_and(w)} in one loop, whose ranges arrays tell",
     "uncap": lambda w: f"counts {w[0]} on where it has reached its bound",
     "complete": lambda w: f"computes whole blocks of {_and(w)}, and keeps the part that counts",
     "overrun": lambda w: f"lets {w[0]} run on to a whole block",
