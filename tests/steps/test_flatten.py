@@ -5,7 +5,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from loopwright.ir.walk import loops
 from loopwright.steps.flatten import Flatten
+from loopwright.steps.schedule import apply_schedule, parse_schedule
 from steps.before_after import check_same
 from steps.kernels import known
 from steps.pictures import check_picture
@@ -53,6 +55,13 @@ def test_iterations_keep_their_order_whatever_the_ranges_are(tmp_path: Path) -> 
     check_same(RANGES, "flatten i k", calls(), tmp_path)
 
 
+@pytest.mark.parametrize("ends", [[0, 3, -(2**63), 3, 4, 5], [0, 1 << 62, 0, 1 << 62, 0, 1 << 62]])
+def test_ranges_longer_than_numbers_are_no_empty_ones(ends: list[int], tmp_path: Path) -> None:
+    """Their lengths, or the sum of these, wrap around; each has elements that are not there."""
+    far = [[6, np.array(ends), *one[2:]] for one in calls()[:2]]
+    check_same(RANGES, "flatten i k", far, tmp_path)
+
+
 def test_what_stands_before_the_inner_loop_is_found_again(tmp_path: Path) -> None:
     check_same(BOXES.replace("    a[0] = s\n", ""), "flatten i k", calls(), tmp_path)
 
@@ -81,6 +90,16 @@ def test_refusals(text: str, word: str) -> None:
 def test_too_many_iterations_stay_in_two_loops(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("loopwright.steps.flatten.MOST", 5)
     check_same(BOXES.replace("    a[0] = s\n", ""), "flatten i k", calls(), tmp_path)
+
+
+@pytest.mark.parametrize(("place", "asserted"), [("k", True), ("int64(b[k])", False)])
+def test_what_iterations_set_alike_is_not_their_own(place: str, asserted: bool) -> None:
+    text = RANGES.replace("e[i - 1] .. e[i]", "4 * i .. 4 * i + e[0]") if asserted else RANGES
+    body = text[text.index("            if b[k]") :]
+    text = text.replace(body, f"            a[{place}] = 1.0\n")
+    kernel, facts = known(text.replace("e[0]", "min(e[0], 4)"))
+    after, _ = apply_schedule(kernel, facts, parse_schedule("flatten i k"), strict=True)
+    assert bool(loops(after)["i.k"].asserted) == asserted
 
 
 def test_candidates_are_ragged_nests() -> None:

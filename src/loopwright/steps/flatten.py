@@ -27,6 +27,7 @@ from loopwright.ir.nodes import (
     Kernel,
     Load,
     Return,
+    Select,
     Store,
     While,
 )
@@ -57,6 +58,7 @@ class Flatten(Step):
             a[k] = b[i]
     ->
     var i.t: int64
+    var i.n: int64
     var i.l: int64
     var i.h: int64
     var i.m: int64
@@ -65,7 +67,8 @@ class Flatten(Step):
     i.t = 0
     allocate i.e: int64[max(n, 0) + 1] = 0
     for i.c in 0 .. max(n, 0):
-        i.t = i.t + max(e[i.c + 1] - e[i.c], 0)
+        i.n = e[i.c + 1] - e[i.c]
+        i.t = i.t + ((268435457 if i.n < 0 else min(i.n, 268435457)) if e[i.c] < e[i.c + 1] else 0)
         i.e[i.c + 1] = i.t
     if i.t <= 268435456:
         allocate i.w: int64[i.t]
@@ -119,7 +122,9 @@ class Flatten(Step):
         outer, inner = the_loop(kernel, self.outer), the_loop(kernel, self.inner)
         facts = next((facts for known, facts in _FACTS if known is kernel), None) or analyse(kernel)
         is_free = all(
-            (found := facts.loops.get(one.name)) is not None and (found.verdict == "parallel" or one.asserted)
+            (found := facts.loops.get(one.name)) is not None
+            and (found.verdict == "parallel" or one.asserted)
+            and not found.alike  # iterations do touch what others write
             for one in (outer, inner)
         )
         kinds = scalars_of(outer, live_after(kernel)[outer.name])
@@ -256,9 +261,12 @@ class _Flat:
         ranged = replace(inner, body=())
         *told, again = renamed((*before, ranged), names)
         assert isinstance(again, For)
-        count = most(minus(again.upper, again.lower), number(0))
+        length, many = variable(name := self._new(f"{outer.name}.n")), number(MOST + 1)  # as good as more: sums fit
+        some = Select(Compare("lt", length, number(0)), many, least(length, many))  # where it wraps around, it is more
+        count = Select(Compare("lt", again.lower, again.upper), some, number(0))
         body = (
             *told,
+            Assign(name, minus(again.upper, again.lower)),
             Assign(total, plus(variable(total), count)),
             Store(ends, (plus(variable(place), 1),), variable(total)),
         )
