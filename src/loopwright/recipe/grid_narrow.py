@@ -6,7 +6,7 @@ from loopwright.ir.nodes import Const, For, While
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import statements
 from loopwright.recipe.grid_blocks import NARROW, in_blocks, takes_long
-from loopwright.recipe.grid_rows import is_known_long, length_of, version
+from loopwright.recipe.grid_rows import is_told_long, length_of, version
 from loopwright.recipe.grid_tiles import Bound
 from loopwright.recipe.partial_schedule import PartialSchedule
 from loopwright.steps.extent import trip_of
@@ -31,4 +31,4 @@ def _may_be_narrow(partial: PartialSchedule, x: For) -> bool:
     """Whether a loop may have few iterations, of which each takes long."""
     begins = isinstance(x.lower, Const) and 0 <= int(x.lower.value) < NARROW // 2
     takes = trip_of(x) is None and any(map(takes_long, statements(x.body, For, While)))
-    return begins and takes and not is_known_long(partial, x, NARROW)
+    return begins and takes and not is_told_long(partial, x, NARROW)

@@ -360,18 +360,6 @@ def version(
     return copies
 
 
-def is_known_long(partial: PartialSchedule, loop: For, number: int) -> bool:
-    """Whether the version that a loop stands in is for calls in which it has so many iterations anyway."""
-    length, inner = length_of([loop]), loops(partial.kernel)[loop.name]
-    for stmt in around(partial.kernel, inner):
-        if isinstance(stmt, If) and any(one is inner for one in statements(stmt.then, For)):
-            for term in terms(stmt.condition):
-                match term:
-                    case Compare(op="ge", left=left, right=Const(value=least)) if left == length and least >= number:
-                        return True
-    return False
-
-
 def is_told_long(partial: PartialSchedule, loop: For, number: int) -> bool | None:
     """Whether the version that a loop stands in is for calls in which it has so many iterations, or for those in which
     it has not; None where it is for both."""

@@ -18,7 +18,7 @@ from loopwright.ir.queries import accesses
 from loopwright.ir.types import INT64
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import expressions, loops, statements
-from loopwright.recipe.grid_rows import is_known_long, length_of, version
+from loopwright.recipe.grid_rows import is_told_long, length_of, version
 from loopwright.recipe.grid_tiles import Bound, bound_to, spread, threads_fit
 from loopwright.recipe.partial_schedule import PartialSchedule, made, whole
 from loopwright.recipe.tunable import Tunable
@@ -81,7 +81,7 @@ def in_rows_or_short_ones(partial: PartialSchedule, band: tuple[str, ...], why: 
     for least, rows, columns in SHORT_ROWS:
         if trip is not None and trip < least:
             continue
-        may_be_less = trip is None and least > 1 and not is_known_long(partial, partial.around(band[-1])[-1], least)
+        may_be_less = trip is None and least > 1 and not is_told_long(partial, partial.around(band[-1])[-1], least)
         names = version(partial, band[0], length_of([loop]), least) if may_be_less else None
         bound += _short_rows(partial, band, rows, columns, why) if rows else _long_rows(partial, band, why)
         if names is None:
