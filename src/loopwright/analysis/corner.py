@@ -71,9 +71,8 @@ def _is_sum_of_products(table: SymbolTable, access: Access, index: Affine, size:
     quotients = [symbol for symbol in symbols if symbol in table.quotients]
     return (
         access.exact
-        and (
-            access.sure or not surely or bool(quotients)
-        )  # a divisor is tested before: the guard asks that it is positive, too
+        # A divisor is tested before: the guard asks that it is positive, too.
+        and (access.sure or not surely or bool(quotients))
         and (any(symbol.factors for symbol in index.symbols) or bool(quotients))
         and index.constant >= 0
         and all(count > 0 for _, count in index.terms)

@@ -41,7 +41,7 @@ from loopwright.recipe.distribution import isolate
 from loopwright.recipe.extremes_in_scalars import extremes_in_scalars
 from loopwright.recipe.grid_balanced import row_by_row
 from loopwright.recipe.grid_blocks import in_blocks, in_boxes
-from loopwright.recipe.grid_conditions import CONDITIONAL, is_free_now, is_in_a_thread, is_point, with_conditions
+from loopwright.recipe.grid_conditions import CONDITIONAL, is_free_now, is_in_a_thread, with_conditions
 from loopwright.recipe.grid_few import few_apart, few_with_sums
 from loopwright.recipe.grid_fronts import tiles_of_fronts
 from loopwright.recipe.grid_keys import (
@@ -97,7 +97,7 @@ from loopwright.recipe.totals_apart import totals_apart
 from loopwright.recipe.tunable import Choices, Tunable, UnfitError
 from loopwright.recipe.wavefronts import in_fronts
 from loopwright.steps.bind import Bind
-from loopwright.steps.extent import trip_of
+from loopwright.steps.extent import is_point, trip_of
 from loopwright.steps.fission import Fission
 from loopwright.steps.grids import unrunnable
 from loopwright.steps.guard import Guard

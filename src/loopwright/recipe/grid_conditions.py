@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from loopwright.ir.linear import apart
 from loopwright.ir.nodes import For, If, While
 from loopwright.ir.queries import contains, names_read
 from loopwright.ir.user_text import user_name
@@ -19,7 +18,7 @@ from loopwright.recipe.partial_schedule import Chain, PartialSchedule, made
 from loopwright.recipe.wavefronts import is_free
 from loopwright.steps.bind import Bind
 from loopwright.steps.extent import around as around_of
-from loopwright.steps.extent import stretch_of, trip_of
+from loopwright.steps.extent import trip_of
 from loopwright.steps.split import Split
 
 WARPS = 8
@@ -167,9 +166,3 @@ CONDITIONAL = (
     _rows_with_conditions, each_in_a_thread, _ranges_in_warps, _by_key, totals_of_rows, totals_of_threads,
 )  # fmt: skip
 """Ways to share out such loops, the first that can be taken."""
-
-
-def is_point(loop: For) -> bool:
-    """Whether a loop has one iteration at most, as between two cuts."""
-    lower, upper = stretch_of(loop) or (loop.lower, loop.upper)
-    return apart(upper, lower) == 1

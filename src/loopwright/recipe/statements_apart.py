@@ -10,7 +10,7 @@ from loopwright.ir.user_text import user_name
 from loopwright.recipe.partial_schedule import Chain, PartialSchedule
 from loopwright.steps.distribute import Distribute
 
-ENOUGH = 2
+FREE = 2
 """Loops that need no order and keep a GPU busy together."""
 
 
@@ -18,7 +18,7 @@ def statements_apart(partial: PartialSchedule) -> None:
     """Take nests apart where that leaves more loops free."""
     for chain in partial.chains():
         nest = _perfect(chain)
-        if len(nest) > ENOUGH and _pays(nest):
+        if len(nest) > FREE and _pays(nest):
             why = f"each sum over '{user_name(nest[-1].name)}' has loops of its own: more of them need no order"
             with partial.together():
                 partial.take(Distribute(nest[0].name), why, anew=True)
@@ -41,7 +41,7 @@ def _pays(nest: Chain) -> bool:
     names = {loop.name for loop in nest}
     free = [set[str]().union(*(_alone(part, names) for part in stmt.index)) for stmt in stores]
     together = set.intersection(*free)
-    return len(together) < ENOUGH <= min(map(len, free))
+    return len(together) < FREE <= min(map(len, free))
 
 
 def _alone(index: Expr, names: set[str]) -> set[str]:

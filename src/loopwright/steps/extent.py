@@ -44,6 +44,12 @@ def stretch_of(loop: For) -> tuple[Expr, Expr] | None:
 
 
 @by_identity
+def is_point(loop: For) -> bool:
+    """Whether a loop has one iteration at most, as between two cuts."""
+    lower, upper = stretch_of(loop) or (loop.lower, loop.upper)
+    return apart(upper, lower) == 1
+
+
 def extent_of(loop: For) -> int | None:
     """A constant that the values of a loop's variable stay below, counted from its start: of `i` in
     `i.o .. min(i.o + 8, n)` and of `max(i.o, 1) .. i.o + 8` it is 8. None where no constant is to be seen; 0 where the
