@@ -216,6 +216,8 @@ def owner_of(kernel: Kernel, facts: Facts, loop: For, strict: bool) -> Owner | R
             rejection = without_arrays(found.private, arrays_made(loop.body) | names_assigned(loop.body))
         if rejection is None and (arrays := [one.target for one in found.reductions if one.kind != "scalar"]):
             rejection = Rejection(f"iterations of several elements add to elements of '{user_name(arrays[0])}'")
+        if rejection is None and (kept := [one.target for one in found.reductions if one.tie in ("first", "last")]):
+            rejection = Rejection(f"which of equal values '{user_name(kept[0])}' keeps is told by their order")
         if rejection is None:
             return owner
         reason = rejection

@@ -379,14 +379,14 @@ def may_begin_anew(kernel: Kernel, loop: For) -> bool:
 
 
 def _before(body: Body, loop: For) -> Body | None:
-    """The statements of a body that may run before control comes to a loop in it; None where it is in another one, or
-    not there."""
+    """The statements of a body that may run before control comes to a loop in it, those around it without what they
+    hold; None where it is in another one, or not there."""
     for at, stmt in enumerate(body):
         if stmt is loop:
             return body[:at]
         for inner in () if isinstance(stmt, For | While) else bodies(stmt):
             if (found := _before(inner, loop)) is not None:
-                return (*body[:at], *found)
+                return (*body[:at], with_bodies(stmt, tuple(() for _ in bodies(stmt))), *found)
     return None
 
 
