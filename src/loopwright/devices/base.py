@@ -218,6 +218,7 @@ Fresh = Callable[[tuple[object, ...]], Sequence[object]]
 Context = ContextVar[Any]
 Structures = tuple[Any, ...]
 """For each parameter: None for an argument as any other, (value,) for this very object, (class, names, structures) for
-an object that holds others, a tuple where names is None."""
+an object that holds others, a tuple where names is None, (class, number) for a list of Python's numbers (0), of NumPy's
+(1), of arrays with n axes (2 + n), or for a dict of such numbers (that of its keys, and twice that of its values)."""
 Failed = Callable[[Exception], Exception | Callable[..., object]]
 Own = Callable[[Any], Any]

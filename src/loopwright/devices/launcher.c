@@ -202,7 +202,7 @@ static PyObject *call_bound(Dispatcher *self, PyObject *const *all, PyObject *co
     if (!config) return NULL;
     Entry *entry = find_entry(self, key.bytes, key.length, config, all);
     if (entry) return launch(entry, all, all, self->shape.count);
-  } else if (self->expansion_count && self->own == Py_None) {
+  } else if (self->expansion_count) {
     PyObject *result = call_expanded(self->expansions, self->expansion_count, all, self->shape.count);
     if (result || PyErr_Occurred()) return result;
   }

@@ -186,17 +186,46 @@ def with_fields(again: Callable[..., object], call: Callable[..., object] | None
     return made
 
 
-def for_launcher(structure: Structure) -> tuple[object, ...] | None:
-    """A structure as the launcher takes it (devices.base.Structures). Raises ValueError where it has no words."""
+def for_launcher(
+    source: Source, given: Sequence[object], structures: Sequence[Structure]
+) -> tuple[tuple[object, ...] | None, ...]:
+    """The structures of a call of the expanded function as the launcher takes them (devices.base.Structures). Raises
+    ValueError where it has no words, and where the call gives lists or dicts what it has changed."""
+    if _lists_to_put_back(source, given) or given_back.to_give_back(source, given):
+        raise ValueError("the launcher gives nothing back")
+    pairs = list(zip(given, structures, strict=True))
+    if _written_arguments(source, pairs) and any(map(_holds_list_of_arrays, structures)):
+        raise ValueError("whether an array in a list is also one that is written is asked for each call")
+    return tuple(_for_launcher(value, structure) for value, structure in pairs)
+
+
+def _for_launcher(value: object, structure: Structure) -> tuple[object, ...] | None:
     if structure is None:
         return None
     if isinstance(structure, Given):
         return (structure.value,)
-    if isinstance(structure, Packed) or structure.kind in (list, dict, KeysAndValues) or structure.names == STATE:
+    if isinstance(structure, Packed):
+        return _list_for_launcher(value, structure)
+    if structure.kind in (list, dict, KeysAndValues) or structure.names == STATE:
         raise ValueError("the launcher takes the items of tuples, and fields")
     known = class_of(structure.kind)
     names = structure.names if known is None else tuple(known.prefix + name for name in structure.names)
-    return structure.kind, names or None, tuple(map(for_launcher, structure.parts))
+    parts = (_for_launcher(_part_of(value, structure, k), part) for k, part in enumerate(structure.parts))
+    return structure.kind, names or None, tuple(parts)
+
+
+def _list_for_launcher(value: object, known: Packed) -> tuple[object, ...]:
+    kind = type(value)
+    is_usual = kind in (list, dict) or kind.__module__.startswith("loopwright.")  # no class with methods of its own
+    if not is_usual or known.holds not in ("numbers", "arrays", "keys") or not value:
+        raise ValueError("the launcher takes lists of numbers and of arrays, and dicts of numbers")
+    if known.holds == "arrays":
+        return kind, 2 + known.axes
+    return kind, sum((not weak) << k for k, weak in enumerate(known.weak))
+
+
+def _holds_list_of_arrays(structure: Structure) -> bool:
+    return any(known.holds == "arrays" for _, known in _packed_names("", structure))
 
 
 def expanded(source: Source, structures: Mapping[str, Structure]) -> Source:
@@ -326,10 +355,7 @@ def giving_back(
 
 def refuse_shared(source: Source, given: Sequence[tuple[object, Structure]]) -> None:
     """Raise ArgumentValueError where an array in a list is also one that is written: the kernel reads a copy of it."""
-    written = [
-        value for (value, structure), parameter in zip(given, parameters_of(source.definition.tree), strict=False)
-        if structure is None and parameter.arg in source.written
-    ]  # fmt: skip
+    written = _written_arguments(source, given)
     if not written:
         return
     for (value, structure), parameter in zip(given, parameters_of(source.definition.tree), strict=False):
@@ -338,3 +364,11 @@ def refuse_shared(source: Source, given: Sequence[tuple[object, Structure]]) -> 
                 f"argument '{parameter.arg}': an array in this list is also one that is written\n"
                 "  try: pass a copy of it"
             )
+
+
+def _written_arguments(source: Source, given: Sequence[tuple[object, Structure]]) -> list[object]:
+    """The arrays that a call may write."""
+    return [
+        value for (value, structure), parameter in zip(given, parameters_of(source.definition.tree), strict=False)
+        if structure is None and parameter.arg in source.written
+    ]  # fmt: skip
