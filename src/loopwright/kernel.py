@@ -191,8 +191,8 @@ class LoopKernel(_Called):
         if not any(structures):
             return None
         if (known := self._expanded.get(structures)) is None:
-            found = {one.name: what for one, what in zip(self._source.parameters, structures, strict=True)}
-            known = self._like(structured.expanded(self._current(), found))
+            found = zip((one.name for one in self._source.parameters), structures, strict=True)
+            known = self._like(structured.expanded(self._current(), dict(found)))
             if len(self._expanded) >= MOST_STRUCTURES:
                 self._expanded.clear()
             self._expanded[structures] = known
@@ -263,9 +263,7 @@ class LoopKernel(_Called):
             return more.run(made, self._dispatch.bound(args, kwargs))
 
         self._wider, self._call = (made, more), self._called
-        self._dispatch.complete(
-            call, made, self._called, more.outside.values() if self._source.variadic is None else ()
-        )
+        self._dispatch.complete(call, made, self._called, hidden.found_by_launcher(more, self._source))
         return call
 
     @property

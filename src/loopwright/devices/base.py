@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
 
 from loopwright.deferred import deferred
 from loopwright.errors import BoundsError, check_failed, class_named, kinds_of_two
+from loopwright.ir.captured import Drawn, Outside
 from loopwright.ir.program import Program, failed_number
 from loopwright.ir.types import ALL
 
@@ -35,9 +36,6 @@ MOST_TIMES = 64  # that an observer is told at once
 
 NOT_DONE = object()
 """What repeating a call gives where it has to be done the long way."""
-
-Outside = tuple[object, object]
-"""A dict and a key of it, or a cell and anything."""
 
 Observer = Callable[[tuple[int, ...]], object]
 """Takes the nanoseconds of the last calls, oldest first, at most MOST_TIMES of them."""
@@ -194,10 +192,15 @@ class Launcher(Protocol):
     Constants: Callable[[Facts], Constants]
 
     def completed(
-        self, target: Callable[..., object], slow: Callable[..., object], wanted: int, outside: tuple[Outside, ...]
+        self,
+        target: Callable[..., object],
+        slow: Callable[..., object],
+        wanted: int,
+        outside: tuple[Outside, ...],
+        drawn: Drawn | None = None,
     ) -> Callable[..., object]:
-        """Makes a call with `wanted` arguments, none by keyword, as target(*arguments, *what stands outside now); any
-        other, or one for which something is missing there, as slow(...)."""
+        """Makes a call with `wanted` arguments, none by keyword, as target(*arguments, *what stands outside now, *what
+        draws need); any other, or one for which something is missing there, as slow(...)."""
 
     def limit_threads(self, most: int) -> None: ...
     def pool_started(self) -> bool: ...
