@@ -416,7 +416,8 @@ other:
   return NULL;
 }
 
-/* A tuple as an object of one of the classes that devices/base.py knows; takes its reference. */
+/* What stands in a tuple or a list as an object of one of the classes that devices/base.py knows; takes its
+   reference. */
 static PyObject *named(int number, PyObject *items) {
   static PyObject *classes; /* the list itself */
   PyObject *result = NULL, *module = classes ? NULL : PyImport_ImportModule("loopwright.devices.base");
@@ -424,10 +425,11 @@ static PyObject *named(int number, PyObject *items) {
   Py_XDECREF(module);
   PyObject *kind = classes ? Py_XNewRef(PyList_GetItem(classes, number)) : NULL;
   PyObject *descr = kind ? PyDict_GetItemString(((PyTypeObject *)kind)->tp_dict, "__loopwright_records__") : NULL;
-  if (descr && PyArray_DescrCheck(descr)) result = records_of((PyArray_Descr *)descr, items);
-  if (kind && !result && !PyErr_Occurred()) result = PyObject_CallObject(kind, items);
+  if (!PyTuple_Check(items)) Py_SETREF(items, PySequence_Tuple(items));
+  if (items && descr && PyArray_DescrCheck(descr)) result = records_of((PyArray_Descr *)descr, items);
+  if (items && kind && !result && !PyErr_Occurred()) result = PyObject_CallObject(kind, items);
   Py_XDECREF(kind);
-  Py_DECREF(items);
+  Py_XDECREF(items);
   return result;
 }
 
