@@ -256,6 +256,11 @@ class DeviceMemoryError(DeviceError, MemoryError):
     """A GPU has no room for an array. The message names sizes."""
 
 
+class OffGpuError(DeviceMemoryError):
+    """A GPU leaves a call to the CPU, as its data leave too little to do at once. It can be made anew: by whoever would
+    run it elsewhere where there is no room."""
+
+
 class NegativeSizeError(LoopwrightError, ValueError):
     """A local array was to be made with a negative size."""
 
@@ -282,6 +287,7 @@ _CHECKS: dict[str, tuple[type[Exception], str]] = {
     "resized": (ValueError, "a name that stands for several arrays is given one of another size"),
     "negative_size": (NegativeSizeError, "negative dimensions are not allowed"),
     "memory": (MemoryError, "no memory for a local array"),
+    "off_gpu": (OffGpuError, "the data leave a GPU too little to do at once"),
     "device": (DeviceError, "the GPU does not do what it was asked"),
 }
 

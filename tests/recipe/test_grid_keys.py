@@ -456,3 +456,110 @@ def test_rows_that_data_end_have_a_warp_each_and_many_additions_few_iterations()
     cells = RANDOM.integers(0, 9, (5, 8))
     found = agree(corners, cells, np.arange(0.0, 40.0, 8.0), np.zeros(9), strict=False)
     assert "split e 8192;" in "; ".join(str(one.step) for one in found.analysed.recipe.decisions)
+
+
+def smoothed_by_key(key, x, state, out):
+    for i in range(len(key)):
+        c = key[i]
+        if x[i] > 7:
+            continue
+        s = state[c] // 2 + x[i]
+        state[c] = s
+        out[i] = s
+
+
+@pytest.mark.parametrize("keys", [400, 2])
+def test_states_of_keys_are_shared_out_unless_one_has_most_of_the_work(keys: int) -> None:
+    """With two keys, each has more than 1024 iterations and more than one in 512: the GPU leaves the call to the CPU,
+    also where it is repeated."""
+    n = 5000
+    random = np.random.default_rng(keys)
+    key, x = random.integers(0, keys, n), random.integers(0, 10, n)
+    kernel = lw.kernel(smoothed_by_key)
+    given = [key, x, np.zeros(keys, np.int64), np.zeros(n, np.int64)]
+    with lw.options(device="emulated"):
+        there = [lw.device_array(one) for one in given]
+        assert "bucket i" in str(kernel.explain(*there).schedule)
+        for _ in range(3):
+            kernel(*there)
+            kernel.py_func(*given)
+            assert all(np.array_equal(one, other) for one, other in zip(there, given, strict=True))
+        kernel(*given)
+    wanted = [key, x, *(np.asarray(one).copy() for one in there[2:])]
+    kernel.py_func(*wanted)
+    assert all(np.array_equal(one, other) for one, other in zip(wanted, given, strict=True))
+
+
+def coded_and_smoothed(x, code, state, most):
+    used = 0
+    for i in range(len(x)):
+        z = 0
+        for bit in range(6):
+            if x[i] >> bit & 1 == bit % 2:
+                z = 2 * z + 1
+        code[i] = z
+        if state[z] == 0:
+            used += 1
+        state[z] = state[z] // 2 + x[i]
+        if x[i] > most[z]:
+            most[z] = x[i]
+    return used
+
+
+def test_a_key_that_a_loop_finds_is_found_before() -> None:
+    x = np.random.default_rng(0).integers(0, 1 << 20, 3000)
+    wanted = [x, np.zeros(3000, np.int64), np.zeros(64, np.int64), np.zeros(64, np.int64)]
+    given = [one.copy() for one in wanted]
+    kernel = lw.kernel(device="emulated")(coded_and_smoothed)
+    assert kernel(*given) == coded_and_smoothed(*wanted)
+    assert all(np.array_equal(one, other) for one, other in zip(wanted, given, strict=True))
+    assert "bucket i.1" in str(kernel.explain(*given).schedule)
+
+
+def greatest_of_rows_and_columns(start, column, value, row_most, column_most):
+    for i in range(row_most.shape[0]):
+        for e in range(start[i], start[i + 1]):
+            j = column[e]
+            if value[e] > row_most[i]:
+                row_most[i] = value[e]
+            if value[e] > column_most[j]:
+                column_most[j] = value[e]
+
+
+def test_rows_with_a_maximum_of_their_own_beside_those_of_columns() -> None:
+    random = np.random.default_rng(3)
+    start = np.concatenate([[0], np.cumsum(random.integers(0, 9, 40))])
+    column, value = random.integers(0, 7, start[-1]), random.random(start[-1])
+    wanted, given = ([start, column, value, np.zeros(40), np.zeros(7)] for _ in range(2))
+    greatest_of_rows_and_columns(*wanted)
+    kernel = lw.kernel(device="emulated")(greatest_of_rows_and_columns)
+    kernel(*given)
+    assert all(np.array_equal(one, other) for one, other in zip(wanted, given, strict=True))
+    assert "bind i thread.x" in str(kernel.explain(*given).schedule)
+
+
+def spread_over_pixels(box, grad, out):
+    for r in range(box.shape[0]):
+        size = box[r, 1] / grad.shape[1]
+        for i in range(grad.shape[1]):
+            y = min(max(box[r, 0] + i * size, 0.0), out.shape[1] - 2.0)
+            y0 = int(y)
+            for c in range(grad.shape[2]):
+                out[c, y0] += grad[r, i, c] * (1.0 - (y - y0))
+                out[c, y0 + 1] += grad[r, i, c] * (y - y0)
+
+
+def test_few_things_with_nests_that_add_where_data_tells_have_threads_for_all_of_these() -> None:
+    random = np.random.default_rng(4)
+    wanted, given = ([random_box(6), np.ones((6, 5, 3)), np.zeros((3, 12))] for _ in range(2))
+    wanted[1][:] = given[1][:] = random.random((6, 5, 3))
+    spread_over_pixels(*wanted)
+    kernel = lw.kernel(device="emulated")(spread_over_pixels)
+    kernel(*given)
+    assert np.allclose(wanted[2], given[2])
+    schedule = str(kernel.explain(*given).schedule)
+    assert "collapse" in schedule or "bind i.1 thread.y 16" in schedule
+
+
+def random_box(n: int) -> Any:
+    return np.random.default_rng(n).random((n, 2)) * 8.0

@@ -317,7 +317,7 @@ def chains(kernel: Kernel) -> list[Chain]:
         for chain in _all_chains(kernel)
         if not contains(chain[-1].body, For) and _is_countable(chain[-1])
         if not any(loop.run.startswith("thread.") for loop in chain)  # `stage` has shared these out already
-        if chain[0].run != "sorted"  # and `redirect` has these
+        if chain[0].run not in ("sorted", "off_gpu")  # and `redirect` has these
     ]
 
 
@@ -349,6 +349,12 @@ def made(partial: PartialSchedule, step: Step, why: str, anew: bool = False) -> 
     before = set(loops(partial.kernel))
     partial.take(step, why, anew)
     return tuple(name for name in loops(partial.kernel) if name not in before)
+
+
+def loops_within(partial: PartialSchedule, names: set[str]) -> set[str]:
+    """The loops with one of these names, and those inside them."""
+    bound = [loop for name, loop in loops(partial.kernel).items() if name in names and isinstance(loop, For)]
+    return names | {stmt.name for loop in bound for stmt in statements(loop.body, For)}
 
 
 def whole(partial: PartialSchedule, step: Specialize, why: str) -> dict[str, str]:
