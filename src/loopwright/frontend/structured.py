@@ -20,6 +20,7 @@ from loopwright.errors import ArgumentValueError, FieldError
 from loopwright.frontend import given_back
 from loopwright.frontend.changing_methods import is_changed_by_method
 from loopwright.frontend.generator_state import STATE, is_generator, state_of
+from loopwright.frontend.long_texts import is_sequence
 from loopwright.frontend.object_class import ObjectClass, class_of
 from loopwright.frontend.packed import (
     KeysAndValues,
@@ -33,6 +34,7 @@ from loopwright.frontend.packed import (
 )
 from loopwright.frontend.parse import parameters_of
 from loopwright.frontend.written import written_parameters
+from loopwright.ir.long_text import is_long_text
 
 if TYPE_CHECKING:
     from loopwright.frontend.capture import Source
@@ -68,7 +70,7 @@ Structure = Held | Given | Packed | None  # None: an argument as any other
 def structure_of(value: object) -> Structure:
     """What is inside an argument; None where it is an array, a number or a constant of the code."""
     if type(value) in _PLAIN:  # most fields of objects: the questions below take microseconds
-        return None
+        return packed(value) if is_long_text(value) else None  # type: ignore[arg-type]
     match value:
         case dict() if value and all(type(key) is str for key in value):
             return Held(tuple(map(structure_of, value.values())), dict, tuple(value))
@@ -129,6 +131,8 @@ def structures_of(source: Source, values: Sequence[object]) -> tuple[Structure, 
         if k == source.variadic:
             assert isinstance(value, tuple)
             found[k] = Held(tuple(map(structure_of, value)), tuple)
+        elif is_long_text(value) and not is_sequence(source.definition.tree, parameter.name):
+            found[k] = None
         elif type(value) is not np.ndarray:
             found[k] = given_back.as_changed(source, parameter.name, found[k], value)
     return tuple(found)
@@ -321,7 +325,7 @@ def _lists_to_put_back(source: Source, given: Sequence[object]) -> list[tuple[ob
     for value, name in zip(given, names, strict=False):
         structure = source.structures.get(name)
         for (prefix, known), one in zip(_packed_names(name, structure), _packed_values(value, structure), strict=True):
-            if known.holds == "keys" or isinstance(one, bytes):
+            if known.holds == "keys" or isinstance(one, bytes | str):
                 continue
             everywhere.append(lists_in(one, known))
             if known.may_change and not known.grows and f"{prefix}.0" in source.written:

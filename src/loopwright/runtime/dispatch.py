@@ -27,6 +27,7 @@ from loopwright.devices.base import MOST_PARAMETERS, NOT_DONE, Dispatcher, Entry
 from loopwright.devices.launcher import load_launcher
 from loopwright.errors import LoopwrightError
 from loopwright.ir.captured import Found, defaults_of
+from loopwright.ir.long_text import is_long_text
 from loopwright.ir.plan import whole
 from loopwright.ir.signature import BY_ELEMENT, Shape, Signature, shape_of
 from loopwright.ir.variant import Compilation, Variant, compilation_of, default_variant, is_gpu
@@ -596,4 +597,4 @@ _KNOWN = frozenset({np.ndarray, int, float, bool, type(None), str})
 
 def known_kinds(args: Sequence[object], kwargs: Mapping[str, object] | None) -> bool:
     """Whether no argument can hold others; said quickly."""
-    return not kwargs and all(type(one) in _KNOWN for one in args)
+    return not kwargs and all(type(one) in _KNOWN and not is_long_text(one) for one in args)
