@@ -62,3 +62,24 @@ def test_it_is_a_choice() -> None:
     partial = plan_of(BORDER, choices=choices)
     without_conditions(partial)
     assert steps(partial) == ""
+
+
+BOARD = """
+kernel board(a: int64[3] C, b: int64[1] C):
+    var s: int64
+    for g in 0 .. size(b, 0):
+        for r in 0 .. 6:
+            for c in 0 .. 7:
+                if c + 3 < 7:
+                    s = a[g, r, c] + a[g, r, c + 1] + a[g, r, c + 2] + a[g, r, c + 3]
+                    if s == 4 or s == -4:
+                        b[g] = b[g] + s
+                if r + 3 < 6:
+                    s = a[g, r, c] + a[g, r + 1, c] + a[g, r + 2, c] + a[g, r + 3, c]
+                    if s == 4 or s == -4:
+                        b[g] = b[g] + s
+"""
+
+
+def test_short_loops_too_that_no_compiler_writes_out() -> None:
+    assert steps(planned(without_conditions, BOARD)) == "partition c; partition r"

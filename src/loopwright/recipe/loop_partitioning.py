@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from loopwright.ir.nodes import For, While
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import loops, statements
@@ -22,14 +24,28 @@ PARTITIONED = Tunable(
 )
 MOST_NODES = 600
 """Of a loop's body: there are up to four of it afterwards, and the C compiler's time is the user's."""
+MOST_WRITTEN_OUT = 400
+"""Nodes of a short loop in all its iterations that the C compiler writes out, so that no condition is left."""
 
 
 def without_conditions(partial: PartialSchedule) -> None:
-    """Give the steady iterations of loops that hold no long loops one of their own."""
-    for name, loop in list(loops(partial.kernel).items()):
-        if not isinstance(loop, For) or not _is_last(loop) or size_of(loop.body) > MOST_NODES:
-            continue
+    """Give the steady iterations of loops that hold no long loops one of their own; where nothing else has been done to
+    a kernel, also those of short loops, innermost ones first."""
+    is_as_written = not partial.decisions
+    _partitioned(
+        partial, [name for name, loop in loops(partial.kernel).items() if _is_last(loop) and not _is_short(loop)]
+    )
+    if is_as_written:
+        inner = [name for name, loop in loops(partial.kernel).items() if _is_last(loop) and _is_short(loop)]
+        _partitioned(partial, inner[::-1])
+
+
+def _partitioned(partial: PartialSchedule, names: Iterable[str]) -> None:
+    for name in names:
+        loop = loops(partial.kernel).get(name)
         step = Partition(name)
+        if loop is None or size_of(loop.body) > MOST_NODES:
+            continue
         if step.illegal(partial.kernel, partial.facts, partial.strict) is None and partial.number(PARTITIONED):
             with partial.together():
                 partial.take(
@@ -37,7 +53,15 @@ def without_conditions(partial: PartialSchedule) -> None:
                 )
 
 
-def _is_last(loop: For) -> bool:
-    """Whether it holds only short loops, and is none itself."""
+def _is_last(loop: For | While) -> bool:
+    """Whether it holds only short loops, and is none itself that the C compiler writes out."""
+    if not isinstance(loop, For):
+        return False
     inside = [trip_of(stmt) if isinstance(stmt, For) else None for stmt in statements(loop.body, For, While)]
-    return all(trip is not None and trip <= SHORT for trip in inside) and (trip_of(loop) or SHORT + 1) > SHORT
+    if not all(trip is not None and trip <= SHORT for trip in inside):
+        return False
+    return not _is_short(loop) or (trip_of(loop) or 0) * size_of(loop.body) > MOST_WRITTEN_OUT
+
+
+def _is_short(loop: For | While) -> bool:
+    return isinstance(loop, For) and (trip_of(loop) or SHORT + 1) <= SHORT
