@@ -12,10 +12,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from loopwright.codegen.decisions import CodegenInput, LoopLowering
+from loopwright.codegen.loop_versions import is_short
 from loopwright.ir.linear import apart
 from loopwright.ir.nodes import Body, Break, For, Leave, Load, Return, Store, While
 from loopwright.ir.queries import arrays_loaded, contains, names_assigned, names_in
-from loopwright.ir.walk import bodies, subexpressions
+from loopwright.ir.walk import bodies, statements, subexpressions
 
 
 def separate_stores(given: CodegenInput, lowering: LoopLowering) -> LoopLowering:
@@ -25,7 +26,7 @@ def separate_stores(given: CodegenInput, lowering: LoopLowering) -> LoopLowering
         loop = facts.node
         if loop is None or facts.verdict in ("parallel", "reduction") or name in lowering.lanes:
             continue
-        if not contains(loop.body, For, While):
+        if is_innermost_but_for_short(loop):
             moving = names_assigned(loop.body) | ({loop.name} if isinstance(loop, For) else set())
             read = arrays_loaded((loop,))
             at_times = isinstance(loop, While) or contains(loop.body, Break, Return, Leave)
@@ -34,13 +35,23 @@ def separate_stores(given: CodegenInput, lowering: LoopLowering) -> LoopLowering
     return replace(lowering, separated=frozenset(found))
 
 
+def is_innermost_but_for_short(loop: For | While) -> bool:
+    return not contains(loop.body, While) and all(is_short(inner) for inner in statements(loop.body, For))
+
+
 def _first_of_pairs(body: Body, moving: set[str], read: set[str], at_times: bool) -> Iterator[Store]:
     """Stores beside which a later one of the same body goes, in arrays that are read as well, where the place moves
     from iteration to iteration. at_times: whether some iterations may not come to them; with those to which all come
     the C compiler keeps the elements in registers."""
     stores = [stmt for stmt in body if isinstance(stmt, Store) and stmt.array in read] if at_times else []
     for place, store in enumerate(stores):
-        if names_in(store.index[-1]) & moving and any(_are_neighbours(store, other) for other in stores[place + 1 :]):
+        moves = any(names_in(one) & moving for one in store.index)
+        along = bool(names_in(store.index[-1]) & moving)
+        if (
+            moves
+            and (along or store.value.type.kind == "int")
+            and any(_are_neighbours(store, other) for other in stores[place + 1 :])
+        ):
             yield store
     for stmt in body:
         for part in bodies(stmt):
