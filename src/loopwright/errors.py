@@ -256,6 +256,11 @@ class DeviceMemoryError(DeviceError, MemoryError):
     """A GPU has no room for an array. The message names sizes."""
 
 
+class OffGpuError(DeviceMemoryError):
+    """A GPU leaves a call to the CPU, as its data leaves too little to do at once. Nothing that the call reads has been
+    written, and whoever would run it elsewhere where there is no room does so here."""
+
+
 class NegativeSizeError(LoopwrightError, ValueError):
     """A local array was to be made with a negative size."""
 
@@ -282,6 +287,7 @@ _CHECKS: dict[str, tuple[type[Exception], str]] = {
     "resized": (ValueError, "a name that stands for several arrays is given one of another size"),
     "negative_size": (NegativeSizeError, "negative dimensions are not allowed"),
     "memory": (MemoryError, "no memory for a local array"),
+    "off_gpu": (OffGpuError, "the data leave a GPU too little to do at once"),
     "device": (DeviceError, "the GPU does not do what it was asked"),
 }
 

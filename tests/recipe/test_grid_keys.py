@@ -456,3 +456,61 @@ def test_rows_that_data_end_have_a_warp_each_and_many_additions_few_iterations()
     cells = RANDOM.integers(0, 9, (5, 8))
     found = agree(corners, cells, np.arange(0.0, 40.0, 8.0), np.zeros(9), strict=False)
     assert "split e 8192;" in "; ".join(str(one.step) for one in found.analysed.recipe.decisions)
+
+
+def smoothed_by_key(key, x, state, out):
+    for i in range(len(key)):
+        c = key[i]
+        if x[i] > 7:
+            continue
+        s = state[c] // 2 + x[i]
+        state[c] = s
+        out[i] = s
+
+
+@pytest.mark.parametrize("keys", [400, 2])
+def test_states_of_keys_are_shared_out_unless_one_has_most_of_the_work(keys: int) -> None:
+    """With two keys, each has more than 1024 iterations and more than one in 512: the GPU leaves the call to the CPU,
+    also where it is repeated."""
+    n = 5000
+    random = np.random.default_rng(keys)
+    key, x = random.integers(0, keys, n), random.integers(0, 10, n)
+    kernel = lw.kernel(smoothed_by_key)
+    given = [key, x, np.zeros(keys, np.int64), np.zeros(n, np.int64)]
+    with lw.options(device="emulated"):
+        there = [lw.device_array(one) for one in given]
+        assert "bucket i" in str(kernel.explain(*there).schedule)
+        for _ in range(3):
+            kernel(*there)
+            kernel.py_func(*given)
+            assert all(np.array_equal(one, other) for one, other in zip(there, given, strict=True))
+        kernel(*given)
+    wanted = [key, x, *(np.asarray(one).copy() for one in there[2:])]
+    kernel.py_func(*wanted)
+    assert all(np.array_equal(one, other) for one, other in zip(wanted, given, strict=True))
+
+
+def coded_and_counted(x, code, count, most):
+    used = 0
+    for i in range(len(x)):
+        z = 0
+        for bit in range(6):
+            if x[i] >> bit & 1 == bit % 2:
+                z = 2 * z + 1
+        code[i] = z
+        if count[z] == 0:
+            used += 1
+        count[z] += 1
+        if x[i] > most[z]:
+            most[z] = x[i]
+    return used
+
+
+def test_a_key_that_a_loop_finds_is_found_before() -> None:
+    x = np.random.default_rng(0).integers(0, 1 << 20, 3000)
+    wanted = [x, np.zeros(3000, np.int64), np.zeros(64, np.int64), np.zeros(64, np.int64)]
+    given = [one.copy() for one in wanted]
+    kernel = lw.kernel(device="emulated")(coded_and_counted)
+    assert kernel(*given) == coded_and_counted(*wanted)
+    assert all(np.array_equal(one, other) for one, other in zip(wanted, given, strict=True))
+    assert "bucket i.1" in str(kernel.explain(*given).schedule)

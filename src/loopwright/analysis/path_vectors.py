@@ -42,7 +42,16 @@ from loopwright.ir.nodes import (
     Var,
     While,
 )
-from loopwright.ir.queries import arrays_made, arrays_stored, contains, has, names_assigned, names_in, names_read
+from loopwright.ir.queries import (
+    arrays_made,
+    arrays_stored,
+    contains,
+    has,
+    names_assigned,
+    names_in,
+    names_read,
+    types_assigned,
+)
 from loopwright.ir.types import BOOL, INT64, Scalar
 from loopwright.ir.user_text import user_element, user_name, user_text
 from loopwright.ir.walk import bodies, children, own_expressions, statements, subexpressions, with_bodies, with_children
@@ -121,6 +130,17 @@ def path_vector(loop: For, facts: Facts, new: Callable[[str], str]) -> PathVecto
     """The path vector of a loop whose iterations need no order. new: makes a name of a wanted one that nothing else in
     the kernel has. The slice reads the variable of the loop under its own name."""
     return _Slicer(loop, facts, new).vector()
+
+
+def value_in_advance(loop: For, facts: Facts, expr: Expr, new: Callable[[str], str]) -> tuple[Body, Expr] | str:
+    """What finds the value that an expression has at the end of an iteration of a loop, before any of them runs, and
+    the value; or why that can't be told. expr: made of the loop's variable, scalars that iterations set and what the
+    loop leaves alone. Where control does not come to what sets a scalar, it is any value."""
+    slicer = _Slicer(loop, facts, new)
+    if reason := slicer.why_not(expr):
+        return reason
+    first, value = slicer.total_of(expr)
+    return (*slicer.computing(names_in(value) | names_read(tuple(first))), *first), value
 
 
 # ---- what depends on data ---------------------------------------------------------------------------------------
@@ -210,6 +230,17 @@ class _Slicer:
         writes, it finds what stood there before the loop, until it writes to an array itself."""
         alone = self.facts.loops[self.loop.name].verdict == "parallel"
         return set(self.made) if alone else self.made | arrays_stored(self.loop.body)
+
+    def total_of(self, expr: Expr) -> tuple[list[Stmt], Expr]:
+        """An expression at the end of an iteration, made of scalars of the slice, and what has to be done before."""
+        return self._total(expr)
+
+    def computing(self, outputs: Collection[str]) -> Body:
+        """What of the slice serves to compute these scalars of it."""
+        types = types_assigned(self.loop.body).items()
+        zeros = {self.names[one]: _zero(type_) for one, type_ in types if self.names.get(one) in outputs}
+        first = tuple(Assign(name, value) for name, value in zeros.items())
+        return _needed((*first, *self.vector().body), outputs)
 
     def vector(self) -> PathVector:
         """The path vector with its slice."""

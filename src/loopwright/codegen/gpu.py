@@ -20,6 +20,7 @@ from loopwright.codegen.gpu_writer import GpuWriter, NotOnGpu, any_may_fail
 from loopwright.codegen.grid import write_grid
 from loopwright.codegen.lasting_orders import lasting_orders, sorts_of
 from loopwright.codegen.merge_path import write_balanced
+from loopwright.codegen.off_gpu import write_off_gpu
 from loopwright.codegen.one_thread import write_fill, write_one_thread
 from loopwright.codegen.openmp import HEADER, entry_function, guard_function
 from loopwright.codegen.print_c import print_unit
@@ -49,7 +50,11 @@ from loopwright.ir.queries import arrays_stored, has, names_assigned, names_read
 from loopwright.ir.walk import own_expressions, statements, with_own_expressions
 from loopwright.steps.grids import is_bound, is_host, launches, not_on_gpu
 
-WRITERS: dict[Run, Callable[[For, GpuWriter], None]] = {"balanced": write_balanced, "sorted": write_sorted}
+WRITERS: dict[Run, Callable[[For, GpuWriter], None]] = {
+    "balanced": write_balanced,
+    "sorted": write_sorted,
+    "off_gpu": write_off_gpu,
+}
 """Of loops that are no grid of threads for iterations."""
 
 

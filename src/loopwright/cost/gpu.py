@@ -189,7 +189,7 @@ def _nests(body: Body) -> Iterator[For]:
     for stmt in body:
         if is_bound(stmt):
             assert isinstance(stmt, For)
-            if stmt.run not in ("balanced", "sorted"):  # those become kernels of other names
+            if stmt.run not in ("balanced", "sorted", "off_gpu"):  # those become kernels of other names
                 yield stmt
         else:
             for below in bodies(stmt):

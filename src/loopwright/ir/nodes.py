@@ -247,13 +247,15 @@ Expr = Const | Var | Dim | Load | Unary | Binary | Compare | Logical | Select | 
 
 Run = Literal[
     "sequential", "parallel", "vector", "block.x", "block.y", "block.z", "thread.x", "thread.y", "thread.z",
-    "balanced", "entries", "sorted", "lockstep",
+    "balanced", "entries", "sorted", "lockstep", "off_gpu",
 ]  # fmt: skip
 """One after the other; on several CPU threads; in vector lanes; one iteration for each block of a GPU grid; shared out
 among the threads of a block. A `balanced` loop over rows holds one loop over their `entries`: each block of a grid
 takes an equal part of rows and entries together. A `sorted` loop, of one iteration, and those in
 it sort by counting: a GPU does it with kernels of its own (steps/redirect.py). Iterations of a loop in `lockstep` go on
-together, in vector lanes, until the loop that each of them runs has ended (steps/lockstep.py)."""
+together, in vector lanes, until the loop that each of them runs has ended (steps/lockstep.py). A GPU does not run a
+loop `off_gpu`: it leaves the whole call to the CPU when it comes there, so that nothing that the kernel reads may have
+been written before (steps/bucket.py)."""
 Asserted = bool | Literal["independent"]
 
 

@@ -29,6 +29,7 @@ from loopwright.recipe.grid_tiles import Bound
 from loopwright.recipe.partial_schedule import Chain, NotTaken, PartialSchedule, made
 from loopwright.recipe.tunable import Tunable
 from loopwright.steps.bind import Bind
+from loopwright.steps.bucket import Bucket, first_use
 from loopwright.steps.extent import trip_of
 from loopwright.steps.fission import Fission
 from loopwright.steps.rank import Rank
@@ -70,6 +71,8 @@ def scattered(partial: PartialSchedule) -> None:
             _resolved(partial, name)
             if partial.verdict(partial.around(name)[-1]) in ("sequential", "undecided"):
                 _ranked(partial, name)
+            if partial.verdict(partial.around(name)[-1]) in ("sequential", "undecided"):
+                _in_buckets(partial, name)
 
 
 def _resolved(partial: PartialSchedule, name: str) -> None:
@@ -107,6 +110,24 @@ def _ranked(partial: PartialSchedule, name: str) -> None:
         if partial.verdict(partial.around(name)[-1]) in ("sequential", "undecided"):
             _resolved(partial, name)
         _need_no_order(partial, [name])
+
+
+def _in_buckets(partial: PartialSchedule, name: str) -> None:
+    """Iterations that meet in elements that one index selects. What finds the index may be a loop: then it gets one of
+    its own, before."""
+    why = f"iterations of '{user_name(name)}' meet only in elements that one index selects: sorted, each has its own"
+    if partial.allows(step := Bucket(name)):
+        partial.take(step, why)
+        partial.begin_again()
+        return
+    with partial.together():
+        at = first_use(partial.around(name)[-1])
+        if not at:
+            raise NotTaken
+        second = made(partial, Fission(name, at + 1, kept=True), why)[-1]
+        partial.begin_again()
+        partial.take(Bucket(second), why)
+        partial.begin_again()
 
 
 def _need_no_order(partial: PartialSchedule, names: list[str]) -> None:

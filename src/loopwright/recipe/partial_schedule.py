@@ -317,7 +317,7 @@ def chains(kernel: Kernel) -> list[Chain]:
         for chain in _all_chains(kernel)
         if not contains(chain[-1].body, For) and _is_countable(chain[-1])
         if not any(loop.run.startswith("thread.") for loop in chain)  # `stage` has shared these out already
-        if chain[0].run != "sorted"  # and `redirect` has these
+        if chain[0].run not in ("sorted", "off_gpu")  # and `redirect` has these
     ]
 
 

@@ -219,6 +219,8 @@ def _how_it_runs(loop: LoopReport, by: ServedBy) -> str:
             return "in blocks that take equal parts of its iterations and of their entries together"
         case "sorted":
             return "sorts iterations by what they do with the data"
+        case "off_gpu":
+            return "in order, on the CPU: a GPU leaves the whole call to it"
         case "entries":
             return "shared out among the threads of a block, whatever the iterations around it"
 

@@ -95,6 +95,7 @@ PHRASES: Mapping[str, Callable[[Words], str]] = {
     "promote": lambda w: f"keeps elements of {w[0]} in registers while {w[1]} runs",
     "rank": lambda w: f"numbers the iterations of {w[0]} that count in the same element, by sorting them",
     "resolve": lambda w: f"lets only the last of the iterations of {w[0]} write that write to the same place",
+    "bucket": lambda w: f"sorts the iterations of {w[0]} by the element they use, and runs those of each in order",
     "inspect": lambda w: (
         f"looks whether what iterations of {w[0]} go through meets, and runs them in any order where not"
     ),

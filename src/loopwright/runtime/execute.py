@@ -14,7 +14,7 @@ from loopwright.config import Config, Tested, current
 from loopwright.deferred import deferred
 from loopwright.devices.base import NOT_DONE, Constants, Entry, Fresh
 from loopwright.devices.launcher import load_launcher
-from loopwright.errors import warn_once
+from loopwright.errors import OffGpuError, warn_once
 from loopwright.ir.plan import Plan, whole
 from loopwright.ir.signature import Shape
 from loopwright.ir.variant import PLAIN, RECIPE, Variant, default_variant, is_gpu
@@ -158,7 +158,10 @@ class Executor:
             return entry.run(call.arguments, call.given)
         gpu_entry: Any = entry  # an OffloadEntry
         make = run_shares.MadeOnGpu(serving.variant, self._parameters)
-        result = gpu_entry.run(call.arguments, call.given, make)
+        try:
+            result = gpu_entry.run(call.arguments, call.given, make)
+        except OffGpuError:
+            return self._run(self._on_cpu(serving), call, lambda entry: None, resident)
         if call.tokens is not None and self._serves(serving.code, gpu_entry):
             self._remember(call.tokens, serving.code, gpu_entry, call.arguments)
         return result
@@ -175,12 +178,12 @@ class Executor:
             return NOT_DONE
         if repeated.config is not (now := current()) and repeated.config != now:  # an options block makes one each time
             return NOT_DONE
-        if not repeated.written:
-            return repeated.again.run(args)
         written: list[Any] = [args[k] for k in repeated.written]
         note_writes(written)
         try:
             return repeated.again.run(args)
+        except OffGpuError:
+            return NOT_DONE  # what makes the call now leaves it to the CPU
         finally:
             note_writes(written)
 
@@ -320,16 +323,21 @@ class Executor:
         """The same with code that relies on less, see `_next_checks`, or on the CPU, which is done sooner."""
         code = serving.code
         if any(one.holds(arguments) for one in _launch_bounds(code)):
-            if "cpu" not in code.careful:
-                wanted = code.compilation._replace(device="cpu", schedule=RECIPE)
-                code.careful["cpu"] = self._codes.code(wanted, "careful")
-            return serving._replace(shape=None, code=code.careful["cpu"])
+            return self._on_cpu(serving)
         checks = self._next_checks(code, arguments)
         if checks not in code.careful:  # whose constants hold where those of this code do
             wanted = code.compilation._replace(semantics=code.compilation.semantics._replace(checks=checks))
             wanted = wanted._replace(schedule=RECIPE) if checks == "unguarded" else wanted
             code.careful[checks] = self._codes.code(wanted, "checked" if checks == "all" else "careful")
         return serving._replace(shape=None, code=code.careful[checks])
+
+    def _on_cpu(self, serving: Serving) -> Serving:
+        """The same with code for the CPU, where calls end sooner that have little to do at once."""
+        code = serving.code
+        if "cpu" not in code.careful:
+            wanted = code.compilation._replace(device="cpu", schedule=RECIPE)
+            code.careful["cpu"] = self._codes.code(wanted, "careful")
+        return serving._replace(shape=None, code=code.careful["cpu"])
 
     def _next_checks(self, code: InUse, arguments: Arguments) -> Tested:
         """What code tests for calls whose sizes fail the condition of this code: what data decide, where that is behind

@@ -6,6 +6,7 @@ from loopwright.steps.abreast import Abreast
 from loopwright.steps.align import Align
 from loopwright.steps.balance import Balance
 from loopwright.steps.bind import Bind
+from loopwright.steps.bucket import Bucket
 from loopwright.steps.carry import Carry
 from loopwright.steps.collapse import Collapse
 from loopwright.steps.complete import Complete
@@ -65,6 +66,6 @@ STEPS: tuple[type[Step], ...] = (
     Split, Tile, Align, Reorder, Swap, Sink, Hoist, Fuse, Fission, Distribute, Cut, Partition, Normalize, Collapse,
     Flatten, Reverse, Shift, Skew, Guard, Predicate, Complete, Overrun, Separate, Specialize, Promote, Hold, Carry,
     Uncap, Demote, Forward, Expand, Privatize, Lift, Contract, Propagate, Pack, Stage, Reduce, Scan, Find, Rank,
-    Resolve, Inspect, Redirect, Group, Abreast, Renumber, Relayout, Unroll, UnrollAndJam, ModuloUnroll, Reschedule,
-    Vectorize, Lockstep, Parallelize, Balance, Bind,
+    Resolve, Bucket, Inspect, Redirect, Group, Abreast, Renumber, Relayout, Unroll, UnrollAndJam, ModuloUnroll,
+    Reschedule, Vectorize, Lockstep, Parallelize, Balance, Bind,
 )  # fmt: skip

@@ -99,7 +99,7 @@ def _refusal(asked: _Grids) -> Rejection | None:
 
 def is_bound(stmt: Stmt) -> bool:
     """Whether a statement is a loop that blocks or threads share."""
-    return isinstance(stmt, For) and stmt.run in (*BLOCKS, *THREADS, "balanced", "sorted")
+    return isinstance(stmt, For) and stmt.run in (*BLOCKS, *THREADS, "balanced", "sorted", "off_gpu")
 
 
 def launches(stmt: Stmt) -> bool:
@@ -155,7 +155,7 @@ class _Grids:
                 continue
             if is_bound(stmt):
                 assert isinstance(stmt, For)
-                if stmt.run not in ("balanced", "sorted"):
+                if stmt.run not in ("balanced", "sorted", "off_gpu"):
                     self._grid(stmt)
                 continue
             if isinstance(stmt, While) and has(stmt.condition, Load):

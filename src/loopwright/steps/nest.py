@@ -213,7 +213,7 @@ def unfit(kernel: Kernel, loops: Sequence[For]) -> Rejection | None:
 def balanced(loop: For) -> Rejection | None:
     """Why a loop over rows, or one over their entries, stays as it is: blocks share them as a pair. Loops that sort
     belong together too, and one in lockstep has its lanes."""
-    if loop.run in ("balanced", "entries", "sorted", "lockstep"):
+    if loop.run in ("balanced", "entries", "sorted", "lockstep", "off_gpu"):
         return Rejection(f"'{loop.name}' is marked {loop.run} already: such marks come last in a schedule")
     return None
 
@@ -365,6 +365,28 @@ def too_large(kernel: Kernel, grown: int) -> Rejection | None:
     total = size_of(kernel.body) + grown
     if total > LIMIT:
         return Rejection(f"the code would grow to {total} nodes; the limit is {LIMIT}")
+    return None
+
+
+def may_begin_anew(kernel: Kernel, loop: For) -> bool:
+    """Whether a call that is ended before a loop may begin once more: the loop is in no other one, and nothing that the
+    kernel reads of its arguments has been written."""
+    before = _before(kernel.body, loop)
+    if before is None:
+        return False
+    written = arrays_stored(before) - arrays_made(kernel.body)
+    return written.isdisjoint(arrays_loaded(kernel.body))
+
+
+def _before(body: Body, loop: For) -> Body | None:
+    """The statements of a body that may run before control comes to a loop in it; None where it is in another one, or
+    not there."""
+    for at, stmt in enumerate(body):
+        if stmt is loop:
+            return body[:at]
+        for inner in () if isinstance(stmt, For | While) else bodies(stmt):
+            if (found := _before(inner, loop)) is not None:
+                return (*body[:at], *found)
     return None
 
 

@@ -9,7 +9,6 @@ from typing import ClassVar, Self
 
 from loopwright.analysis.analyse import analyse
 from loopwright.analysis.facts import Facts
-from loopwright.analysis.path_keys import CLASSES
 from loopwright.analysis.path_vectors import PathVector, path_vector, trips_of
 from loopwright.analysis.trace import escapes
 from loopwright.ir.linear import minus, number, plus, times, variable
@@ -35,7 +34,7 @@ from loopwright.ir.nodes import (
     Var,
 )
 from loopwright.ir.queries import arrays_made, arrays_stored, fresh, names_assigned, names_in, names_of
-from loopwright.ir.types import INT64, UINT8
+from loopwright.ir.types import INT64
 from loopwright.ir.walk import loops, own_expressions, rewrite_body, statements, subexpressions
 from loopwright.steps.draft import finished, substituted, with_statement
 from loopwright.steps.extent import marked
@@ -49,11 +48,10 @@ from loopwright.steps.nest import (
     the_loop,
     too_large,
 )
-from loopwright.steps.redirect import over, sorted_loop
+from loopwright.steps.redirect import over
+from loopwright.steps.stable_sort import free, in_order_of_keys, load
 from loopwright.steps.step import Rejection, Step
 
-MOST_DIGITS = 5
-"""Of a key, in base 256: more elements than that no memory holds."""
 _FACTS: list[tuple[Kernel, Facts]] = []
 """Of the kernels that were last asked about: `apply` is told none, and needs those of the kernel that it is given."""
 
@@ -325,16 +323,12 @@ class _Ranked:
             Allocate(order, INT64, (n,), None),
             Allocate(ranks, INT64, (n,), None),
             Allocate(begins, INT64, (plus(nowhere, 1),), None),
-            self._over(first, n, (self._iteration(first), *found.body, Store(keys, (variable(first),), key))),
-            *self._sorted(n, nowhere, keys, order, new),
+            free(first, n, (self._iteration(first), *found.body, Store(keys, (variable(first),), key))),
+            *in_order_of_keys(loop.name, n, nowhere, keys, order, new),
             *self._numbered(n, keys, order, ranks, begins, new),
             self._first_to_last(n, self._body(ranks, rank)),
             over(last, n, (If(Compare("lt", load(keys, variable(last)), nowhere), (add,)),)),
         )
-
-    def _over(self, name: str, length: Expr, body: Body) -> For:
-        """A loop none of whose iterations needs another one."""
-        return replace(over(name, length, body), asserted="independent")
 
     def _iteration(self, place: str) -> Assign:
         """What the loop's variable is in an iteration, which are counted from 0."""
@@ -361,38 +355,6 @@ class _Ranked:
             store, index=place, value=Binary("add", Load(store.array, place, store.value.type), by), key=object()
         )
 
-    def _sorted(self, n: Expr, nowhere: Expr, keys: str, order: str, new: Callable[[str], str]) -> Body:
-        """The iterations in the order of their keys: by one digit after the other, from the least significant one."""
-        name = self.loop.name
-        digits, digit, places, totals, next_ = (new(f"{name}.{end}") for end in "gfpto")
-        start, clear, take, move, back, sort, key = (new(f"{name}.{end}") for end in "ilmvwsh")
-        shift = times(variable(digit), 8)
-        value = load(keys, load(order, variable(take)))
-        least = Binary("and", Binary("shr", value, shift), number(CLASSES - 1))
-        count: Expr = number(1)
-        for k in range(1, MOST_DIGITS):
-            count = plus(count, Cast(Compare("ge", nowhere, number(1 << 8 * k)), INT64))
-        passes = over(
-            digit,
-            variable(digits),
-            (
-                self._over(clear, number(CLASSES + 1), (Store(totals, (variable(clear),), number(0)),)),
-                self._over(take, n, (Store(key, (variable(take),), Cast(least, UINT8)),)),
-                sorted_loop(sort, n, key, places, totals, new),
-                self._over(move, n, (Store(next_, (variable(move),), load(order, load(places, variable(move)))),)),
-                self._over(back, n, (Store(order, (variable(back),), load(next_, variable(back))),)),
-            ),
-        )
-        return (
-            Assign(digits, count),
-            Allocate(key, UINT8, (n,), None),
-            Allocate(places, INT64, (n,), None),
-            Allocate(next_, INT64, (n,), None),
-            Allocate(totals, INT64, (number(CLASSES + 1),), None),
-            self._over(start, n, (Store(order, (variable(start),), variable(start)),)),
-            passes,
-        )
-
     def _numbered(self, n: Expr, keys: str, order: str, ranks: str, begins: str, new: Callable[[str], str]) -> Body:
         """How many iterations with the same key stand before each."""
         place, again, job = (new(f"{self.loop.name}.{end}") for end in "yzj")
@@ -402,8 +364,8 @@ class _Ranked:
         here = variable(again)
         rank = minus(here, load(begins, load(keys, variable(job))))
         return (
-            self._over(place, n, (If(is_first, (Store(begins, (own,), at),)),)),
-            self._over(again, n, (Assign(job, load(order, here)), Store(ranks, (variable(job),), rank))),
+            free(place, n, (If(is_first, (Store(begins, (own,), at),)),)),
+            free(again, n, (Assign(job, load(order, here)), Store(ranks, (variable(job),), rank))),
         )
 
     def _body(self, ranks: str, rank: str) -> Body:
@@ -427,11 +389,6 @@ class _Ranked:
         after = rewrite_body(self.counter.around[at + 1 :], expr=counted(plus(variable(rank), by)))
         new = (given, *before, *after)
         return _replaced(loop.body, self.counter.around, new)
-
-
-def load(array: str, index: Expr) -> Load:
-    """An element of an array of int64."""
-    return Load(array, (index,), INT64)
 
 
 def _from_zero(index: Expr) -> Expr:

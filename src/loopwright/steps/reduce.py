@@ -123,6 +123,8 @@ class Reduce(Step):
         count = self._count(loop)
         lanes = replace(loop, name=lane, lower=number(0), upper=count, step=number(1), asserted=False)
         merged = replace(lanes, name=merge, body=parts.after)
+        if loop.asserted == "independent":  # so are sets of its iterations
+            lanes = replace(lanes, asserted="independent")
         if elements and not self.chunks:  # without iterations there may be no such element
             trips = most(number(0), minus(loop.upper, loop.lower))
             merged = replace(merged, upper=least(number(self.lanes), trips))

@@ -21,7 +21,7 @@ from loopwright.steps.vectorize import Vectorize
 Schedule = tuple[Step, ...]
 RUNS: tuple[Run, ...] = (
     "parallel", "vector", "block.x", "block.y", "block.z", "thread.x", "thread.y", "thread.z", "balanced", "entries",
-    "sorted", "lockstep", "sequential",
+    "sorted", "lockstep", "off_gpu", "sequential",
 )  # fmt: skip
 
 
