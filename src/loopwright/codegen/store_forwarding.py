@@ -4,6 +4,9 @@ over two stores that are still on their way to the cache, which no processor for
 
 So it is where a loop around it comes back to elements of which one moves on to its neighbour, as in the delay line of a
 filter (`z[s, 0] = x + z[s, 1]; z[s, 1] = y`): what is read one by one waits for both to be put into a register, stored.
+
+And so it is with whole numbers in a row of a stack (`stack[top, 0] = low; stack[top, 1] = high`), which come from other
+registers: floats are in those of vectors anyway.
 """
 
 from __future__ import annotations
@@ -26,7 +29,7 @@ def separate_stores(given: CodegenInput, lowering: LoopLowering) -> LoopLowering
         loop = facts.node
         if loop is None or facts.verdict in ("parallel", "reduction") or name in lowering.lanes:
             continue
-        if is_innermost_but_for_short(loop):
+        if _is_innermost(loop):
             moving = names_assigned(loop.body) | ({loop.name} if isinstance(loop, For) else set())
             read = arrays_loaded((loop,))
             at_times = isinstance(loop, While) or contains(loop.body, Break, Return, Leave)
@@ -35,7 +38,8 @@ def separate_stores(given: CodegenInput, lowering: LoopLowering) -> LoopLowering
     return replace(lowering, separated=frozenset(found))
 
 
-def is_innermost_but_for_short(loop: For | While) -> bool:
+def _is_innermost(loop: For | While) -> bool:
+    """Whether it holds no loops but those that the C compiler writes out."""
     return not contains(loop.body, While) and all(is_short(inner) for inner in statements(loop.body, For))
 
 
