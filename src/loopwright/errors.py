@@ -257,8 +257,8 @@ class DeviceMemoryError(DeviceError, MemoryError):
 
 
 class OffGpuError(DeviceMemoryError):
-    """A GPU leaves a call to the CPU, as its data leaves too little to do at once. Nothing that the call reads has been
-    written, and whoever would run it elsewhere where there is no room does so here."""
+    """A GPU leaves a call to the CPU, as its data leave too little to do at once. It can be made anew: by whoever would
+    run it elsewhere where there is no room."""
 
 
 class NegativeSizeError(LoopwrightError, ValueError):

@@ -490,7 +490,7 @@ def test_states_of_keys_are_shared_out_unless_one_has_most_of_the_work(keys: int
     assert all(np.array_equal(one, other) for one, other in zip(wanted, given, strict=True))
 
 
-def coded_and_counted(x, code, count, most):
+def coded_and_smoothed(x, code, state, most):
     used = 0
     for i in range(len(x)):
         z = 0
@@ -498,9 +498,9 @@ def coded_and_counted(x, code, count, most):
             if x[i] >> bit & 1 == bit % 2:
                 z = 2 * z + 1
         code[i] = z
-        if count[z] == 0:
+        if state[z] == 0:
             used += 1
-        count[z] += 1
+        state[z] = state[z] // 2 + x[i]
         if x[i] > most[z]:
             most[z] = x[i]
     return used
@@ -510,7 +510,56 @@ def test_a_key_that_a_loop_finds_is_found_before() -> None:
     x = np.random.default_rng(0).integers(0, 1 << 20, 3000)
     wanted = [x, np.zeros(3000, np.int64), np.zeros(64, np.int64), np.zeros(64, np.int64)]
     given = [one.copy() for one in wanted]
-    kernel = lw.kernel(device="emulated")(coded_and_counted)
-    assert kernel(*given) == coded_and_counted(*wanted)
+    kernel = lw.kernel(device="emulated")(coded_and_smoothed)
+    assert kernel(*given) == coded_and_smoothed(*wanted)
     assert all(np.array_equal(one, other) for one, other in zip(wanted, given, strict=True))
     assert "bucket i.1" in str(kernel.explain(*given).schedule)
+
+
+def greatest_of_rows_and_columns(start, column, value, row_most, column_most):
+    for i in range(row_most.shape[0]):
+        for e in range(start[i], start[i + 1]):
+            j = column[e]
+            if value[e] > row_most[i]:
+                row_most[i] = value[e]
+            if value[e] > column_most[j]:
+                column_most[j] = value[e]
+
+
+def test_rows_with_a_maximum_of_their_own_beside_those_of_columns() -> None:
+    random = np.random.default_rng(3)
+    start = np.concatenate([[0], np.cumsum(random.integers(0, 9, 40))])
+    column, value = random.integers(0, 7, start[-1]), random.random(start[-1])
+    wanted, given = ([start, column, value, np.zeros(40), np.zeros(7)] for _ in range(2))
+    greatest_of_rows_and_columns(*wanted)
+    kernel = lw.kernel(device="emulated")(greatest_of_rows_and_columns)
+    kernel(*given)
+    assert all(np.array_equal(one, other) for one, other in zip(wanted, given, strict=True))
+    assert "bind i thread.x" in str(kernel.explain(*given).schedule)
+
+
+def spread_over_pixels(box, grad, out):
+    for r in range(box.shape[0]):
+        size = box[r, 1] / grad.shape[1]
+        for i in range(grad.shape[1]):
+            y = min(max(box[r, 0] + i * size, 0.0), out.shape[1] - 2.0)
+            y0 = int(y)
+            for c in range(grad.shape[2]):
+                out[c, y0] += grad[r, i, c] * (1.0 - (y - y0))
+                out[c, y0 + 1] += grad[r, i, c] * (y - y0)
+
+
+def test_few_things_with_nests_that_add_where_data_tells_have_threads_for_all_of_these() -> None:
+    random = np.random.default_rng(4)
+    wanted, given = ([random_box(6), np.ones((6, 5, 3)), np.zeros((3, 12))] for _ in range(2))
+    wanted[1][:] = given[1][:] = random.random((6, 5, 3))
+    spread_over_pixels(*wanted)
+    kernel = lw.kernel(device="emulated")(spread_over_pixels)
+    kernel(*given)
+    assert np.allclose(wanted[2], given[2])
+    schedule = str(kernel.explain(*given).schedule)
+    assert "collapse" in schedule or "bind i.1 thread.y 16" in schedule
+
+
+def random_box(n: int) -> Any:
+    return np.random.default_rng(n).random((n, 2)) * 8.0

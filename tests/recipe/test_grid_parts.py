@@ -416,3 +416,36 @@ def test_rows_whose_accesses_are_tested_have_no_versions() -> None:
         assert "expand" not in str(kernel.explain(x, at, mine).schedule)
     gathered_rows(x, at, wanted)
     np.testing.assert_array_equal(mine, wanted)
+
+
+def shrunk_by_norms(w, g, scale):
+    for k in range(w.shape[0]):
+        wn = 0.0
+        gn = 0.0
+        for i in range(w.shape[1]):
+            g[k, i] = g[k, i] * 0.5 + w[k, i]
+            wn += w[k, i] * w[k, i]
+            gn += g[k, i] * g[k, i]
+        scale[k] = 1.0 if gn == 0.0 else wn / gn
+        for i in range(w.shape[1]):
+            w[k, i] -= 0.1 * scale[k] * g[k, i]
+
+
+@pytest.mark.parametrize("shape", [(3, 70000), (3, 40), (70, 30)])
+def test_few_long_rows_with_several_loops_have_all_blocks_for_each_of_these(shape: tuple[int, int]) -> None:
+    random = np.random.default_rng(shape[0])
+    wanted = [random.random(shape), random.random(shape), np.zeros(shape[0])]
+    given = [one.copy() for one in wanted]
+    kernel = lw.kernel(device="emulated")(shrunk_by_norms)
+    kernel(*given)
+    shrunk_by_norms_of_rows(*wanted)
+    assert all(np.allclose(one, other) for one, other in zip(wanted, given, strict=True))
+    schedule = str(kernel.explain(*given).schedule)
+    assert "specialize w.1 >= 65536 in k; specialize w.0 >= 64 in k" in schedule.replace("\n", "; ")
+
+
+def shrunk_by_norms_of_rows(w, g, scale):
+    """The same, row by row."""
+    g[:] = g * 0.5 + w
+    scale[:] = (w * w).sum(1) / (g * g).sum(1)
+    w -= 0.1 * scale[:, None] * g

@@ -92,6 +92,10 @@ def test_an_index_that_is_outside_raises() -> None:
         ("s = s * 0.5 + x[i]\n        best[k[i], 0] = s - best[k[i], 0]", "'s'"),
         ("j = last[i]\n        best[j, 0] = x[i] - best[j, 0]\n        last[j] = i", "may touch the same element"),
         ("out[i] = 2.0 * x[i]", "do not wait"),
+        (
+            "best[k[i], 0] = x[i] - best[k[i], 0]\n        if x[i] > s:\n            s = x[i]\n            t = i",
+            "which of equal values",
+        ),
         ("if x[i] < 0.0:\n            break i\n        best[k[i], 0] = x[i] - best[k[i], 0]", "left in the middle"),
     ],
 )
@@ -108,3 +112,12 @@ def test_strict_keeps_sums_of_scalars_in_order() -> None:
     assert Bucket("i").illegal(*given, strict=False) is None
     rejection = Bucket("i").illegal(*given, strict=True)
     assert rejection is not None and "strict" in rejection.reason
+
+
+@pytest.mark.parametrize(("condition", "is_legal"), [("last[0] == 0", False), ("first == 0", True)])
+def test_a_condition_around_it_is_read_before_it(condition: str, is_legal: bool) -> None:
+    """A call that begins anew, on a CPU, would find what it has written itself."""
+    text = STATES.format(range=UPWARDS, body="    best[k[i], 0] = x[i] - best[k[i], 0]")
+    text = text.replace("    for i", f"    if {condition}:\n        last[0] = 1\n        for i")
+    rejection = Bucket("i").illegal(*known(text), strict=False)
+    assert is_legal is (rejection is None)

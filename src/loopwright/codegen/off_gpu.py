@@ -11,5 +11,5 @@ def write_off_gpu(loop: For, w: GpuWriter) -> None:
     """In place of a loop: end the call, which the CPU makes anew (runtime/execute.py). Raises NotOnGpu where it would
     find what this one has written."""
     if not may_begin_anew(w.given.kernel, loop):
-        raise NotOnGpu(f"what the call reads may have been written before '{loop.name}', which the CPU would run")
+        raise NotOnGpu(f"the CPU, which would run '{loop.name}', cannot begin anew after what is written before")
     w.fail(w.site("off_gpu", "", 0, loop.at))

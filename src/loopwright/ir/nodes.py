@@ -254,8 +254,8 @@ among the threads of a block. A `balanced` loop over rows holds one loop over th
 takes an equal part of rows and entries together. A `sorted` loop, of one iteration, and those in
 it sort by counting: a GPU does it with kernels of its own (steps/redirect.py). Iterations of a loop in `lockstep` go on
 together, in vector lanes, until the loop that each of them runs has ended (steps/lockstep.py). A GPU does not run a
-loop `off_gpu`: it leaves the whole call to the CPU when it comes there, so that nothing that the kernel reads may have
-been written before (steps/bucket.py)."""
+loop `off_gpu`: it leaves the whole call to the CPU when it comes there, which begins it anew
+(steps/bucket.py)."""
 Asserted = bool | Literal["independent"]
 
 

@@ -28,7 +28,7 @@ from loopwright.analysis.strides import AccessStrides
 from loopwright.ir.nodes import For, Kernel, Load, While
 from loopwright.ir.queries import contains
 from loopwright.ir.user_text import user_name
-from loopwright.ir.walk import loops, statements
+from loopwright.ir.walk import loops
 from loopwright.recipe.bounding_boxes import unbound
 from loopwright.recipe.chequered import chequered
 from loopwright.recipe.coalescing import accesses_inside, along_x
@@ -80,11 +80,12 @@ from loopwright.recipe.loops_outward import loops_outward
 from loopwright.recipe.maximal_distribution import products_apart, products_in_totals
 from loopwright.recipe.order_of_keys import in_order_of_keys, in_order_that_is_asked_for
 from loopwright.recipe.ordered_apart import ordered_apart
-from loopwright.recipe.partial_schedule import Chain, NotTaken, PartialSchedule, ReasonedStep
+from loopwright.recipe.partial_schedule import Chain, NotTaken, PartialSchedule, ReasonedStep, loops_within
 from loopwright.recipe.privatisation import with_arrays_of_their_own
 from loopwright.recipe.products_in_rows import products_of_all_rows
 from loopwright.recipe.ragged_nests import ragged_nests
 from loopwright.recipe.recipe import Recipe
+from loopwright.recipe.recurrences_apart import recurrences_apart
 from loopwright.recipe.rows_apart import rows_apart
 from loopwright.recipe.scans_apart import scans_apart
 from loopwright.recipe.serial_work import Grid, better_off, each_a_launch, is_little
@@ -147,7 +148,7 @@ def _recipe(
     if not kernel.overlap and not simple:
         for bound in _restructured(partial):
             grids.append(Grid(bound[-1][0].loop, 2, bound))
-            done |= _loops_within(partial, {step.loop for step, _ in bound})
+            done |= loops_within(partial, {step.loop for step, _ in bound})
         if ways == "all":
             sums_apart(partial)
             totals_apart(partial)
@@ -165,7 +166,7 @@ def _recipe(
                 bound = _first_taken(partial, run, list(run), CONDITIONAL)
             if bound:
                 grids.append(Grid(run[-1].name, 1 + sum(trip_of(loop) is None for loop in run), bound))
-                done |= _loops_within(partial, {step.loop for step, _ in bound})
+                done |= loops_within(partial, {step.loop for step, _ in bound})
         while (chain := next((c for c in partial.chains() if c[-1].name not in done), None)) is not None:
             done.add(chain[-1].name)
             bound_there = {step.loop for grid in grids for step, _ in grid.bound}
@@ -174,7 +175,7 @@ def _recipe(
                 with partial.in_nest(chain):
                     bound = _shared_out(partial, chain, simple or not is_left(FOR_NEST))
                 grids.append(Grid(chain[-1].name, sum(trip_of(loop) is None for loop in chain), bound))
-                done |= _loops_within(partial, {step.loop for step, _ in bound})
+                done |= loops_within(partial, {step.loop for step, _ in bound})
                 if needs_order:
                     done |= set(loops(partial.kernel)) - before  # what is left of a sum is not worth a grid
         grids += _left_over(partial, grids)
@@ -192,7 +193,7 @@ def _recipe(
 def _left_over(partial: PartialSchedule, grids: list[Grid]) -> Iterator[Grid]:
     """Grids of loops of which nothing inside has become one."""
     there = loops(partial.kernel)
-    shared = _loops_within(partial, {step.loop for grid in grids for step, _ in grid.bound if step.loop in there})
+    shared = loops_within(partial, {step.loop for grid in grids for step, _ in grid.bound if step.loop in there})
     for run in left_over(partial, shared):
         with partial.in_nest(run):
             if not is_little(partial, run) and (bound := _first_taken(partial, run, list(run), LEFT_OVER)):
@@ -219,6 +220,7 @@ def _restructured(partial: PartialSchedule) -> Iterator[list[Bound]]:
     conditions_inside(partial)
     carried(partial)
     compactions(partial)
+    recurrences_apart(partial)
     scattered(partial)
     rows_apart(partial)
     statements_apart(partial)
@@ -239,12 +241,6 @@ def _in_new_order(partial: PartialSchedule) -> Iterator[list[Bound]]:
     in_fronts(partial)
     yield from in_panels(partial, _as_product)
     yield from tiles_of_rows(partial)
-
-
-def _loops_within(partial: PartialSchedule, names: set[str]) -> set[str]:
-    """The loops with one of these names, and those inside them."""
-    bound = [loop for name, loop in loops(partial.kernel).items() if name in names and isinstance(loop, For)]
-    return names | {stmt.name for loop in bound for stmt in statements(loop.body, For)}
 
 
 def _bind(partial: PartialSchedule, grid: Grid, present: Facts) -> None:

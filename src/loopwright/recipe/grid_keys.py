@@ -4,7 +4,9 @@ loops may be shared, also where one of them needs no order but has few iteration
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 from math import prod
 
 from loopwright.analysis.reductions import is_told_by_data
@@ -29,13 +31,15 @@ from loopwright.recipe.grid_tiles import Bound
 from loopwright.recipe.partial_schedule import Chain, NotTaken, PartialSchedule, made
 from loopwright.recipe.tunable import Tunable
 from loopwright.steps.bind import Bind
-from loopwright.steps.bucket import Bucket, first_use
+from loopwright.steps.bucket import Bucket
+from loopwright.steps.collapse import Collapse
 from loopwright.steps.extent import trip_of
 from loopwright.steps.fission import Fission
+from loopwright.steps.promote import Promote
 from loopwright.steps.rank import Rank
 from loopwright.steps.reorder import Reorder
 from loopwright.steps.resolve import Resolve
-from loopwright.steps.sink import set_before
+from loopwright.steps.sink import Sink, set_before
 from loopwright.steps.split import Split
 
 KEYS = Tunable("threads that add by key", 512, (128, 256, 512, 1024), "threads that share a copy of what they add to")
@@ -113,20 +117,10 @@ def _ranked(partial: PartialSchedule, name: str) -> None:
 
 
 def _in_buckets(partial: PartialSchedule, name: str) -> None:
-    """Iterations that meet in elements that one index selects. What finds the index may be a loop: then it gets one of
-    its own, before."""
+    """Iterations that meet only in elements that one index selects."""
     why = f"iterations of '{user_name(name)}' meet only in elements that one index selects: sorted, each has its own"
     if partial.allows(step := Bucket(name)):
         partial.take(step, why)
-        partial.begin_again()
-        return
-    with partial.together():
-        at = first_use(partial.around(name)[-1])
-        if not at:
-            raise NotTaken
-        second = made(partial, Fission(name, at + 1, kept=True), why)[-1]
-        partial.begin_again()
-        partial.take(Bucket(second), why)
         partial.begin_again()
 
 
@@ -157,8 +151,12 @@ def by_key(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Boun
         f"any iteration may add to any element of {targets}: atomic updates, in copies of a block where these are small"
     )
     inner = loop.body[0]
-    if len(loop.body) > 1 or not isinstance(inner, For) or partial.verdict(inner) != "reduction":
-        threads, few = partial.threads(KEYS), _few_in_blocks(partial, loop)
+    is_row = len(loop.body) == 1 and isinstance(inner, For) and partial.verdict(inner) == "reduction"
+    if is_row and isinstance(inner, For) and _adds_to_its_own(partial, inner, why):
+        is_row, loop = False, partial.around(loop.name)[-1]
+    if not is_row or not isinstance(inner, For):
+        threads = partial.threads(KEYS)
+        few = _few_in_blocks(partial, loop) or _few_as_one(partial, loop)
         is_heavy = any((trip_of(one) or SHORT) >= SHORT for one in statements(loop.body, For))
         is_heavy = is_heavy or contains(loop.body, While)
         are_few = not any(is_told_by_data(loop, reduction) for reduction in reductions)
@@ -173,6 +171,16 @@ def by_key(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Boun
     return bound_inside(partial, around, Bind(inner.name, "thread.x", partial.threads(KEYS) // rows), why)
 
 
+def _adds_to_its_own(partial: PartialSchedule, inner: For, why: str) -> bool:
+    """Whether an inner loop also adds to elements that are each iteration's own, which are kept in scalars where that
+    can be."""
+    own = [one for one in partial.present_facts().loops[inner.name].reductions if one.kind == "element"]
+    with partial.together():
+        for reduction in own:
+            partial.take(Promote(reduction.target, inner.name), why, anew=True)
+    return bool(own)
+
+
 def _few_in_blocks(partial: PartialSchedule, loop: For) -> list[Bound]:
     """In a version for few iterations, which hold a loop that adds up too, a block for each, whose threads share that
     loop; [] where there is no such version."""
@@ -181,12 +189,56 @@ def _few_in_blocks(partial: PartialSchedule, loop: For) -> list[Bound]:
         return []
     if trip_of(entry) is not None or partial.verdict(entry) != "reduction":
         return []
+    if any(one.kind == "element" for one in partial.present_facts().loops[entry.name].reductions):
+        return []  # which threads cannot share
     names = version(partial, loop.name, length_of([loop]), BUSY)
     if names is None:
         return []
     threads = partial.threads(KEYS)
     why = f"few '{user_name(loop.name)}': {threads} threads, a block, share '{user_name(entry.name)}' of each"
     return bound_inside(partial, [Bind(names[loop.name], "block.x")], Bind(names[entry.name], "thread.x", threads), why)
+
+
+def _few_as_one(partial: PartialSchedule, loop: For) -> list[Bound]:
+    """In a version for few iterations, which hold a nest that adds too, threads for all of it; [] where there is no
+    such version."""
+    band = [loop]
+    while inner := [stmt for stmt in band[-1].body if contains((stmt,), For, While)]:
+        if len(inner) > 1 or inner[0] is not band[-1].body[-1] or not isinstance(entry := inner[0], For):
+            return []
+        if partial.verdict(entry) != "parallel" and not adds_by_key(partial, entry):
+            return []
+        band.append(entry)
+    if len(band) < 3:
+        return []
+    why = f"few '{user_name(loop.name)}': threads share what is in them, which adds to elements that only data tells"
+    found: list[Bound] = []
+    for share in (_all_at_once, _in_one_block):
+        with partial.together():
+            if (names := version(partial, loop.name, length_of([loop]), BUSY)) is None:
+                raise NotTaken
+            found = share(partial, [names[one.name] for one in band], why)
+        if found:
+            break
+    return found
+
+
+def _all_at_once(partial: PartialSchedule, band: Sequence[str], why: str) -> list[Bound]:
+    """The iterations of a nest counted in one loop. Raises NotTaken."""
+    for outer, inner in pairwise(band):
+        if len(loops(partial.kernel)[outer].body) > 1:
+            partial.take(Sink(inner), why, anew=True)
+    (one,) = made(partial, Collapse(tuple(band)), why, anew=True)
+    (block,) = made(partial, Split(one, partial.threads(KEYS)), why, anew=True)
+    return bound_inside(partial, [Bind(block, "block.x")], Bind(one, "thread.x", partial.threads(KEYS)), why)
+
+
+def _in_one_block(partial: PartialSchedule, band: Sequence[str], why: str) -> list[Bound]:
+    """A block for each iteration of the outermost loop of a nest, whose threads share the next and the innermost one.
+    Raises NotTaken."""
+    across = partial.number(ACROSS)
+    around = [Bind(band[0], "block.x"), Bind(band[1], "thread.y", partial.threads(KEYS) // across)]
+    return bound_inside(partial, around, Bind(band[-1], "thread.x", across), why)
 
 
 def _each(loop: For) -> int:

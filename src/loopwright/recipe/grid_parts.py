@@ -60,7 +60,8 @@ SUMS = (1 << 16, 1), (1 << 12, 64), (0, 1024)
 CHUNKS = 512
 """Chunks of a running sum: a thread goes through each, and through what all of them add up to."""
 LONG = 1 << 16
-"""From which length on a running sum is worth being shared among blocks: shorter ones have a block each."""
+"""From which length on a running sum, or a row of few, is worth being shared among blocks: shorter ones have a block
+each."""
 STEP_NS, BYTES_PER_NS, STARTS_NS = 130, 4200, 50_000
 """What an iteration of a running sum takes that a thread goes through alone, what a large GPU's memory moves, and what
 it takes to start all grids of a sum in chunks and to put the chunks together, as measured on an H200."""
@@ -92,8 +93,8 @@ def few_sums(partial: PartialSchedule) -> None:
 
 def few_columns(partial: PartialSchedule) -> None:
     """Give columns of several loops, each of which goes along a column, a version for calls in which there are few: a
-    nest for each of the loops, all of whose elements are shared out. Else few blocks have all columns. And planes of
-    several nests likewise."""
+    nest for each of the loops, all of whose elements are shared out. Else few blocks have all columns. And few long
+    rows, and planes of several nests likewise."""
     for loop in list(loops(partial.kernel).values()):
         if isinstance(loop, For) and len(loop.body) > 1:
             with partial.together():
@@ -165,15 +166,23 @@ def _apart(partial: PartialSchedule, each: For) -> None:
     row = SharedRow((each.name,), tuple(loop.name for loop in found))
     sums = [partial.verdict(loop) == "reduction" for loop in found]
     rows, columns = rows_and_columns(partial, row)
-    if columns <= rows or not any(sums):
+    if not any(sums):
         raise NotTaken
-    if any(len(nest_of(partial, loop)) > 1 for loop in found):
+    are_rows = columns <= rows
+    if not are_rows and any(len(nest_of(partial, loop)) > 1 for loop in found):
         _over_several(partial, each, found, sums)
         return
-    if len(found) < 2 or any((trip_of(loop) or LONG_COLUMN) < LONG_COLUMN for loop in found):
+    few, least = (FEW_ROWS, LONG) if are_rows else (FEW, LONG_COLUMN)
+    if len(found) < 2 or any((trip_of(loop) or least) < least for loop in found):
         raise NotTaken
-    column, *along = _version(partial, [each.name, *row.shared], [each], FEW)
-    _version(partial, [column, *along], [partial.around(along[0])[-1]], LONG_COLUMN)
+    if are_rows and (trip_of(each) is not None or any(len(nest_of(partial, loop)) > 1 for loop in found)):
+        raise NotTaken
+    names = [each.name, *row.shared]
+    if are_rows:  # most are short, and have versions of their own
+        _version(partial, names, [partial.around(names[1])[-1]], least)
+    column, *along = _version(partial, names, [partial.around(each.name)[-1]], few)
+    if not are_rows:
+        _version(partial, [column, *along], [partial.around(along[0])[-1]], least)
     why = f"where there are few '{user_name(column)}', their loops keep more of a GPU busy one after the other"
     _each_alone(partial, column, along, why)
     for name in [name for name, is_sum in zip(along, sums, strict=True) if is_sum]:

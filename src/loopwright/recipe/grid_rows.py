@@ -14,7 +14,7 @@ from math import prod
 
 from loopwright.analysis.strides import AccessStrides
 from loopwright.ir.linear import linear, parted
-from loopwright.ir.nodes import Allocate, Binary, Body, Compare, Const, Dim, For, If, Run, Stmt, Var, While
+from loopwright.ir.nodes import Allocate, Binary, Body, Compare, Const, Dim, Expr, For, If, Run, Stmt, Var, While
 from loopwright.ir.queries import contains
 from loopwright.ir.types import INT64
 from loopwright.ir.user_text import user_name
@@ -351,6 +351,8 @@ def version(
     is left of the shorter ones: `range(64, n)` has no iterations then."""
     if length is None or not (isinstance(length, For | str) or is_told(partial, length)):
         return None
+    if not isinstance(length, For | str) and _version_is_long(partial, loop, length, number):
+        return None
     text = length if isinstance(length, str) else length.name if isinstance(length, For) else size_text(length)
     step = Specialize((text,), LARGE, number, loop)
     if not partial.allows(step):
@@ -363,7 +365,12 @@ def version(
 def is_told_long(partial: PartialSchedule, loop: For, number: int) -> bool | None:
     """Whether the version that a loop stands in is for calls in which it has so many iterations, or for those in which
     it has not; None where it is for both."""
-    length, inner = length_of([loop]), loops(partial.kernel)[loop.name]
+    return _version_is_long(partial, loop.name, length_of([loop]), number)
+
+
+def _version_is_long(partial: PartialSchedule, loop: str, length: Expr | None, number: int) -> bool | None:
+    """The same of another length."""
+    inner = loops(partial.kernel)[loop]
     for stmt in [one for one in around(partial.kernel, inner) if isinstance(one, If)]:
         is_long = any(one is inner for one in statements(stmt.then, For))
         for term in terms(stmt.condition):

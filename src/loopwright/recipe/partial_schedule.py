@@ -351,6 +351,12 @@ def made(partial: PartialSchedule, step: Step, why: str, anew: bool = False) -> 
     return tuple(name for name in loops(partial.kernel) if name not in before)
 
 
+def loops_within(partial: PartialSchedule, names: set[str]) -> set[str]:
+    """The loops with one of these names, and those inside them."""
+    bound = [loop for name, loop in loops(partial.kernel).items() if name in names and isinstance(loop, For)]
+    return names | {stmt.name for loop in bound for stmt in statements(loop.body, For)}
+
+
 def whole(partial: PartialSchedule, step: Specialize, why: str) -> dict[str, str]:
     """Take the step; for each loop that has a copy now, for stretches that are not whole, the copy's name."""
     new = set(made(partial, step, why))

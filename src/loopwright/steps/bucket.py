@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import reduce
 from typing import ClassVar, Self
@@ -76,9 +76,8 @@ FEW = 1024
 class Bucket(Step):
     """Of a loop whose iterations meet only in elements that one index selects, which data tells, as the state of each
     customer, cell or node: sort the iterations by that index (a stable radix sort), and let each element's own ones run
-    in their order (owner computes); those of other elements need not wait for them. Where an
-    element has more than 1024 of them, and more than one of 512 of all (`bucket i 64` says of 64), a GPU leaves the
-    call to the CPU. `bucket i`:
+    in their order (owner computes); those of other elements need not wait for them. Where an element has more than 1024
+    of them, and more than one of 512 of all (`bucket i 64` says of 64), a GPU leaves the call to the CPU. `bucket i`:
 
     for i in 0 .. n:
         if a[i] > c[int64(b[i]), 0]:
@@ -87,62 +86,62 @@ class Bucket(Step):
     ->
     var i.n: int64
     var i.c: int64
-    var i.x.2: int64
+    var i.x: int64
+    var i.l: int64
     var i.u: int64
     var i.g: int64
-    var i.l: int64
     var i.j: int64
     i.n = max(n, 0)
     i.c = size(c, 0)
     allocate i.k: int64[i.n]
-    allocate i.d: int64[i.n]
-    allocate i.b: int64[i.c + 1] = 0
     allocate i.e: int64[i.c + 1] = 0
     for i.a in 0 .. i.n independent:
-        i.x.2 = int64(b[i.a] if i.a >= 0 and i.a < size(b, 0) else 0.0)
-        i.x.2 = i.x.2 + size(c, 0) if i.x.2 < 0 else i.x.2
-        i.k[i.a] = i.x.2 if i.x.2 >= 0 and i.x.2 < size(c, 0) else i.c
-    i.u = 0
-    for i.y in 0 .. i.n - 1:
-        if i.k[i.y + 1] < i.k[i.y]:
-            i.u = i.u + 1
-    i.g = int64(i.c >= 256) + 1 + int64(i.c >= 65536) + int64(i.c >= 16777216) + int64(i.c >= 4294967296)
-    if i.u == 0:
-        i.g = 0
-    allocate i.h: uint8[i.n]
-    allocate i.p: int64[i.n]
-    allocate i.o: int64[i.n]
-    allocate i.t: int64[257]
-    for i.i in 0 .. i.n independent:
-        i.d[i.i] = i.i
-    for i.f in 0 .. i.g:
-        for i.l.1 in 0 .. 257 independent:
-            i.t[i.l.1] = 0
-        for i.m in 0 .. i.n independent:
-            i.h[i.m] = uint8(i.k[i.d[i.m]] >> i.f * 8 & 255)
-        for i.s in 0 .. 1 sorted:
-            for i.s.c in 0 .. i.n sorted:
-                i.t[int64(i.h[i.s.c]) + 1] = i.t[int64(i.h[i.s.c]) + 1] + 1
-            for i.s.a in 0 .. 256 sorted:
-                i.t[i.s.a + 1] = i.t[i.s.a + 1] + i.t[i.s.a]
-            for i.s.p in 0 .. i.n sorted:
-                i.p[max(min(i.t[int64(i.h[i.s.p])], i.n - 1), 0)] = i.s.p
-                i.t[int64(i.h[i.s.p])] = i.t[int64(i.h[i.s.p])] + 1
-        for i.v in 0 .. i.n independent:
-            i.o[i.v] = i.d[i.p[i.v]]
-        for i.w in 0 .. i.n independent:
-            i.d[i.w] = i.o[i.w]
-    for i.v.1 in 0 .. i.n independent:
-        if i.v.1 == 0 or i.k[i.d[i.v.1]] != i.k[i.d[i.v.1 - 1]]:
-            i.b[i.k[i.d[i.v.1]]] = i.v.1
-        if i.v.1 == i.n - 1 or i.k[i.d[i.v.1]] != i.k[i.d[i.v.1 + 1]]:
-            i.e[i.k[i.d[i.v.1]]] = i.v.1 + 1
+        i.x = int64(b[i.a] if i.a >= 0 and i.a < size(b, 0) else 0.0)
+        i.x = i.x + size(c, 0) if i.x < 0 else i.x
+        i.k[i.a] = i.x if i.x >= 0 and i.x < size(c, 0) else i.c
+    for i.h in 0 .. i.n:
+        i.e[i.k[i.h]] = i.e[i.k[i.h]] + 1
     i.l = 0
-    for i.m.1 in 0 .. i.c + 1:
-        i.l = max(i.l, i.e[i.m.1] - i.b[i.m.1])
+    for i.m in 0 .. i.c + 1:
+        i.l = max(i.l, i.e[i.m])
     if i.l <= max(i.n // 512, 1024):
+        allocate i.d: int64[i.n]
+        allocate i.b: int64[i.c + 1] = 0
+        i.u = 0
+        for i.y in 0 .. i.n - 1:
+            if i.k[i.y + 1] < i.k[i.y]:
+                i.u = i.u + 1
+        i.g = int64(i.c >= 256) + 1 + int64(i.c >= 65536) + int64(i.c >= 16777216) + int64(i.c >= 4294967296)
+        if i.u == 0:
+            i.g = 0
+        allocate i.h.1: uint8[i.n]
+        allocate i.p: int64[i.n]
+        allocate i.o: int64[i.n]
+        allocate i.t: int64[257]
+        for i.i in 0 .. i.n independent:
+            i.d[i.i] = i.i
+        for i.f in 0 .. i.g:
+            for i.l.1 in 0 .. 257 independent:
+                i.t[i.l.1] = 0
+            for i.m.1 in 0 .. i.n independent:
+                i.h.1[i.m.1] = uint8(i.k[i.d[i.m.1]] >> i.f * 8 & 255)
+            for i.s in 0 .. 1 sorted:
+                for i.s.c in 0 .. i.n sorted:
+                    i.t[int64(i.h.1[i.s.c]) + 1] = i.t[int64(i.h.1[i.s.c]) + 1] + 1
+                for i.s.a in 0 .. 256 sorted:
+                    i.t[i.s.a + 1] = i.t[i.s.a + 1] + i.t[i.s.a]
+                for i.s.p in 0 .. i.n sorted:
+                    i.p[max(min(i.t[int64(i.h.1[i.s.p])], i.n - 1), 0)] = i.s.p
+                    i.t[int64(i.h.1[i.s.p])] = i.t[int64(i.h.1[i.s.p])] + 1
+            for i.v in 0 .. i.n independent:
+                i.o[i.v] = i.d[i.p[i.v]]
+            for i.w in 0 .. i.n independent:
+                i.d[i.w] = i.o[i.w]
+        for i.v.1 in 0 .. i.n independent:
+            if i.v.1 == 0 or i.k[i.d[i.v.1]] != i.k[i.d[i.v.1 - 1]]:
+                i.b[i.k[i.d[i.v.1]]] = i.v.1
         for i.w.1 in 0 .. i.c + 1 independent:
-            for i.r.4 in i.b[i.w.1] .. i.e[i.w.1]:
+            for i.r.4 in i.b[i.w.1] .. i.b[i.w.1] + i.e[i.w.1]:
                 i.j = i.d[i.r.4]
                 if a[i.j] > c[int64(b[i.j]), 0]:
                     c[int64(b[i.j]), 0] = a[i.j]
@@ -172,7 +171,7 @@ class Bucket(Step):
         if facts.loops[self.loop].verdict in ("parallel", "reduction"):
             return Rejection(f"iterations of '{self.loop}' do not wait for one another")
         if not may_begin_anew(kernel, loop):
-            return Rejection(f"something that the kernel reads is written before '{self.loop}', or it is in a loop")
+            return Rejection(f"before '{self.loop}' something is written that is read there, too, or it is in a loop")
         owner = owner_of(kernel, facts, loop, strict)
         if isinstance(owner, Rejection):
             return owner
@@ -191,15 +190,6 @@ class Bucket(Step):
     def candidates(cls, kernel: Kernel) -> Iterable[Self]:
         found = ((name, loop) for name, loop in loops(kernel).items() if isinstance(loop, For))
         return (cls(name) for name, loop in found if any(_indices(loop)))
-
-
-def first_use(loop: For) -> int:
-    """Before which statement of the body of a loop an index has to be known that selects what its iterations meet in;
-    0 where there is none, or it is the first one."""
-    scalars = _Scalars(loop)
-    for _, arrays in _by_index(loop, scalars):
-        return next(at for at, stmt in enumerate(loop.body) if _touches(stmt, arrays))
-    return 0
 
 
 # ---- the index --------------------------------------------------------------------------------------------------
@@ -226,6 +216,8 @@ def owner_of(kernel: Kernel, facts: Facts, loop: For, strict: bool) -> Owner | R
             rejection = without_arrays(found.private, arrays_made(loop.body) | names_assigned(loop.body))
         if rejection is None and (arrays := [one.target for one in found.reductions if one.kind != "scalar"]):
             rejection = Rejection(f"iterations of several elements add to elements of '{user_name(arrays[0])}'")
+        if rejection is None and (kept := [one.target for one in found.reductions if one.tie in ("first", "last")]):
+            rejection = Rejection(f"which of equal values '{user_name(kept[0])}' keeps is told by their order")
         if rejection is None:
             return owner
         reason = rejection
@@ -331,122 +323,116 @@ def _namer(taken: set[str]) -> Callable[[str], str]:
 # ---- what it becomes --------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
 class _Buckets:
     """The loops that a loop becomes. taken: names that nothing new may have."""
 
-    loop: For
-    owner: Owner
-    share: int
-    facts: Facts
-    taken: set[str]
+    def __init__(self, loop: For, owner: Owner, share: int, facts: Facts, taken: set[str]) -> None:
+        self.loop, self.owner, self.share, self.facts, self.new = loop, owner, share, facts, _namer(taken)
+        length, elements = self._name("n"), self._name("c")
+        self.keys, self.order, self.begins, self.many = (self._name(end) for end in "kdbe")
+        self.length, self.elements = length, elements
+        self.n, self.nowhere = variable(length), variable(elements)
+        self.sizes = [Dim(array, axis) for array, axis in sorted(owner.arrays.items())]
+
+    def _name(self, end: str) -> str:
+        return self.new(f"{self.loop.name}.{end}")
 
     def result(self) -> Body:
         """All that takes the place of the loop."""
-        loop, new = self.loop, _namer(self.taken)
-        length, elements, keys, order, begins, ends = (new(f"{loop.name}.{end}") for end in "nckdbe")
-        first, job, unsorted, longest = (new(f"{loop.name}.{end}") for end in "ajul")
-        told = value_in_advance(loop, self.facts, self.owner.index, new)
-        assert not isinstance(told, str)
-        found, index = told
-        value = new(f"{loop.name}.x")
-        n, nowhere = variable(length), variable(elements)
-        sizes = [Dim(array, axis) for array, axis in sorted(self.owner.arrays.items())]
+        unsorted, longest = self._name("u"), self._name("l")
+        limit = most(Binary("floordiv", self.n, number(self.share)), number(FEW))
+        in_order = Compare("eq", variable(unsorted), number(0))
+        rows = (plus(self.nowhere, 1),)
         return (
-            Assign(length, trips_of(loop), at=loop.at),
-            Assign(elements, sizes[0], at=loop.at),
-            Allocate(keys, INT64, (n,), None),
-            Allocate(order, INT64, (n,), None),
-            Allocate(begins, INT64, (plus(nowhere, 1),), Const(0, INT64)),
-            Allocate(ends, INT64, (plus(nowhere, 1),), Const(0, INT64)),
-            *self._keys(first, value, (*found, Assign(value, index)), keys, n, nowhere, sizes, new),
-            *self._descents(unsorted, keys, n, new),
-            *in_order_of_keys(loop.name, n, nowhere, keys, order, new, Compare("eq", variable(unsorted), number(0))),
-            *self._bounds(n, keys, order, begins, ends, new),
-            *self._most(longest, begins, ends, nowhere, new),
+            Assign(self.length, trips_of(self.loop), at=self.loop.at),
+            Assign(self.elements, self.sizes[0], at=self.loop.at),
+            Allocate(self.keys, INT64, (self.n,), None),
+            Allocate(self.many, INT64, rows, Const(0, INT64)),
+            *self._keys(),
+            *self._counts(longest),
             If(
-                Compare("le", variable(longest), most(Binary("floordiv", n, number(self.share)), number(FEW))),
-                (self._owners(order, begins, ends, job, nowhere, new),),
-                (replace(loop, run="off_gpu"),),
+                Compare("le", variable(longest), limit),
+                (
+                    Allocate(self.order, INT64, (self.n,), None),
+                    Allocate(self.begins, INT64, rows, Const(0, INT64)),
+                    *self._descents(unsorted),
+                    *in_order_of_keys(self.loop.name, self.n, self.nowhere, self.keys, self.order, self.new, in_order),
+                    self._begins(),
+                    self._owners(),
+                ),
+                (replace(self.loop, run="off_gpu"),),
             ),
         )
 
-    def _keys(
-        self,
-        first: str,
-        value: str,
-        found: Body,
-        keys: str,
-        n: Expr,
-        nowhere: Expr,
-        sizes: Sequence[Expr],
-        new: Callable[[str], str],
-    ) -> Body:
+    def _keys(self) -> Body:
         """Which element each iteration uses. One that may not be there has a number of its own, `nowhere`. An index
         that counts from the end means other elements of arrays of other sizes: then all iterations get that number."""
-        index, own = variable(value), (variable(first),)
-        negative, again = (new(f"{self.loop.name}.{end}") for end in "qz")
-        begun = Assign(self.loop.name, self._iteration(variable(first)))
-        wrapped = Select(Compare("lt", index, number(0)), plus(index, sizes[0]), index)
-        inside = Logical("and", Compare("ge", index, number(0)), Compare("lt", index, sizes[0]))
-        store = Store(keys, own, Select(inside, index, nowhere))
-        if len(sizes) == 1:
-            return (free(first, n, (begun, *found, Assign(value, wrapped), store)),)
-        unequal: list[Expr] = [Compare("ne", size, sizes[0]) for size in sizes[1:]]
+        first, value = self._name("a"), self._name("x")
+        told = value_in_advance(self.loop, self.facts, self.owner.index, self.new)
+        assert not isinstance(told, str)
+        found = (Assign(self.loop.name, self._iteration(variable(first))), *told[0], Assign(value, told[1]))
+        index, size = variable(value), self.sizes[0]
+        wrapped = Assign(value, Select(Compare("lt", index, number(0)), plus(index, size), index))
+        inside = Logical("and", Compare("ge", index, number(0)), Compare("lt", index, size))
+        store = Store(self.keys, (variable(first),), Select(inside, index, self.nowhere))
+        if len(self.sizes) == 1:
+            return (free(first, self.n, (*found, wrapped, store)),)
+        negative, again = self._name("q"), self._name("z")
+        unequal: list[Expr] = [Compare("ne", other, size) for other in self.sizes[1:]]
         differ = reduce(lambda left, right: Logical("or", left, right), unequal)
         counted = Assign(negative, plus(variable(negative), 1))
         count = If(Logical("and", Compare("lt", index, number(0)), differ), (counted,))
-        all_ = Store(keys, (variable(again),), nowhere)
+        all_ = Store(self.keys, (variable(again),), self.nowhere)
         return (
             Assign(negative, number(0)),
-            over(first, n, (begun, *found, count, Assign(value, wrapped), store)),
-            If(Compare("gt", variable(negative), number(0)), (free(again, n, (all_,)),)),
+            over(first, self.n, (*found, count, wrapped, store)),
+            If(Compare("gt", variable(negative), number(0)), (free(again, self.n, (all_,)),)),
         )
 
-    def _descents(self, unsorted: str, keys: str, n: Expr, new: Callable[[str], str]) -> Body:
+    def _counts(self, longest: str) -> Body:
+        """How many iterations each element has, and that with most of them."""
+        place, element = self._name("h"), self._name("m")
+        key = (load(self.keys, variable(place)),)
+        counted = Store(self.many, key, plus(Load(self.many, key, INT64), 1))
+        greater = Assign(longest, most(variable(longest), load(self.many, variable(element))))
+        return (
+            over(place, self.n, (counted,)),
+            Assign(longest, number(0)),
+            over(element, plus(self.nowhere, 1), (greater,)),
+        )
+
+    def _descents(self, unsorted: str) -> Body:
         """How many keys are less than the one before."""
-        at = new(f"{self.loop.name}.y")
-        less = Compare("lt", load(keys, plus(variable(at), 1)), load(keys, variable(at)))
+        at = self._name("y")
+        less = Compare("lt", load(self.keys, plus(variable(at), 1)), load(self.keys, variable(at)))
         found = If(less, (Assign(unsorted, plus(variable(unsorted), 1)),))
-        return (Assign(unsorted, number(0)), over(at, minus(n, 1), (found,)))
+        return (Assign(unsorted, number(0)), over(at, minus(self.n, 1), (found,)))
 
-    def _bounds(self, n: Expr, keys: str, order: str, begins: str, ends: str, new: Callable[[str], str]) -> Body:
-        """Where the iterations of each element stand."""
-        place = new(f"{self.loop.name}.v")
-        at, own = variable(place), load(keys, load(order, variable(place)))
+    def _begins(self) -> For:
+        """Where the iterations of each element begin."""
+        place = self._name("v")
+        at = variable(place)
+        own, before = (load(self.keys, load(self.order, one)) for one in (at, minus(at, 1)))
+        is_first = Logical("or", Compare("eq", at, number(0)), Compare("ne", own, before))
+        return free(place, self.n, (If(is_first, (Store(self.begins, (own,), at),)),))
 
-        def differs(from_: Expr) -> Expr:
-            return Compare("ne", own, load(keys, load(order, from_)))
-
-        is_first = Logical("or", Compare("eq", at, number(0)), differs(minus(at, 1)))
-        is_last = Logical("or", Compare("eq", at, minus(n, 1)), differs(plus(at, 1)))
-        found = (If(is_first, (Store(begins, (own,), at),)), If(is_last, (Store(ends, (own,), plus(at, 1)),)))
-        return (free(place, n, found),)
-
-    def _most(self, longest: str, begins: str, ends: str, nowhere: Expr, new: Callable[[str], str]) -> Body:
-        """How many iterations the element has that has most of them."""
-        element = new(f"{self.loop.name}.m")
-        length = minus(load(ends, variable(element)), load(begins, variable(element)))
-        greater = Assign(longest, most(variable(longest), length))
-        return (Assign(longest, number(0)), over(element, plus(nowhere, 1), (greater,)))
-
-    def _owners(self, order: str, begins: str, ends: str, job: str, nowhere: Expr, new: Callable[[str], str]) -> For:
+    def _owners(self) -> For:
         """The elements, each with its iterations."""
-        loop = self.loop
-        owner, place = new(f"{loop.name}.w"), new(f"{loop.name}.r")
+        owner, place, job = self._name("w"), self._name("r"), self._name("j")
+        begin = load(self.begins, variable(owner))
         inner = For(
             place,
-            load(begins, variable(owner)),
-            load(ends, variable(owner)),
+            begin,
+            plus(begin, load(self.many, variable(owner))),
             number(1),
             (
-                Assign(job, self._iteration(load(order, variable(place)))),
-                Assign(loop.name, variable(job)),
-                *jumps_renamed(loop.body, loop.name, place),
+                Assign(job, self._iteration(load(self.order, variable(place)))),
+                Assign(self.loop.name, variable(job)),
+                *jumps_renamed(self.loop.body, self.loop.name, place),
             ),
-            at=loop.at,
+            at=self.loop.at,
         )
-        return replace(free(owner, plus(nowhere, 1), (inner,)), at=loop.at)
+        return replace(free(owner, plus(self.nowhere, 1), (inner,)), at=self.loop.at)
 
     def _iteration(self, place: Expr) -> Expr:
         """The loop's variable in an iteration that is counted from 0."""

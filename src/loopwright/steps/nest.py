@@ -369,24 +369,24 @@ def too_large(kernel: Kernel, grown: int) -> Rejection | None:
 
 
 def may_begin_anew(kernel: Kernel, loop: For) -> bool:
-    """Whether a call that is ended before a loop may begin once more: the loop is in no other one, and nothing that the
-    kernel reads of its arguments has been written."""
+    """Whether a call that is ended before a loop may begin once more: the loop is in no other one, and of the arguments
+    nothing has been written that is read before it. What was written then is written again."""
     before = _before(kernel.body, loop)
     if before is None:
         return False
     written = arrays_stored(before) - arrays_made(kernel.body)
-    return written.isdisjoint(arrays_loaded(kernel.body))
+    return written.isdisjoint(arrays_loaded(before))
 
 
 def _before(body: Body, loop: For) -> Body | None:
-    """The statements of a body that may run before control comes to a loop in it; None where it is in another one, or
-    not there."""
+    """The statements of a body that may run before control comes to a loop in it, those around it without what they
+    hold; None where it is in another one, or not there."""
     for at, stmt in enumerate(body):
         if stmt is loop:
             return body[:at]
         for inner in () if isinstance(stmt, For | While) else bodies(stmt):
             if (found := _before(inner, loop)) is not None:
-                return (*body[:at], *found)
+                return (*body[:at], with_bodies(stmt, tuple(() for _ in bodies(stmt))), *found)
     return None
 
 
