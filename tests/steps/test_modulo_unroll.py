@@ -34,6 +34,11 @@ SOME = {
     for i in 0 .. n:
         a[i] = float64((i + m) % 2)
 """,
+    "multiples": """
+    for i in 0 .. n:
+        a[i] = float64(i * 4611686018427387904 // 4 + (i * 6364136223846793005 >> 1) + i // 2)
+        a[i] = a[i] + float64((i + 9223372036854775800) // 2)
+""",
     "from": """
     for i in m .. n:
         a[i] = float64(i % 2)
@@ -68,6 +73,10 @@ def test_any_number_of_iterations(tmp_path: Path) -> None:
     calls: list[list[object]] = [[numbers(30), numbers(40), n, m] for n, m in product((-1, 0, 1, 2, 6, 7, 24), (0,))]
     for name, factor in (("quotients", 6), ("quotients", 2), ("late", 2), ("late", 4), ("constant", 4)):
         check_same(text_of(name), f"modulo_unroll i {factor}", calls, tmp_path if name == "quotients" else None)
+
+
+def test_multiples_of_the_variable_wrap_around_as_before() -> None:
+    check_same(text_of("multiples"), "modulo_unroll i 2", [[np.zeros(30), numbers(40), 24, 0]])
 
 
 def test_what_depends_on_remainders_is_decided() -> None:

@@ -67,7 +67,8 @@ class ModuloUnroll(Step):
         body: Body = ()
         for position in range(self.factor):
             place = plus(plus(times(variable(group), self.factor), loop.lower), position)
-            known = rewrite_body(substituted(loop.body, {loop.name: place}), expr=lambda part: _known(part, group))
+            moved = substituted(loop.body, {loop.name: place})
+            known = rewrite_body(moved, expr=lambda part: _known(part, group, self.factor))
             body = (*body, Assign(loop.name, place), *simpler_body(known))
         main = replace(loop, name=group, lower=number(0), upper=count, body=body)
         rest = () if trip is not None and trip % self.factor == 0 else (replace(loop, lower=done),)
@@ -84,9 +85,11 @@ def periods(loop: For) -> set[int]:
     """The small numbers by which a loop's variable is divided in its body."""
     found = (_divided(part) for part in expressions(loop.body, Binary))
     own = ((variable(loop.name), 1),)
-    return {
-        by for form, by in filter(None, found) if by <= MOST_PERIOD and form.terms == own and abs(form.constant) <= FAR
-    }
+    return {by for form, by in filter(None, found) if by <= MOST_PERIOD and form.terms == own and _is_near(form)}
+
+
+def _is_near(form: Linear) -> bool:
+    return abs(form.constant) <= FAR
 
 
 def _divided(expr: Expr) -> tuple[Linear, int] | None:
@@ -104,14 +107,13 @@ def _divided(expr: Expr) -> tuple[Linear, int] | None:
             return None
 
 
-def _known(expr: Expr, group: str) -> Expr:
+def _known(expr: Expr, group: str, factor: int) -> Expr:
     """A quotient or a remainder without the number of the group: a loop's variable never wraps around, nor do numbers
-    beside it."""
+    beside it; multiples of it may."""
     if not isinstance(expr, Binary) or (divided := _divided(expr)) is None:
         return expr
     form, by = divided
-    count = form.coefficient(group)
-    if not count or count % by or len(form.terms) > 1:
+    if form.terms != ((variable(group), factor),) or factor % by or not _is_near(form):
         return expr
     quotient, remainder = divmod(form.constant, by)
-    return number(remainder) if expr.op in ("mod", "and") else plus(times(variable(group), count // by), quotient)
+    return number(remainder) if expr.op in ("mod", "and") else plus(times(variable(group), factor // by), quotient)
