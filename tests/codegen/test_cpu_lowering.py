@@ -229,7 +229,7 @@ CASES = {
     "contraction": Case(TURNS, "", "lw_apart_float64("),
     "late remainders": Case(DRAWN, "", "lw_late_mod_int64((16807L"),
     "late extremes": Case(BEGUN_AGAIN, "", "lw_late_max_float64("),
-    "store forwarding": Case(SWAPS, "", "LW_STORE_APART(b_[j_], "),
+    "store forwarding": Case(SWAPS, "", "LW_SEPARATE(b_[j_]);"),
     "compaction": Case(CHOSEN, "", "lw_often"),
     "strips": Case(ADD, "parallelize i; vectorize j", "LW_STRIP("),
     "short loops": Case(ADD, "parallelize i; vectorize j", "lw_from_here"),

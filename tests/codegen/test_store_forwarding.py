@@ -47,36 +47,8 @@ def test_a_delay_line_is_stored_one_by_one(function: Any, apart: int) -> None:
     sos, x = np.random.default_rng(1).random((3, 6)) * 0.3, np.random.default_rng(2).random(50)
     kernel = lw.kernel(threads=1)(function)
     body = kernel.specialise(sos, x, x).c_text.partition("int lw_kernel")[2]
-    assert min(body.count("LW_STORE_APART(z_["), 1) == apart
+    assert min(body.count("LW_SEPARATE(z_["), 1) == apart
     mine, other = np.zeros(50), np.zeros(50)
     kernel(sos, x, mine)
     function(sos, x, other)
     np.testing.assert_allclose(mine, other, rtol=1e-12)
-
-
-def walked(stack: Any, x: Any, q: Any) -> Any:
-    top, found = 1, 0
-    stack[0, 0], stack[0, 1] = 0, len(x)
-    while top > 0:
-        top -= 1
-        low, high = stack[top, 0], stack[top, 1]
-        if high <= low:
-            continue
-        middle = (low + high) // 2
-        far = 0.0
-        for c in range(3):
-            far += (x[middle, c] - q[c]) ** 2
-        if far < 0.4:
-            found += 1
-        stack[top, 0], stack[top, 1] = middle + 1, high
-        stack[top + 1, 0], stack[top + 1, 1] = low, middle
-        top += 2
-    return found
-
-
-def test_whole_numbers_on_a_stack_are_stored_one_by_one() -> None:
-    """Put together in one register, stored and taken apart they would come later to the next iteration."""
-    x, q, stack = np.random.default_rng(3).random((60, 3)), np.full(3, 0.5), np.zeros((99, 2), np.int64)
-    kernel = lw.kernel(threads=1)(walked)
-    assert kernel.specialise(stack, x, q).c_text.count("LW_STORE_APART(stack_[") == 2
-    assert kernel(stack.copy(), x, q) == walked(stack, x, q)

@@ -83,3 +83,23 @@ kernel board(a: int64[3] C, b: int64[1] C):
 
 def test_short_loops_too_that_no_compiler_writes_out() -> None:
     assert steps(planned(without_conditions, BOARD)) == "partition c; partition r"
+
+
+HALVED = """
+kernel halved(a: float64[3] C, b: float64[2] C):
+    var s: float64
+    var c: int64
+    for i in 0 .. size(b, 0):
+        for j in 0 .. size(b, 1):
+            s = 0.0
+            c = 0
+            for k in 0 .. 8:
+                if (k >> 2) < size(a, 0) and (2 * i + (k >> 1 & 1) < size(a, 1) and 2 * j + k % 2 < size(a, 2)):
+                    s = s + a[k >> 2, 2 * i + (k >> 1 & 1), 2 * j + k % 2]
+                    c = c + 1
+            b[i, j] = s / float64(c)
+"""
+
+
+def test_short_loops_stay_where_no_condition_would_go() -> None:
+    assert steps(planned(without_conditions, HALVED)) == ""

@@ -255,9 +255,8 @@ LW_PURE int64_t lw_in_rounds(int64_t most, int64_t trip, int64_t at_once) {
   return most < trip && most > at_once ? most - most % at_once : most;
 }
 
-/* A store that is no part of a wide store. */
-#define LW_STORE_APART(element, value) \
-  do { __auto_type const lw_place = &(element); *lw_place = (value); __asm__("" : "+m"(*lw_place)); } while (0)
+/* An element that was stored: it is no part of a wide store. */
+#define LW_SEPARATE(element) __asm__("" : "+m"(element))
 
 /* Elements that may stand at any address (fields of packed records, unaligned buffers). */
 #define LW_UNALIGNED(type, name) typedef type name __attribute__((aligned(1), may_alias))

@@ -195,15 +195,11 @@ def write_store(stmt: Store, w: Writer) -> None:
         # The value comes first, as in Python; C would leave the order of the two sides open.
         with w.block():
             w.line(f"const {VALUE_TYPE[stmt.value.type.name]} lw_value = {value};")
-            _write_element(stmt, "lw_value", w)
+            w.line(f"{w.element(stmt)} = lw_value;")
         return
-    _write_element(stmt, value, w)
-
-
-def _write_element(stmt: Store, value: str, w: Writer) -> None:
-    element = w.element(stmt)
-    apart = id(stmt) in w.decided.separated and (stmt.array, stmt.index) not in w.function.replaced
-    w.line(f"LW_STORE_APART({element}, {value});" if apart else f"{element} = {value};")
+    w.line(f"{w.element(stmt)} = {value};")
+    if id(stmt) in w.decided.separated and not w.may_fail(stmt):
+        w.line(f"LW_SEPARATE({w.element(stmt)});")
 
 
 def _selected(stmt: If, w: Writer) -> None:

@@ -4,9 +4,6 @@ over two stores that are still on their way to the cache, which no processor for
 
 So it is where a loop around it comes back to elements of which one moves on to its neighbour, as in the delay line of a
 filter (`z[s, 0] = x + z[s, 1]; z[s, 1] = y`): what is read one by one waits for both to be put into a register, stored.
-
-And so it is with whole numbers in a row of a stack (`stack[top, 0] = low; stack[top, 1] = high`), which come from other
-registers: floats are in those of vectors anyway.
 """
 
 from __future__ import annotations
@@ -15,11 +12,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from loopwright.codegen.decisions import CodegenInput, LoopLowering
-from loopwright.codegen.loop_versions import is_short
 from loopwright.ir.linear import apart
 from loopwright.ir.nodes import Body, Break, For, Leave, Load, Return, Store, While
 from loopwright.ir.queries import arrays_loaded, contains, names_assigned, names_in
-from loopwright.ir.walk import bodies, statements, subexpressions
+from loopwright.ir.walk import bodies, subexpressions
 
 
 def separate_stores(given: CodegenInput, lowering: LoopLowering) -> LoopLowering:
@@ -29,7 +25,7 @@ def separate_stores(given: CodegenInput, lowering: LoopLowering) -> LoopLowering
         loop = facts.node
         if loop is None or facts.verdict in ("parallel", "reduction") or name in lowering.lanes:
             continue
-        if _is_innermost(loop):
+        if not contains(loop.body, For, While):
             moving = names_assigned(loop.body) | ({loop.name} if isinstance(loop, For) else set())
             read = arrays_loaded((loop,))
             at_times = isinstance(loop, While) or contains(loop.body, Break, Return, Leave)
@@ -38,24 +34,13 @@ def separate_stores(given: CodegenInput, lowering: LoopLowering) -> LoopLowering
     return replace(lowering, separated=frozenset(found))
 
 
-def _is_innermost(loop: For | While) -> bool:
-    """Whether it holds no loops but those that the C compiler writes out."""
-    return not contains(loop.body, While) and all(is_short(inner) for inner in statements(loop.body, For))
-
-
 def _first_of_pairs(body: Body, moving: set[str], read: set[str], at_times: bool) -> Iterator[Store]:
     """Stores beside which a later one of the same body goes, in arrays that are read as well, where the place moves
     from iteration to iteration. at_times: whether some iterations may not come to them; with those to which all come
     the C compiler keeps the elements in registers."""
     stores = [stmt for stmt in body if isinstance(stmt, Store) and stmt.array in read] if at_times else []
     for place, store in enumerate(stores):
-        moves = any(names_in(one) & moving for one in store.index)
-        along = bool(names_in(store.index[-1]) & moving)
-        if (
-            moves
-            and (along or store.value.type.kind == "int")
-            and any(_are_neighbours(store, other) for other in stores[place + 1 :])
-        ):
+        if names_in(store.index[-1]) & moving and any(_are_neighbours(store, other) for other in stores[place + 1 :]):
             yield store
     for stmt in body:
         for part in bodies(stmt):

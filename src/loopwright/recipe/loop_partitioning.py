@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from loopwright.ir.nodes import For, While
+from loopwright.ir.nodes import Body, For, If, Logical, While
 from loopwright.ir.user_text import user_name
-from loopwright.ir.walk import loops, statements
-from loopwright.recipe.partial_schedule import PartialSchedule
+from loopwright.ir.walk import expressions, loops, statements
+from loopwright.recipe.partial_schedule import NotTaken, PartialSchedule
 from loopwright.recipe.tunable import Tunable
 from loopwright.steps.extent import trip_of
 from loopwright.steps.nest import size_of
@@ -37,10 +37,11 @@ def without_conditions(partial: PartialSchedule) -> None:
     )
     if is_as_written:
         inner = [name for name, loop in loops(partial.kernel).items() if _is_last(loop) and _is_short(loop)]
-        _partitioned(partial, inner[::-1])
+        _partitioned(partial, inner[::-1], for_jumps=True)
 
 
-def _partitioned(partial: PartialSchedule, names: Iterable[str]) -> None:
+def _partitioned(partial: PartialSchedule, names: Iterable[str], for_jumps: bool = False) -> None:
+    """for_jumps: only where the steady iterations then have fewer of them."""
     for name in names:
         loop = loops(partial.kernel).get(name)
         step = Partition(name)
@@ -51,6 +52,13 @@ def _partitioned(partial: PartialSchedule, names: Iterable[str]) -> None:
                 partial.take(
                     step, f"the iterations of '{user_name(name)}' in which the conditions on it hold run without them"
                 )
+                if for_jumps and _jumps_in(loops(partial.kernel)[name].body) >= _jumps_in(loop.body):
+                    raise NotTaken
+
+
+def _jumps_in(body: Body) -> int:
+    """Conditions on statements, with each that is part of one."""
+    return sum(1 for _ in statements(body, If)) + sum(1 for _ in expressions(body, Logical))
 
 
 def _is_last(loop: For | While) -> bool:
