@@ -22,8 +22,10 @@ from benchmarks.unseen import (  # noqa: F401
     algorithms,
     batches,
     bodies,
+    chances,
     codes,
     discrete,
+    dynamics,
     engineering,
     environments,
     estimates,
@@ -62,9 +64,11 @@ from benchmarks.unseen import (  # noqa: F401
     series,
     signals,
     strategies,
+    structures,
     surveys,
     tables,
     training,
+    units,
     vision,
 )
 from benchmarks.unseen.program import PROGRAMS, Arguments, Program
