@@ -1,7 +1,11 @@
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
 import pytest
 
+import loopwright as lw
 from loopwright.recipe.loop_partitioning import PARTITIONED, without_conditions
 from loopwright.recipe.recipe import recipe
 from loopwright.recipe.target import CpuTarget
@@ -103,3 +107,48 @@ kernel halved(a: float64[3] C, b: float64[2] C):
 
 def test_short_loops_stay_where_no_condition_would_go() -> None:
     assert steps(planned(without_conditions, HALVED)) == ""
+
+
+KNAPSACK = """
+kernel knapsack(weight: int64[1] C, best: int64[2] C, room: int64):
+    for i in 1 .. size(best, 0):
+        for c in 0 .. size(best, 1):
+            if ASKED <= c:
+                best[i, c] = max(best[i - 1, c], best[i - 1, c - weight[i - 1]] + i)
+            else:
+                best[i, c] = best[i - 1, c]
+"""
+
+
+@pytest.mark.parametrize(
+    ("asked", "found"),
+    [
+        ("weight[i - 1]", "promote weight c; partition c"),
+        ("weight[c]", ""),  # not the same in all iterations
+        ("best[i - 1, 0]", ""),  # which they write
+    ],
+)
+def test_an_element_that_is_asked_for_stands_in_a_scalar(asked: str, found: str) -> None:
+    assert steps(planned(without_conditions, KNAPSACK.replace("ASKED", asked))) == found
+
+
+def filled(weight: Any, value: Any, room: int) -> Any:
+    best = np.zeros((len(weight) + 1, room + 1), np.int64)
+    for i in range(1, len(weight) + 1):
+        for c in range(room + 1):
+            best[i, c] = best[i - 1, c]
+            if weight[i - 1] <= c:
+                best[i, c] = max(best[i, c], best[i - 1, c - weight[i - 1]] + value[i - 1])
+    return best
+
+
+def test_knapsacks() -> None:
+    kernel = lw.kernel(threads=1)(filled)
+    value = np.arange(6)
+    for weight, room in (([3, 1, 9, 4, 2, 20], 12), ([0, 0, 1, 2, 1, 5], 0), ([2, 2, 2, 2, 2, 2], -1)):
+        np.testing.assert_array_equal(kernel(np.array(weight), value, room), filled(np.array(weight), value, room))
+    with pytest.raises(IndexError):
+        filled(np.array([-1, 2]), value, 4)
+    with pytest.raises(IndexError):
+        kernel(np.array([-1, 2]), value, 4)
+    assert "promote weight" in str(kernel.explain(np.array([1, 2]), value, 4).schedule)

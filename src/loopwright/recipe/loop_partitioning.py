@@ -5,14 +5,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from loopwright.ir.nodes import Body, For, If, Logical, While
+from loopwright.ir.nodes import Body, Compare, For, If, Load, Logical, While
+from loopwright.ir.queries import arrays_stored, contains, names_assigned, names_in
+from loopwright.ir.types import INT64
 from loopwright.ir.user_text import user_name
-from loopwright.ir.walk import expressions, loops, statements
+from loopwright.ir.walk import expressions, loops, statements, subexpressions
 from loopwright.recipe.partial_schedule import NotTaken, PartialSchedule
 from loopwright.recipe.tunable import Tunable
 from loopwright.steps.extent import trip_of
 from loopwright.steps.nest import size_of
 from loopwright.steps.partition import Partition
+from loopwright.steps.promote import Promote
 from loopwright.steps.steady import SHORT
 
 PARTITIONED = Tunable(
@@ -44,16 +47,37 @@ def _partitioned(partial: PartialSchedule, names: Iterable[str], for_jumps: bool
     """for_jumps: only where the steady iterations then have fewer of them."""
     for name in names:
         loop = loops(partial.kernel).get(name)
-        step = Partition(name)
-        if loop is None or size_of(loop.body) > MOST_NODES:
+        if not isinstance(loop, For) or size_of(loop.body) > MOST_NODES:
             continue
-        if step.illegal(partial.kernel, partial.facts, partial.strict) is None and partial.number(PARTITIONED):
+        is_legal = Partition(name).illegal(partial.kernel, partial.facts, partial.strict) is None
+        kept = () if is_legal else _looked_up(loop)
+        if (is_legal or kept) and partial.number(PARTITIONED):
             with partial.together():
+                for array in kept:
+                    why = f"a condition on '{user_name(name)}' asks for the same element in all iterations"
+                    partial.take(Promote(array, name), why, anew=True)
                 partial.take(
-                    step, f"the iterations of '{user_name(name)}' in which the conditions on it hold run without them"
+                    Partition(name),
+                    f"the iterations of '{user_name(name)}' in which the conditions on it hold run without them",
                 )
-                if for_jumps and _jumps_in(loops(partial.kernel)[name].body) >= _jumps_in(loop.body):
+                if (for_jumps or kept) and _jumps_in(loops(partial.kernel)[name].body) >= _jumps_in(loop.body):
                     raise NotTaken
+
+
+def _looked_up(loop: For) -> tuple[str, ...]:
+    """The arrays of elements with which conditions compare the variable of an innermost loop, and which stay as they
+    are: `if weight[i] <= c`."""
+    if contains(loop.body, For, While):
+        return ()
+    moving, written = names_assigned(loop.body) | {loop.name}, arrays_stored(loop.body)
+    found = dict[str, None]()
+    for condition in (stmt.condition for stmt in statements(loop.body, If)):
+        for test in subexpressions(condition, Compare):
+            loads = list(subexpressions(test, Load))
+            are_fixed = all(load.array not in written and not names_in(load) & moving for load in loads)
+            if are_fixed and test.left.type == INT64 and loop.name in names_in(test):
+                found |= dict.fromkeys(load.array for load in loads)
+    return tuple(found)
 
 
 def _jumps_in(body: Body) -> int:
