@@ -18,7 +18,7 @@ from loopwright.analysis.effort import LOCK, Effort, TooHard, together
 from loopwright.analysis.facts import Bounds, Known
 from loopwright.analysis.guard import parameter_texts
 from loopwright.analysis.number_ranges import number_ranges
-from loopwright.analysis.proof import Proof, adopt
+from loopwright.analysis.proof import Proof, adopt, guardable
 from loopwright.analysis.sets import build, ordered, parameters
 from loopwright.analysis.trace import Access, Test, Trace, trace
 from loopwright.errors import BoundsError
@@ -29,6 +29,7 @@ MOST_HARMLESS = 256
 
 PROVEN, UNKNOWN = (Bounds("proven"),), (Bounds("checked"),)
 TOO_HARD = "too hard to prove within the budget of the analysis"
+QUOTIENT = "the index is a quotient of values that are known only at run time"
 
 
 def prove(
@@ -126,9 +127,12 @@ def _decide(proof: Proof, access: Access, index: Affine, size: Affine, from_end:
     if relate(index, "<", size) not in access.where:
         outside = (*outside, relate(index, ">=", size))
     simple = tuple(f for name in access.stack if name in proof.notes.loops for f in proof.notes.loops[name].domain)
+    is_quotient = any(symbol in proof.notes.state.table.quotients for symbol in index.symbols)
     for where in (access.where, simple):
         try:
             with proof.effort.bounded():
+                if is_quotient and not all(guardable((*where, one)).is_empty() for one in outside):
+                    break  # isl would ask for as much as if it were divided by one, which calls hardly ever grant
                 text = adopt(proof, access.stack, where, outside, on_data=index.data)
                 if text is not None:
                     certain = _plain(access, index, size)
@@ -140,7 +144,7 @@ def _decide(proof: Proof, access: Access, index: Affine, size: Affine, from_end:
                 return Bounds("checked", _reason(index, may_be_negative), may_be_negative=may_be_negative)
         except TooHard:
             continue
-    return Bounds("checked", TOO_HARD, may_be_negative=True)
+    return Bounds("checked", QUOTIENT if is_quotient else TOO_HARD, may_be_negative=True)
 
 
 def _is_never_negative(index: Affine) -> bool:

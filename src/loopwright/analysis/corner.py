@@ -9,6 +9,7 @@ array refuses no call that Python would run.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import replace
 
 from loopwright.analysis import isl
 from loopwright.analysis.affine import Affine, Formula, Symbol, SymbolTable, combine, constant, of_symbol, relate
@@ -25,6 +26,8 @@ def below(proof: Proof, access: Access, index: Affine, size: Affine, surely: boo
     negative, and say so in words; None where it cannot be told by its greatest value, or might be negative. surely:
     only of accesses that every call comes to."""
     table = proof.notes.state.table
+    if any(symbol in table.quotients for symbol in index.symbols):
+        access, surely = _wherever(access), False
     if proof.notes.state.guard == "none" or not _is_sum_of_products(table, access, index, size, surely):
         return None
     factors = ordered(factor for symbol in index.symbols for factor in symbol.factors or (symbol,))
@@ -62,6 +65,13 @@ def below(proof: Proof, access: Access, index: Affine, size: Affine, surely: boo
     proof.products[Condition(c, (tuple(own),))] = words
     proof.relied.add(access.stack[0] if access.stack else None)
     return words
+
+
+def _wherever(access: Access) -> Access:
+    """The access as if it happened whatever data tell: only the range of a quotient is known to isl, in which it is as
+    large as what is divided. To ask for its greatest value asks for less."""
+    free = tuple(formula for formula in access.where if not any(symbol.data for symbol in formula.symbols))
+    return access if len(free) == len(access.where) else replace(access, where=free, exact=True)
 
 
 def _is_sum_of_products(table: SymbolTable, access: Access, index: Affine, size: Affine, surely: bool) -> bool:

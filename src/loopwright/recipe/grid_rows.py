@@ -297,12 +297,30 @@ def in_rows(partial: PartialSchedule, row: SharedRow, along: list[For]) -> list[
         return _shared_by(partial, row, threads)
     length, bound = length_of(along), list[Bound]()
     for number, threads in SHARERS:
+        if length is not None and _version_is_long(partial, row.outer[0], length, number):
+            return [*bound, *_shared_by(partial, row, threads)]
         names = version(partial, row.outer[0], length, number)
         if names is None:
-            return [*bound, *_shared_by(partial, row, partial.facts.gpu.warp)]
+            return [*bound, *_of_any_length(partial, row)]
         bound += _shared_by(partial, row, threads)
         row = SharedRow(tuple(names[name] for name in row.outer), tuple(names[name] for name in row.shared))
     return [*bound, *_shared_by(partial, row, 1)]
+
+
+def _of_any_length(partial: PartialSchedule, row: SharedRow) -> list[Bound]:
+    """Rows of which only data tells how long they are: a warp for each where there are many, and a block where there
+    are few, which one that is long would keep waiting."""
+    run, warp = [partial.around(name)[-1] for name in row.outer], partial.facts.gpu.warp
+    trips = [trip_of(loop) for loop in run]
+    if None not in trips:
+        return _shared_by(partial, row, warp if prod(trip or 1 for trip in trips) >= ENOUGH else THREADS)
+    count = number_of(partial, run)
+    names = None if count is None else version(partial, row.outer[0], count, ENOUGH)
+    many = _shared_by(partial, row, warp)
+    if names is None:
+        return many
+    few = SharedRow(tuple(names[name] for name in row.outer), tuple(names[name] for name in row.shared))
+    return [*many, *_shared_by(partial, few, THREADS)]
 
 
 def rows_alike(partial: PartialSchedule, row: SharedRow, each: For) -> list[Bound]:
@@ -350,8 +368,6 @@ def version(
     a size, a loop whose iterations are to be counted, or the text of a product of sizes. Raises NotTaken where nothing
     is left of the shorter ones: `range(64, n)` has no iterations then."""
     if length is None or not (isinstance(length, For | str) or is_told(partial, length)):
-        return None
-    if not isinstance(length, For | str) and _version_is_long(partial, loop, length, number):
         return None
     text = length if isinstance(length, str) else length.name if isinstance(length, For) else size_text(length)
     step = Specialize((text,), LARGE, number, loop)

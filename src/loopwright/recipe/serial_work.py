@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from math import prod
 
 from loopwright.analysis.facts import Facts
-from loopwright.ir.nodes import Body, Const, For, If, Kernel, Load, Store, Var, While
+from loopwright.ir.nodes import Assign, Body, Const, For, If, Kernel, Load, Store, Var, While
 from loopwright.ir.queries import contains, has, names_assigned, names_in
 from loopwright.ir.user_text import user_name
-from loopwright.ir.walk import bodies, expressions, loops, statements
+from loopwright.ir.walk import bodies, expressions, loops, statements, subexpressions
 from loopwright.recipe.grid_conditions import is_free_now
 from loopwright.recipe.grid_tiles import Bound
 from loopwright.recipe.partial_schedule import Chain, PartialSchedule
@@ -106,6 +106,11 @@ def each_a_launch(kernel: Kernel, facts: Facts, written: Facts, rare: Collection
             return f"each iteration of '{user_name(loop.name)}' would be a launch, though they meet in totals only"
     for host in _innermost_hosts(kernel.body, rare):
         grids = list(_grids(host[-1].body, names_assigned(kernel.body)))
+        if ragged := next((grid for grid, _ in grids if _is_told_anew(host[-1], grid)), None):
+            return (
+                f"each iteration of '{user_name(host[-1].name)}' would be a launch of as many "
+                f"'{_as_written(ragged)}' as data tells for it"
+            )
         deepest = max((_depth(grid) for grid, _ in grids), default=0)
         if len(host) > max(1, deepest) and (asked := next((grid for grid, asks in grids if asks), None)):
             return (
@@ -140,6 +145,20 @@ def _grids(body: Body, told: Collection[str], asks: bool = False) -> Iterator[tu
             by_data = not names_in(stmt.condition).isdisjoint(told) or has(stmt.condition, Load)
         for part in bodies(stmt):
             yield from _grids(part, told, asks or by_data)
+
+
+def _is_told_anew(host: For, grid: For) -> bool:
+    """Whether an element of an array tells how often a grid runs, another one for each iteration of a loop around it:
+    the rows of a matrix, of which there are many, and most are short."""
+    ends = [
+        end
+        for loop in statements((grid,), For)
+        if _as_written(loop) == _as_written(grid)
+        for end in (loop.lower, loop.upper)
+    ]
+    told = set[str]().union(*map(names_in, ends))
+    values = [stmt.value for stmt in statements(host.body, Assign) if stmt.name in told]
+    return any(host.name in names_in(load) for end in (*ends, *values) for load in subexpressions(end, Load))
 
 
 def _depth(grid: For) -> int:
