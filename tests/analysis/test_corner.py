@@ -167,3 +167,29 @@ def test_what_no_call_tells_is_asked_of_none(threads: int) -> None:
     shares(x, mine, threads)
     shares.py_func(x, pythons, threads)
     assert np.array_equal(mine, pythons)
+
+
+def attended(q, keys, length, out):
+    heads = q.shape[0]
+    share = heads // keys.shape[0]
+    for h in range(heads):
+        s = 0.0
+        for t in range(length[h]):
+            for k in range(q.shape[1]):
+                s += q[h, k] * keys[h // share, t, k]
+        out[h] = s
+
+
+def test_a_quotient_behind_a_range_that_data_tells() -> None:
+    """Heads share keys in groups; isl alone would ask for as many groups as there are heads."""
+    kernel = lw.kernel(attended)
+    rng = np.random.default_rng(3)
+    q, keys, length, out = rng.random((8, 3)), rng.random((2, 6, 3)), np.array([6, 0, 2, 3, 1, 6, 5, 4]), np.zeros(8)
+    kernel(q, keys, length, out)
+    share = np.array([q[h] @ keys[h // 4, : length[h]].sum(0) for h in range(8)])
+    np.testing.assert_allclose(out, share)
+    text = str(kernel.explain(q, keys, length, out))
+    assert "((q.shape[0] - 1) // (q.shape[0] // keys.shape[0])) < keys.shape[0]" in text
+    assert "1 of 4 accesses checked" in text  # 't'
+    with pytest.raises(IndexError):  # 8 // 3 is 2: the last heads are of a group that is not there
+        kernel(q, rng.random((3, 6, 3)), length, out)

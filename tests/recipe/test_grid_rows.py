@@ -191,7 +191,7 @@ def schedule_of(found: Any) -> str:
 def test_as_many_threads_for_each_row_as_it_is_long(kernel: Any, shape: tuple[int, int]) -> None:
     found = agree(kernel, whole(*shape), whole(*shape), whole(shape[0]), strict=False)
     text = schedule_of(found)
-    assert text.startswith(LENGTHS.format("a.1"))
+    assert LENGTHS.format("a.1") in text
     bound = ("i block.x", "j thread.x 512", "i.1 block.x", "j.1 thread.x 64", "i.1.1 thread.y", "j.1.1 thread.x 8")
     for one in bound:
         assert f"bind {one};" in text
@@ -218,7 +218,7 @@ def test_loops_around_rows_are_blocks(shape: tuple[int, int, int]) -> None:
 @pytest.mark.parametrize("n", [0, 3, 12, 2100])
 def test_the_length_of_a_row_may_be_an_argument(n: int) -> None:
     found = agree(of_length, whole(3, 2100), whole(3, 2100), whole(3), n, strict=False)
-    assert schedule_of(found).startswith(LENGTHS.format("n"))
+    assert LENGTHS.format("n") in schedule_of(found)
 
 
 def test_an_index_outside_is_told_of_the_users_line() -> None:
@@ -536,3 +536,28 @@ def test_columns_that_are_gone_through_in_rounds_are_shared_by_warps_where_there
     found = agree(remembered, q, k, v, np.zeros((heads, steps, 9)), strict=False)
     taken = "; ".join(str(one.step) for one in found.analysed.recipe.decisions)
     assert ">= 8192 in h" in taken and "thread.y; bind i" in taken and "thread.x 32" in taken
+
+
+def chosen_rows(first, x, out):
+    for b in range(out.shape[0]):
+        for h in range(out.shape[1]):
+            most = 0.0
+            for t in range(first[b], first[b + 1]):
+                most = max(most, x[h, t])
+            s = 0.0
+            for t in range(first[b], first[b + 1]):
+                s += x[h, t] - most
+            out[b, h] = s
+
+
+@pytest.mark.parametrize("rows", [1, 3])
+def test_few_rows_whose_length_data_tells_have_a_block_each(rows: int) -> None:
+    first = np.array([0, 2, 2, 40])[: rows + 1]
+    x, wanted, found = whole(3, 40), whole(rows, 3), whole(rows, 3)
+    chosen_rows(first, x, wanted)
+    kernel = lw.kernel(device="emulated")(chosen_rows)
+    kernel(first, x, found)
+    assert np.array_equal(wanted, found)
+    schedule = str(kernel.explain(first, x, found).schedule)
+    assert "specialize out.0*out.1 >= 4096 in b" in schedule
+    assert "bind t thread.x 32" in schedule and "bind h.1 block.x; bind t.1 thread.x 256" in schedule

@@ -9,7 +9,10 @@ import numpy as np
 import pytest
 
 from codegen.on_gpu import agree
+from loopwright.analysis.analyse import analyse
+from loopwright.ir.text import parse_kernel
 from loopwright.recipe import grid_rows_of_keys
+from loopwright.recipe.gpu import gpu_recipe
 
 
 @pytest.fixture(autouse=True)
@@ -60,3 +63,19 @@ def test_other_rows_are_shared_as_before(function: Callable[..., object], strict
     scores = draw.integers(-9, 9, (2, 20, 20)).astype(float)
     given = scores, draw.integers(0, 20, (2, 20)), np.zeros((2, 20)), np.zeros((2, 20))
     assert "split i 4096" not in steps_of(agree(function, *given, strict=strict))
+
+
+MADE_BY_STEPS = """
+kernel by_key(k: int64[1] C, w: float64[1] C, sums: float64[2] C):
+    for c in 0 .. size(sums, 1):
+        for a in 0 .. size(k, 0):
+            for b in 0 .. size(w, 0):
+                sums[k[a], c] = sums[k[a], c] + w[b]
+"""
+
+
+def test_versions_of_loops_that_steps_have_made_are_shared_too() -> None:
+    """These loops stand in no line of the user's, so that their copies are not known to be the same."""
+    kernel = parse_kernel(MADE_BY_STEPS)
+    found = "; ".join(str(step) for step in gpu_recipe(kernel, analyse(kernel), strict=False).schedule)
+    assert "specialize k.0 >= 16 in c;" in found and "bind c.1 thread.x 32" in found

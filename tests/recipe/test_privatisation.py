@@ -431,3 +431,44 @@ def test_pairs_of_each_row_have_places_in_memory() -> None:
             schedule = str(kernel.explain(x, mine).schedule)
         np.testing.assert_allclose(mine, right, rtol=1e-12)
         assert "privatize t g; specialize g*x.1*x.1 >= 134217728 in g; expand t.1 in g.1" in schedule
+
+
+def paths(root, strike, count):
+    total = np.zeros(strike.shape[0])
+    for p in range(count):
+        z = np.zeros(root.shape[0])
+        for a in range(root.shape[0]):
+            z[a] = float((p * 7 + a * 3) % 5)
+        up = 0.0
+        for a in range(root.shape[0]):
+            for b in range(a + 1):
+                up += root[a, b] * z[b]
+        for k in range(strike.shape[0]):
+            total[k] += max(up - strike[k], 0.0)
+    return total
+
+
+def rows_with_sums(start, column, value, table):
+    added = np.zeros(table.shape)
+    for i in range(start.shape[0] - 1):
+        both = np.zeros(table.shape[1])
+        for e in range(start[i], start[i + 1]):
+            for f in range(table.shape[1]):
+                both[f] += value[e] * table[column[e], f]
+        for e in range(start[i], start[i + 1]):
+            for f in range(table.shape[1]):
+                added[column[e], f] += both[f]
+    return added
+
+
+PATHS = np.arange(9.0).reshape(3, 3), np.arange(4.0) * 9.0, 50
+ENTRIES = np.array([0, 2, 2, 7]), np.array([1, 0, 2, 2, 1, 0, 3]), np.arange(7.0), np.arange(12.0).reshape(4, 3)
+
+
+@pytest.mark.parametrize(("function", "given"), [(paths, PATHS), (rows_with_sums, ENTRIES)])
+def test_what_adds_to_shared_elements_is_apart_from_arrays_of_an_iteration(function: Any, given: Any) -> None:
+    kernel = lw.kernel(function, device="emulated")
+    np.testing.assert_array_equal(kernel(*given), function(*given))
+    assert not kernel.specialisations()[0].why_not_gpu
+    (step,) = [one for one in str(kernel.explain(*given).schedule).split("; ") if one.startswith("fission")][:1]
+    assert step.endswith("kept")

@@ -61,3 +61,32 @@ def test_what_is_handed_on_before_the_inner_loops() -> None:
     kernel = lw.kernel(device="emulated")(handed_on_first)
     assert kernel(x, grid, given) == pytest.approx(handed_on_first(x, grid, wanted))
     assert np.allclose(wanted, given)
+
+
+def slices_of_lanes(pointer, value, x, order, y):
+    for s in range(pointer.shape[0] - 1):
+        width = (pointer[s + 1] - pointer[s]) // 4
+        for lane in range(4):
+            total = 0.0
+            for k in range(width):
+                total += value[pointer[s] + k * 4 + lane] * x[k]
+            y[order[s * 4 + lane]] = total
+
+
+@pytest.mark.parametrize("order", [[3, 1, 0, 2, 7, 6, 5, 4], [1, 1, 5, 0, 1, 5, -1, 2]])
+def test_a_scatter_in_several_loops_is_apart_from_all_of_them(order: list[int]) -> None:
+    given = np.array([0, 12, 20]), np.arange(20.0), np.arange(1.0, 4.0), np.array(order)
+    wanted, found = np.full(8, -1.0), np.full(8, -1.0)
+    slices_of_lanes(*given, wanted)
+    kernel = lw.kernel(device="emulated")(slices_of_lanes)
+    kernel(*given, found)
+    assert np.array_equal(wanted, found)
+    schedule = str(kernel.explain(*given, found).schedule)
+    assert "fission lane 3; fission s 3; collapse s.1 lane.1; resolve s.1.lane.1" in schedule
+    assert "bind s thread.x 32" in schedule
+
+
+def test_an_index_outside_a_scatter_in_several_loops() -> None:
+    given = np.array([0, 12, 20]), np.arange(20.0), np.arange(1.0, 4.0), np.array([0, 1, 2, 3, 4, 8, 6, 7])
+    with pytest.raises(IndexError):
+        lw.kernel(device="emulated")(slices_of_lanes)(*given, np.zeros(8))

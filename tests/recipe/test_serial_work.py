@@ -186,3 +186,22 @@ def test_nor_is_a_little_under_a_condition_of_each_iteration_of_a_sum() -> None:
         np.zeros((3, 3)),
         why_not="one thread would run 'p', whose iterations need their order",
     )
+
+
+def rows_into_lanes(first, v, x, y):
+    for s in range(first.shape[0] - 1):
+        for lane in range(4):
+            total = y[lane]
+            for k in range(first[s], first[s + 1]):
+                total += v[k] * x[lane]
+            y[lane] = 0.5 * total
+
+
+def test_short_rows_that_need_their_order_are_no_launches() -> None:
+    given = np.array([0, 3, 3, 10, 20]), np.arange(20.0), np.arange(4.0)
+    wanted, y = np.arange(4.0), np.arange(4.0)
+    rows_into_lanes(*given, wanted)
+    kernel = lw.kernel(rows_into_lanes, device="emulated")
+    kernel(*given, y)
+    np.testing.assert_array_equal(y, wanted)
+    assert "each iteration of 's' would be a launch of as many 'lane'" in kernel.specialisations()[0].why_not_gpu

@@ -57,6 +57,9 @@ def calls(negative: bool = True, beyond: int = 0) -> list[list[Any]]:
         "        best[j, 0] = best[j, 0] + x[i]",
         "if x[i] < 2.0:\n            continue i\n        best[k[i], 1] = best[k[i], 1] * 0.5 + x[i]",
         "j = 0\n        if x[i] > 4.0:\n            j = k[i]\n        best[j, 0] = x[i] - best[j, 0]",
+        # The index is what `h` was.
+        "h = k[i]\n        j = h\n        if x[i] > 4.0:\n            h = 0\n        best[j, 0] = x[i] - best[j, 0]\n"
+        "        out[i] = float64(h)",
     ],
 )
 def test_each_element_sees_its_iterations_in_their_order(body: str, range_: str, tmp_path: Path) -> None:

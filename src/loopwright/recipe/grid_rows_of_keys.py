@@ -62,7 +62,9 @@ def rows_of_keys(partial: PartialSchedule, chain: Chain, free: list[For]) -> lis
         return bound
     if contains(loop.body, For):
         mine = partial.around(short[chain[-1].name])
-        if others := rows(partial, mine, [one for one in mine if is_free_now(partial, one)]):
+        # Of versions of loops that steps have made nothing is known before the schedule is complete.
+        free = [one for one in mine if is_free_now(partial, one)]
+        if free and (others := rows(partial, mine, free)):
             return [*bound, *others]
     return [*bound, *_a_thread_each(partial, [short[one.name] for one in outer])]
 

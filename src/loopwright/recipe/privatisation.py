@@ -25,6 +25,7 @@ from loopwright.recipe.wavefronts import is_free
 from loopwright.steps.copies import copies_of, length_of
 from loopwright.steps.expand import Expand
 from loopwright.steps.extent import loops_around
+from loopwright.steps.fission import Fission
 from loopwright.steps.lift import Lift
 from loopwright.steps.privatize import Privatize
 from loopwright.steps.specialize import LARGE, TIMES, Specialize
@@ -43,6 +44,7 @@ def with_arrays_of_their_own(partial: PartialSchedule) -> None:
     with_own_arrays(partial)
     in_copies(partial)
     with_own_arrays(partial, of_any_size=True)
+    _updates_apart(partial)
     each_its_own(partial)
 
 
@@ -95,6 +97,38 @@ def _copied(partial: PartialSchedule, array: str, run: tuple[str, ...]) -> None:
             raise NotTaken
     if partial.kernel is not kernel:
         partial.begin_again()
+
+
+def _updates_apart(partial: PartialSchedule) -> None:
+    """Give what iterations add to elements that others add to as well a loop of its own, where they make arrays which
+    no thread has room for: what is left needs no order."""
+    for name, loop in list(loops(partial.kernel).items()):
+        if not isinstance(loop, For) or len(partial.around(name)) > 1 or not _too_large(partial, name):
+            continue
+        found = partial.proven(loop)
+        targets = set() if found is None else {one.target for one in found.reductions if one.kind != "scalar"}
+        if found is None or found.verdict != "reduction" or not targets:
+            continue
+        first = next(at for at, stmt in enumerate(loop.body) if targets & arrays_stored((stmt,)))
+        with partial.together():
+            _apart_from(partial, loop, first, targets)
+
+
+def _apart_from(partial: PartialSchedule, loop: For, first: int, targets: set[str]) -> None:
+    """Raises NotTaken where the rest is no less tied together then."""
+    words = " and ".join(f"'{user_name(name)}'" for name in sorted(targets))
+    why = f"what adds to {words} is apart: the rest of each '{user_name(loop.name)}' needs no order"
+    made_here = [stmt.array for stmt in loop.body[:first] if isinstance(stmt, Allocate)]
+    used = arrays_loaded(loop.body[first:]) | arrays_stored(loop.body[first:])
+    for array in [one for one in made_here if one in used]:
+        partial.take(Expand(array, (loop.name,)), why, anew=True)
+    place = next(
+        at for at, stmt in enumerate(partial.around(loop.name)[-1].body, 1) if targets & arrays_stored((stmt,))
+    )
+    partial.take(Fission(loop.name, place, kept=True), why, anew=True)
+    partial.begin_again()
+    if not _is_independent(partial, partial.around(loop.name)[-1]):
+        raise NotTaken
 
 
 def each_its_own(partial: PartialSchedule) -> None:
@@ -169,7 +203,7 @@ def _lifted(partial: PartialSchedule, loop: For) -> None:
     for name in [stmt.array for stmt in statements(loop.body, Allocate) if constant_size(stmt, most) is None]:
         array = next(stmt for stmt in statements(partial.kernel.body, Allocate) if stmt.array == name)
         between = [one for one in loops_around(partial.kernel, array).values() if one.name in inside]
-        if not makes_others and any(partial.verdict(one) in ("parallel", "reduction") for one in between):
+        if not makes_others and any(_is_independent(partial, one) for one in between):
             continue  # then each of these has its own
         step = Lift(name, loop.name)
         if partial.allows(step):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import prod
 
 from loopwright.analysis.facts import Facts
-from loopwright.ir.nodes import Assign, Body, Const, For, If, Kernel, Load, Store, Var, While
+from loopwright.ir.nodes import Assign, Body, Const, Expr, For, If, Kernel, Load, Store, Var, While
 from loopwright.ir.queries import contains, has, names_assigned, names_in
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import bodies, expressions, loops, statements, subexpressions
@@ -148,14 +148,21 @@ def _grids(body: Body, told: Collection[str], asks: bool = False) -> Iterator[tu
 
 
 def _is_told_anew(host: For, grid: For) -> bool:
-    """Whether an element of an array tells how often a grid runs, another one for each iteration of a loop around it:
-    the rows of a matrix, of which there are many, and most are short."""
-    ends = [
-        end
-        for loop in statements((grid,), For)
-        if _as_written(loop) == _as_written(grid)
-        for end in (loop.lower, loop.upper)
-    ]
+    """Whether elements of arrays tell how often what is in a grid runs, others for each iteration of a loop around it:
+    those of a row of a matrix, of which there are many, and most are short."""
+    parts = dict[str, list[For]]()
+    for loop in statements((grid,), For):
+        parts.setdefault(_as_written(loop), []).append(loop)
+    long = [some for some in parts.values() if not any(trip_of(loop) is not None for loop in some)]
+    return bool(long) and all(_is_of_an_iteration(host, [*_ends(some)]) for some in long)
+
+
+def _ends(some: Sequence[For]) -> Iterator[Expr]:
+    for loop in some:
+        yield from (loop.lower, loop.upper)
+
+
+def _is_of_an_iteration(host: For, ends: Sequence[Expr]) -> bool:
     told = set[str]().union(*map(names_in, ends))
     values = [stmt.value for stmt in statements(host.body, Assign) if stmt.name in told]
     return any(host.name in names_in(load) for end in (*ends, *values) for load in subexpressions(end, Load))

@@ -264,10 +264,9 @@ class _Scalars:
         def spelled(part: Expr) -> Expr:
             if isinstance(part, Var) and part.name in self.once:
                 value = self.in_full(self.once[part.name]) if not self._is_own(part.name) else part
-                if not {one.array for one in subexpressions(value, Load)} & self.stored and not names_in(value) & {
-                    *self.inner,
-                    part.name,
-                }:
+                if not {one.array for one in subexpressions(value, Load)} & self.stored and not names_in(value) & (
+                    self.inner | self.assigned
+                ):
                     return value
             return part
 
