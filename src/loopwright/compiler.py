@@ -32,6 +32,7 @@ from loopwright.garbage import no_collections
 from loopwright.ir.boxes import Box, Reach
 from loopwright.ir.captured import CapturedConstant
 from loopwright.ir.chained_updates import one_name_for_updates
+from loopwright.ir.congruential import draws_from_the_first
 from loopwright.ir.constant_tables import loops_over_tables_written_out
 from loopwright.ir.counted_whiles import whiles_that_count
 from loopwright.ir.dear_invariants import dear_invariants_named
@@ -195,6 +196,8 @@ def _read(source: Source, wanted: Compilation, outside: Outside | None) -> Readi
     kernel = passes.after("guarded extremes", guards_of_extremes_apart(kernel))
     # Counters are gone: what else ties iterations, and need not.
     kernel = passes.after("wrap around", computed_again(kernel, places=wanted.on_gpu))
+    # And what the next one waits for.
+    kernel = passes.after("congruential draws", draws_from_the_first(kernel))
     # What has a name can be computed before the loops that do not change it.
     kernel = passes.after("dear invariants", dear_invariants_named(kernel))
     if wanted.on_gpu:

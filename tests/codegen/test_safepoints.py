@@ -136,6 +136,25 @@ def test_few_iterations_are_counted_before_the_first(directions: str, at_once: b
     assert ("++d_) { LW_SPEND(" in text) == (not at_once)
 
 
+BEST = """
+kernel best(a: int64[1] C, kept: int64[1] C):
+    var p: int64
+    for i in 0 .. size(a, 0):
+        if a[i] > kept[7]:
+            p = 7
+            while {} named w:
+                kept[p] = kept[p - 1]
+                p = p - 1
+            kept[p] = a[i]
+"""
+
+
+@pytest.mark.parametrize(("more", "in_strips"), [("", True), (" and p < 99 or p == 77 or p == 99", False)])
+def test_iterations_that_rarely_search_are_counted_in_strips(more: str, in_strips: bool) -> None:
+    text = host_text(BEST.format(f"p > 0 and kept[p - 1] < a[i]{more}"))
+    assert ("int64_t lw_strip = 0L" in text) == in_strips
+
+
 @pytest.mark.parametrize(
     ("more", "times"), [("", 4), (" and n < 99 or n == 200", 4), (" and n < 99 or n == 7 or n == 9", 1)]
 )
@@ -187,6 +206,7 @@ kernel rounds(a: int64[1] C, k: int64):
 )
 def test_short_iterations_are_written_out_and_count_once(body: list[str], times: int) -> None:
     text = host_text(WHILE.format("\n".join(f"            {line}" for line in body)))
-    loop = text[text.index("while ((x_") : text.index("a_[i_] = ")]
+    loop = text[text.index("((x_ > k_))") : text.index("a_[i_] = ")]
+    assert ("if ((x_ > k_)) {" in text) == (times > 1)  # what the first iteration starts with is known there
     assert loop.count("x_ = (x_ - ") == times * sum("x = x -" in line for line in body)
     assert loop.count("LW_SPEND(") == 1

@@ -148,3 +148,20 @@ def test_eight_iterations_with_dear_functions_are_worth_lanes() -> None:
         np.testing.assert_allclose(out, np.abs(np.exp(1j * np.outer(h, x)).sum(axis=1)) ** 2, atol=1e-12)
     text = amplitudes.specialise(x, h, out).program.text[len(HEADER) :]
     assert ">= 8)" in text and text.count("simdlen(4)") == 1
+
+
+@lw.kernel
+def moments(x, few, many):
+    for i in range(len(x)):
+        for a in range(3):
+            few[a] += x[i] ** a
+        for a in range(8):
+            many[a] += x[i] ** a
+
+
+def test_a_loop_that_fills_no_register_takes_powers_by_products() -> None:
+    x, few, many = np.linspace(0.5, 2, 40), np.zeros(3), np.zeros(8)
+    text = moments.specialise(x, few, many).program.text[len(HEADER) :]
+    assert "lw_whole_power_float64(x_" in text and "LW_VECTOR(pow)(x_" in text
+    moments(x, few, many)
+    np.testing.assert_allclose(np.append(few, many), [(x**a).sum() for a in (*range(3), *range(8))], rtol=1e-13)

@@ -48,6 +48,48 @@ def test_which_conditions_come_apart(condition: str, then: list[str], found: int
     assert conditions(condition, *then) == found
 
 
+@pytest.mark.parametrize(
+    ("condition", "store", "found"),
+    [
+        ("a[j] < a[i] and d[j] + 1 > d[i]", "d[i] = d[j] + 1", 2),
+        ("a[j] < a[i] and d[j] + 1 > d[j]", "d[j] = d[j] + 1", 1),  # one of each iteration
+        ("a[j] < a[i] and d[j] + 1 > d[n]", "d[n] = d[j] + 1", 1),
+        ("d[i] > 3 and d[j] + 1 > d[i]", "d[i] = d[j] + 1", 1),
+        ("a[j] < a[i] and d[j] + 1 > d[i + 1]", "d[i] = d[j] + 1", 1),
+    ],
+)
+def test_which_conditions_of_elements_come_apart(condition: str, store: str, found: int) -> None:
+    kernel = parse_kernel(
+        "kernel f(a: float64[1] C, d: int64[1] C):\n    var n: int64\n    n = 0\n    for i in 0 .. size(a, 0):\n"
+        f"        for j in 0 .. i:\n            n = n + 1\n            if {condition}:\n                {store}\n"
+    )
+    changed = guards_of_extremes_apart(kernel)
+    verify(changed)
+    assert len(list(statements(changed.body, If))) == found
+
+
+def growing(a: Any) -> Any:
+    lengths, most = np.ones(len(a), np.int64), np.zeros(2)
+    for i in range(len(a)):
+        for j in range(i):
+            if a[j] < a[i] and lengths[j] + 1 > lengths[i]:
+                lengths[i] = lengths[j] + 1
+            if a[j] != 3 and a[j] * 0.5 >= most[1]:
+                most[1] = a[j] * 0.5
+    return lengths, most
+
+
+def test_longest_rising_part() -> None:
+    kernel = lw.kernel(growing)
+    a = np.random.default_rng(5).integers(0, 40, 50)
+    for mine, other in zip(kernel(a), growing(a), strict=True):
+        np.testing.assert_array_equal(mine, other)
+    x = np.random.default_rng(6).random(9)
+    x[3] = np.nan
+    for mine, other in zip(kernel(x), growing(x), strict=True):
+        np.testing.assert_array_equal(mine, other)
+
+
 def longest(a: Any, x: Any) -> Any:
     lengths, most = np.ones(len(a), np.int64), -3.0
     for i in range(len(a)):

@@ -45,6 +45,7 @@ WORDS: dict[str, tuple[str, ...]] = {
     "cut": (LOOP, POINT),
     "partition": (LOOP,),
     "unroll": (LOOP, SIZE),
+    "modulo_unroll": (LOOP, SIZE),
     "unroll_and_jam": (LOOP, SIZE),
     "promote": ("array", LOOP),
     "hold": ("array", LOOP),

@@ -60,6 +60,9 @@ from loopwright.ir.program import FailureSite
 from loopwright.ir.queries import names_assigned, names_in, originals_of, types_assigned
 from loopwright.ir.types import FLOAT64, INT32, INT64, Scalar
 from loopwright.ir.walk import expressions, loops, subexpressions
+from loopwright.steps.extent import trip_of
+
+FILLED = 4  # iterations of a loop: the C compiler writes fewer out before it looks for lanes
 
 
 @dataclass
@@ -235,7 +238,10 @@ class Writer:
 
     def _fills(self, name: str, lanes: Lanes | None) -> bool:
         """Whether the C compiler may be expected to make code for whole registers of a loop for lanes."""
-        return lanes is not None and (name not in self.loops or not any(True for _ in gathers(self.loops[name])))
+        if lanes is None or name not in self.loops:
+            return lanes is not None
+        trip = trip_of(self.loops[name])
+        return (trip is None or trip >= FILLED) and not any(True for _ in gathers(self.loops[name]))
 
     def repeat(self, condition: str, unroll: int | None = None) -> AbstractContextManager[None]:
         """Within, what is written runs while a condition holds."""

@@ -17,7 +17,7 @@ bring.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import replace
 
 from loopwright.analysis.bit_loops import most_iterations as most_by_bits
@@ -131,9 +131,28 @@ def is_long(loop: For) -> bool:
 
 
 def cut_strips(given: CodegenInput, lowering: LoopLowering) -> LoopLowering:
-    """Strips for loops that may be long and hold no others that are."""
-    strips = frozenset(loop.name for loop in statements(given.kernel.body, For) if is_long(loop))
+    """Strips for loops that may be long and hold no others that are, or only small `while` loops, which count for
+    themselves, and to which few iterations come."""
+    strips = frozenset(
+        loop.name for loop in statements(given.kernel.body, For) if is_long(loop) or _searches_rarely(loop)
+    )
     return replace(lowering, strips=strips)
+
+
+def _searches_rarely(loop: For) -> bool:
+    inner = [one for one in statements(loop.body, For, While) if not _is_short(one)]
+    is_search = bool(inner) and all(isinstance(one, While) and is_written_out(one) for one in inner)
+    is_rare = not any(one is met for one in inner for met in loop.body)
+    return is_search and is_rare and not 0 < _known_operations(loop) <= AT_ONCE
+
+
+def _known_operations(loop: For) -> int:
+    """What a loop does at most beside those that count for themselves; 0 where data or sizes tell."""
+    return (most_trips(loop) or 0) * (max(1, operations_in(loop.body)) + _uncounted(loop.body))
+
+
+def _is_short(loop: For | While) -> bool:
+    return (most_operations(loop) if isinstance(loop, For) else most_iterations(loop)) is not None
 
 
 def write_twice(given: CodegenInput, lowering: LoopLowering) -> LoopLowering:
@@ -142,7 +161,9 @@ def write_twice(given: CodegenInput, lowering: LoopLowering) -> LoopLowering:
     nothing, and of two large loops the compiler gives registers to the one that it takes for the more frequent."""
 
     outside = (loop for loop in _inside_others(given.kernel.body) if loop.name not in lowering.regions)
-    twice = (loop.name for loop in outside if _may_stand_twice(loop.body) and not _is_heavy(loop.body))
+    twice = (
+        loop.name for loop in outside if is_long(loop) and _may_stand_twice(loop.body) and not _is_heavy(loop.body)
+    )
     return replace(lowering, twice=lowering.strips & frozenset(twice))
 
 
@@ -234,7 +255,7 @@ def _write_strips(
     loop: For, first: str, down: bool, w: Writer, write: Callable[[str, str], None], counts: bool = True
 ) -> None:
     """What leaves the loop leaves all strips. counts: whether each strip counts its operations; else each asks."""
-    operations = max(1, operations_in(loop.body))
+    operations = max(1, operations_in(loop.body) + _uncounted(loop.body))
     ahead, rest = ("lw_below", "lw_strip - lw_upper") if down else ("lw_ahead", "lw_upper - lw_strip")
     head = f"int64_t lw_strip = {first}, lw_then; lw_strip {'>' if down else '<'} lw_whole; lw_strip = lw_then"
     with breaking_out_of(loop, w), w.loop(head):
@@ -317,8 +338,14 @@ def is_written_out(loop: While) -> bool:
 
 
 def _write_out(loop: While, condition: str, w: Writer, write: Callable[[], None]) -> None:
-    """Iterations that end before the last of those that are written out are counted by what is around the loop."""
-    with w.repeat(condition):
+    """Iterations that end before the last of those that are written out are counted by what is around the loop. Where
+    each iteration of that comes to it, the condition stands before the loop once more: there the C compiler knows what
+    the first iteration starts with."""
+    is_met = any(one is loop for around in statements(w.given.kernel.body, For, While) for one in around.body)
+    with ExitStack() as stack:
+        if is_met:
+            stack.enter_context(w.branch(condition))
+        stack.enter_context(w.loop(";;") if is_met else w.repeat(condition))
         w.function.nested += 1
         with w.block():
             write()
@@ -328,6 +355,8 @@ def _write_out(loop: While, condition: str, w: Writer, write: Callable[[], None]
             w.add(iteration)
         w.function.nested -= 1
         spend(WRITTEN_OUT * max(1, operations_in(loop.body)), w)
+        if is_met:
+            w.only(f"!({condition})", "break;")
 
 
 def _uncounted(body: Body) -> int:
@@ -362,7 +391,8 @@ def _giving_back(loop: For, down: bool, w: Writer) -> Iterator[None]:
         return
     at = w.names.of(loop.name)
     rest = f"{at} - lw_upper - 1" if down else f"lw_upper - {at} - 1"
-    w.function.ahead[loop.name] = loop, f"{countdown(w)} += ({rest}) * {max(1, operations_in(loop.body))};"
+    operations = max(1, operations_in(loop.body) + _uncounted(loop.body))
+    w.function.ahead[loop.name] = loop, f"{countdown(w)} += ({rest}) * {operations};"
     yield
     del w.function.ahead[loop.name]
 
@@ -431,12 +461,11 @@ def has_questions(body: Body, w: Writer, is_whole: Callable[[Stmt], bool]) -> bo
 def spend_at_once(loop: For, w: Writer) -> bool:
     """Before a loop on a CPU that is known to have few iterations and does little in them beside loops that count for
     themselves, count all of that; whether this is such a loop."""
-    trip = most_trips(loop)
-    if w.function.on_device or trip is None or _is_counted(loop):
+    if w.function.on_device or most_trips(loop) is None or _is_counted(loop):
         return False
     if any(isinstance(stmt, For) and stmt.name in w.decided.counted for stmt in loop.body):
         return False
-    operations = trip * (max(1, operations_in(loop.body)) + _uncounted(loop.body))
+    operations = _known_operations(loop)
     if operations > AT_ONCE:
         return False
     spend(operations, w)
@@ -449,7 +478,7 @@ def write_iteration(loop: For | While, w: Writer, write: Callable[[], None], is_
     w.function.nested += 1
     if w.function.on_device and (inner := _counting(loop, w)) is not None:
         w.function.owed[inner.name] = operations_in(loop.body)
-    elif not is_counted and not _is_counted(loop):
+    elif not is_counted and not _is_counted(loop) and loop.name not in w.decided.strips:
         uncounted = 0 if w.function.on_device else _uncounted(loop.body)
         terms = [f"{max(1, operations_in(loop.body)) + uncounted}"]
         for stmt in loop.body:

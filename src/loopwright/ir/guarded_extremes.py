@@ -5,6 +5,9 @@ order is free.
         best = d[j]                   ->       if d[j] > best:
                                                    best = d[j]
 
+So it is with an element that an innermost loop keeps going back to, as in `if a[j] < a[i] and d[j] + 1 > d[i]: d[i] =
+d[j] + 1`.
+
 Not where the condition asks for the extreme as well, or reads elements that are narrower: conversions of a mask in
 registers take longer than to ask blocks of iterations whether they have a better one (codegen/rare_updates.py).
 """
@@ -13,8 +16,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from loopwright.ir.nodes import Assign, Body, Compare, Expr, For, If, Kernel, Load, Logical, Stmt, Var
-from loopwright.ir.queries import names_in
+from loopwright.ir.nodes import Assign, Body, Compare, Expr, For, If, Kernel, Load, Logical, Stmt, Store, Var, While
+from loopwright.ir.queries import contains, names_assigned, names_in
 from loopwright.ir.walk import rewrite_body, subexpressions
 
 
@@ -24,22 +27,34 @@ def guards_of_extremes_apart(kernel: Kernel) -> Kernel:
     def in_loop(stmt: Stmt) -> Body:
         if not isinstance(stmt, For):
             return (stmt,)
-        body = rewrite_body(stmt.body, _apart)
+        moving = None if contains(stmt.body, For, While) else names_assigned(stmt.body) | {stmt.name}
+        body = rewrite_body(stmt.body, lambda inside: _apart(inside, moving))
         return (stmt if body is stmt.body else replace(stmt, body=body),)
 
     body = rewrite_body(kernel.body, in_loop)
     return kernel if body is kernel.body else replace(kernel, body=body)
 
 
-def _apart(stmt: Stmt) -> Body:
+def _apart(stmt: Stmt, moving: set[str] | None) -> Body:
+    """moving: what tells iterations of an innermost loop apart."""
     match stmt:
-        case If(condition=Logical(op="and") as condition, then=(Assign(name=name, value=value),), otherwise=()):
+        case If(condition=Logical(op="and") as condition, then=(Assign() | Store() as update,), otherwise=()):
             guard, last = _last_of(condition)
-            is_used = name in names_in(guard) | names_in(value)
+            value, best = update.value, _extreme_of(update, moving)
+            asked = [*subexpressions(guard, Load, Var), *subexpressions(value, Load, Var)]
             narrow = any(one.type.bits < value.type.bits for one in subexpressions(guard, Load))
-            if _is_extreme(last, Var(name, value.type), value) and not is_used and not narrow:
+            if best is not None and _is_extreme(last, best, value) and best not in asked and not narrow:
                 return (replace(stmt, condition=guard, then=(replace(stmt, condition=last),)),)
     return (stmt,)
+
+
+def _extreme_of(update: Assign | Store, moving: set[str] | None) -> Var | Load | None:
+    """What an update would keep an extreme in."""
+    if isinstance(update, Assign):
+        return Var(update.name, update.value.type)
+    if moving is None or any(names_in(one) & moving for one in update.index):
+        return None
+    return Load(update.array, update.index, update.value.type)
 
 
 def _last_of(condition: Logical) -> tuple[Expr, Expr]:
@@ -51,7 +66,7 @@ def _last_of(condition: Logical) -> tuple[Expr, Expr]:
     return replace(condition, right=before), last
 
 
-def _is_extreme(condition: Expr, best: Var, value: Expr) -> bool:
+def _is_extreme(condition: Expr, best: Var | Load, value: Expr) -> bool:
     match condition:
         case Compare(op="lt" | "le" | "gt" | "ge", left=left, right=right):
             return (left, right) in ((value, best), (best, value))

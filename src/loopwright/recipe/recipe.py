@@ -20,6 +20,7 @@ from loopwright.recipe.loop_partitioning import without_conditions
 from loopwright.recipe.loop_reversal import upwards
 from loopwright.recipe.marks import LANES, LEVEL, marks
 from loopwright.recipe.maximal_distribution import products_apart
+from loopwright.recipe.modulo_unrolling import by_remainders
 from loopwright.recipe.partial_schedule import NotTaken, PartialSchedule, ReasonedStep
 from loopwright.recipe.recurrences import side_by_side
 from loopwright.recipe.register_blocking import in_registers
@@ -133,6 +134,7 @@ def _restructured(partial: PartialSchedule, target: CpuTarget) -> None:
         on_diagonals(partial, target)
     in_full(partial)
     without_conditions(partial)
+    by_remainders(partial)
     # Whatever loop is innermost by now.
     upwards(partial)
     # What its iterations hand on: it stands beside what other steps look for.

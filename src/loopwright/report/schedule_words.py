@@ -119,6 +119,7 @@ PHRASES: Mapping[str, Callable[[Words], str]] = {
     "scan": lambda w: f"computes the running results of {w[0]} in {w[1]} pieces",
     "find": lambda w: f"looks for the iteration that leaves {w[0]} in chunks of {w[1]}, in any order",
     "unroll": lambda w: f"writes out {w[1] if len(w) > 1 else 'all'} iterations of {w[0]}",
+    "modulo_unroll": lambda w: f"writes out {w[1]} iterations of {w[0]}, for what they leave divided by it",
     "unroll_and_jam": lambda w: f"does {w[1]} iterations of {w[0]} side by side",
     "reschedule": lambda w: "finds a new order of all iterations by integer programming",
     "vectorize": lambda w: f"does several iterations of {w[0]} at once (SIMD)",
@@ -130,7 +131,7 @@ PHRASES: Mapping[str, Callable[[Words], str]] = {
 
 SHORT: Mapping[str, str] = {
     "tile": "blocks", "split": "pieces", "pack": "packed copies", "stage": "staged tiles", "promote": "registers",
-    "hold": "held tiles",
+    "hold": "held tiles", "modulo_unroll": "by remainders",
     "unroll_and_jam": "iterations side by side", "reschedule": "new order", "skew": "slanted", "balance": "balanced",
     "scan": "running results", "find": "chunks searched", "reduce": "partial results", "fuse": "fused",
     "fission": "loops apart", "reorder": "reordered", "redirect": "iterations sorted", "relayout": "other layout",

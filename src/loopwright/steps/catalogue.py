@@ -27,6 +27,7 @@ from loopwright.steps.hold import Hold
 from loopwright.steps.inspect import Inspect
 from loopwright.steps.lift import Lift
 from loopwright.steps.lockstep import Lockstep
+from loopwright.steps.modulo_unroll import ModuloUnroll
 from loopwright.steps.normalize import Normalize
 from loopwright.steps.overrun import Overrun
 from loopwright.steps.pack import Pack
@@ -65,6 +66,6 @@ STEPS: tuple[type[Step], ...] = (
     Split, Tile, Align, Reorder, Swap, Sink, Hoist, Fuse, Fission, Distribute, Cut, Partition, Normalize, Collapse,
     Flatten, Reverse, Shift, Skew, Guard, Predicate, Complete, Overrun, Separate, Specialize, Promote, Hold, Carry,
     Uncap, Demote, Forward, Expand, Privatize, Lift, Contract, Propagate, Pack, Stage, Reduce, Scan, Find, Rank,
-    Resolve, Bucket, Inspect, Redirect, Group, Abreast, Renumber, Relayout, Unroll, UnrollAndJam, Reschedule, Vectorize,
-    Lockstep, Parallelize, Balance, Bind,
+    Resolve, Bucket, Inspect, Redirect, Group, Abreast, Renumber, Relayout, Unroll, UnrollAndJam, ModuloUnroll,
+    Reschedule, Vectorize, Lockstep, Parallelize, Balance, Bind,
 )  # fmt: skip
