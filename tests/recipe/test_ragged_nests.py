@@ -37,6 +37,19 @@ def pooled(start, x, w, y):
                 y[g, c] += x[r, c]
 
 
+def gradients(start, x, w, y, dx, dw):
+    for g in range(len(start) - 1):
+        for r in range(start[g], start[g + 1]):
+            for c in range(w.shape[2]):
+                z = 0.0
+                for k in range(x.shape[1]):
+                    z += x[r, k] * w[g, k, c]
+                y[r, c] = z
+                for k in range(x.shape[1]):
+                    dx[r, k] += z * w[g, k, c]
+                    dw[g, k, c] += z * x[r, k]
+
+
 def boxes(low, high, image):
     for b in range(len(low)):
         for i in range(low[b, 0], high[b, 0]):
@@ -99,3 +112,15 @@ def test_boxes_are_flattened_twice() -> None:
     low = DRAW.integers(0, 9, (5, 2))
     steps = steps_of(agree(boxes, low, low + DRAW.integers(-2, 7, (5, 2)), np.zeros((20, 20)), strict=False))
     assert {"flatten b i", "flatten b.i j"} <= set(steps)
+
+
+@pytest.mark.parametrize("kind", ["few", "none", "one", "backwards"])
+@pytest.mark.parametrize("strict", [False, True])
+def test_gradients_of_groups_are_flattened_though_each_group_has_its_sums(kind: str, strict: bool) -> None:
+    """Ranges that do not meet are found out when the call begins; what is left are additions, which are atomic."""
+    start = starts(kind, 20)
+    x, w = DRAW.integers(-3, 4, (20, 3)).astype(float), DRAW.integers(-3, 4, (len(start) - 1, 3, 5)).astype(float)
+    given = start, x, w, np.zeros((20, 5)), np.zeros((20, 3)), np.zeros(w.shape)
+    steps = steps_of(agree(gradients, *given, strict=strict))
+    if not strict:
+        assert "flatten g.2 r.2" in steps and any(one.endswith("block.x") and "r.2" in one for one in steps)

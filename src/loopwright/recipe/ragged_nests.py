@@ -6,11 +6,15 @@ rows keeps threads of its own: there are threads enough."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from loopwright.analysis.facts import Reduction
 from loopwright.ir.nodes import For, Load
 from loopwright.ir.queries import arrays_loaded, has, names_assigned, names_in
 from loopwright.ir.user_text import user_name
+from loopwright.ir.walk import statements
 from loopwright.recipe.grid_rows import ENOUGH, MANY, length_of, version
-from loopwright.recipe.partial_schedule import PartialSchedule
+from loopwright.recipe.partial_schedule import NotTaken, PartialSchedule, made
 from loopwright.recipe.run_time_inspection import inspected
 from loopwright.steps.extent import loops_around
 from loopwright.steps.flatten import Flatten, ragged
@@ -34,8 +38,24 @@ def ragged_nests(partial: PartialSchedule) -> None:
                 enough = MANY if any(two[0] is inner for two in ragged(partial.kernel)) else ENOUGH
                 names = version(partial, outer.name, length_of([outer]), enough) or names
             done.add(names[outer.name])  # of which there is one left for too many iterations
-            partial.take(Flatten(names[outer.name], names[inner.name]), why, anew=True)
+            added = {one.target for loop in found for one in _reductions(partial, loop)}
+            new = made(partial, Flatten(names[outer.name], names[inner.name]), why, anew=True)
             partial.begin_again()
+            _adds_to_the_same(partial, new, added)
+
+
+def _reductions(partial: PartialSchedule, loop: For) -> tuple[Reduction, ...]:
+    found = partial.proven(loop)
+    return () if found is None else found.reductions
+
+
+def _adds_to_the_same(partial: PartialSchedule, names: Sequence[str], targets: set[str]) -> None:
+    """Raises NotTaken where the text of a loop that is known to need no order but for additions does not tell all of
+    these: they would not be atomic."""
+    for loop in statements(partial.kernel.body, For):
+        is_new = loop.name in names and loop.asserted is True
+        if is_new and not targets <= {one.target for one in _reductions(partial, loop)}:
+            raise NotTaken
 
 
 def _is_worth_it(partial: PartialSchedule, outer: For, inner: For) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
 from loopwright.analysis.analyse import analyse
-from loopwright.analysis.facts import Facts
+from loopwright.analysis.facts import Facts, Verdict
 from loopwright.analysis.scalars import live_after, scalars_of
 from loopwright.ir.linear import least, minus, most, number, plus, variable
 from loopwright.ir.nodes import (
@@ -107,6 +107,8 @@ class Flatten(Step):
         for loop in (outer, inner):
             if step_of(loop) != 1:
                 return Rejection(f"'{loop.name}' does not count by ones")
+        if strict and (outer.asserted or inner.asserted) and (rejection := _inexact((outer, inner), facts)) is not None:
+            return rejection
         return (
             marked((outer,))
             or jumps_in(outer, Break)
@@ -121,15 +123,12 @@ class Flatten(Step):
     def apply(self, kernel: Kernel) -> Kernel:
         outer, inner = the_loop(kernel, self.outer), the_loop(kernel, self.inner)
         facts = next((facts for known, facts in _FACTS if known is kernel), None) or analyse(kernel)
-        is_free = all(
-            (found := facts.loops.get(one.name)) is not None
-            and (found.verdict == "parallel" or one.asserted)
-            and not found.alike  # iterations do touch what others write
-            for one in (outer, inner)
-        )
+        is_free = all(_needs_no_order(one, facts, "parallel") for one in (outer, inner))
+        meets = all(_needs_no_order(one, facts, "parallel", "reduction") for one in (outer, inner))
         kinds = scalars_of(outer, live_after(kernel)[outer.name])
         private = set(kinds.private) - set(kinds.last)
-        flat = _Flat(outer, inner, is_free, private, names_of(kernel))
+        asserted: Asserted = "independent" if is_free else meets and bool(outer.asserted or inner.asserted)
+        flat = _Flat(outer, inner, asserted, private, names_of(kernel))
         return finished(with_statement(kernel, outer, flat.result()), kernel)
 
     @classmethod
@@ -196,6 +195,21 @@ def _slice(outer: For, inner: For) -> Body:
     return tuple(found)
 
 
+def _inexact(pair: tuple[For, For], facts: Facts) -> Rejection | None:
+    """Why additions of what is known to need no order keep theirs."""
+    found = [one for loop in pair if loop.name in facts.loops for one in facts.loops[loop.name].reductions]
+    targets = ", ".join(dict.fromkeys(f"'{one.target}'" for one in found if not one.exact))
+    return Rejection(f"strict keeps the order of the floating-point reduction into {targets}") if targets else None
+
+
+def _needs_no_order(loop: For, facts: Facts, *verdicts: Verdict) -> bool:
+    """Whether a loop has one of these verdicts, or is known to need no order."""
+    found = facts.loops.get(loop.name)
+    if found is None or found.alike:  # iterations do touch what others write
+        return False
+    return found.verdict in verdicts or bool(loop.asserted)
+
+
 def _unproven(outer: For, inner: For, facts: Facts) -> Rejection | None:
     """Why it would make a difference that all ranges are looked at before the first iteration, and what stands before
     the inner loop only where that has iterations."""
@@ -211,12 +225,13 @@ def _unproven(outer: For, inner: For, facts: Facts) -> Rejection | None:
 
 @dataclass(frozen=True, slots=True)
 class _Flat:
-    """What the two loops become. is_free: neither needs its order; private: scalars that each iteration sets before it
-    reads them, and nobody else; taken: names that nothing new may have."""
+    """What the two loops become. asserted: what is known of the new one, of which the text tells less than of the two;
+    private: scalars that each iteration sets before it reads them, and nobody else; taken: names that nothing new may
+    have."""
 
     outer: For
     inner: For
-    is_free: bool
+    asserted: Asserted
     private: set[str]
     taken: set[str]
 
@@ -235,8 +250,7 @@ class _Flat:
             Assign(inner.name, variable(at)),
             *jumps_renamed(inner.body, inner.name, place),
         )
-        asserted: Asserted = "independent" if self.is_free else False
-        whole = replace(outer, name=place, lower=number(0), upper=variable(total), body=body, asserted=asserted)
+        whole = replace(outer, name=place, lower=number(0), upper=variable(total), body=body, asserted=self.asserted)
         own = {name: self._new(f"{name}.1") for name in sorted(self.private)}
         return (
             Assign(total, number(0), at=outer.at),
