@@ -196,3 +196,26 @@ def test_rows_that_need_their_order_are_no_launches_either() -> None:
     solved(a, mask, right)
     np.testing.assert_allclose(mine, right, rtol=1e-12)
     assert "would be a launch" in str(kernel.explain(a, mask, mine))
+
+
+def windows(x, k, v, first, size, out, norm):
+    for h in range(x.shape[0]):
+        for i in range(x.shape[1]):
+            for j in range(i + 1):
+                if j < first or j > i - size:
+                    p = x[h, i] * k[j]
+                    norm[h, i] += p
+                    for c in range(v.shape[1]):
+                        out[h, i, c] += p * v[j, c]
+
+
+def test_what_a_condition_lets_through_is_no_launch() -> None:
+    """Rows without order have blocks; what stands between them and the inner loop is theirs."""
+    x, k, v = (DRAW.integers(-3, 4, shape).astype(float) for shape in ((2, 9), 9, (9, 5)))
+    wanted, found = ([np.zeros((2, 9, 5)), np.zeros((2, 9))] for _ in range(2))
+    windows(x, k, v, 2, 3, *wanted)
+    kernel = lw.kernel(device="emulated")(windows)
+    kernel(x, k, v, 2, 3, *found)
+    assert all(np.array_equal(a, b) for a, b in zip(wanted, found, strict=True))
+    schedule = str(kernel.explain(x, k, v, 2, 3, *found).schedule)
+    assert "bind h block.y; bind i block.x; bind c thread.x 512" in schedule

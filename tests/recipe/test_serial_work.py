@@ -10,6 +10,8 @@ import pytest
 import loopwright as lw
 from codegen.on_gpu import agree, even_in_one_thread
 from loopwright.recipe import gpu
+from loopwright.recipe.serial_work import each_a_launch
+from steps.kernels import known
 
 
 def filtered(a, b):
@@ -205,3 +207,20 @@ def test_short_rows_that_need_their_order_are_no_launches() -> None:
     kernel(*given, y)
     np.testing.assert_array_equal(y, wanted)
     assert "each iteration of 's' would be a launch of as many 'lane'" in kernel.specialisations()[0].why_not_gpu
+
+
+HOSTS = """
+kernel hosts(n: int64, a: float64[2] C, b: float64[1] C):
+    for h in 0 .. size(a, 0):
+        for i in 0 .. n:
+            for j in 0 .. i:
+                for c in 0 .. size(a, 1) block.x:
+                    a[h, c] = a[h, c] + 0.5 * b[j] * a[h, c]
+"""
+
+
+@pytest.mark.parametrize(("text", "told"), [(HOSTS, True), (HOSTS.replace("a[h, c]", "a[0, c]"), False)])
+def test_a_launch_for_each_iteration_of_loops_without_order(text: str, told: bool) -> None:
+    """Rounds that need their order, such as those of time, are the host's."""
+    kernel, facts = known(text)
+    assert ("each iteration of 'j' would be a launch" in each_a_launch(kernel, facts, facts)) is told

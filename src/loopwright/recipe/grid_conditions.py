@@ -105,7 +105,11 @@ def _with_all_inside(partial: PartialSchedule, around: Chain) -> Chain:
     free = [place for place, loop in enumerate(around) if is_free_now(partial, loop)]
     if not free and has_totals(partial, around[-1]):
         return around
-    if not free or any(is_free_now(partial, one) for one in statements(around[free[-1]].body, For)):
+    if not free:
+        return ()
+    last = around[free[-1]]
+    inside = [one for one in statements(last.body, For) if is_free_now(partial, one)]
+    if any(last in partial.around(one.name) for one in inside):  # no condition stands between: they are one nest
         return ()
     return around[: free[-1] + 1]
 

@@ -112,6 +112,11 @@ def each_a_launch(kernel: Kernel, facts: Facts, written: Facts, rare: Collection
                 f"'{_as_written(ragged)}' as data tells for it"
             )
         deepest = max((_depth(grid) for grid, _ in grids), default=0)
+        is_free = any(loop.name in facts.loops and facts.loops[loop.name].verdict == "parallel" for loop in host)
+        if is_free and len(host) > deepest + 1:
+            return (
+                f"each iteration of '{user_name(host[-1].name)}' would be a launch, though others around need no order"
+            )
         if len(host) > max(1, deepest) and (asked := next((grid for grid, asks in grids if asks), None)):
             return (
                 f"each iteration of '{user_name(host[-1].name)}' would wait for data to tell whether "
