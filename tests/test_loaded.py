@@ -35,7 +35,7 @@ AT_IMPORT = {
         "written",
         "written_arguments",
     },
-    "ir": {"captured", "location", "plan", "program", "reserved_arrays", "signature", "types", "variant"},
+    "ir": {"captured", "location", "long_text", "plan", "program", "reserved_arrays", "signature", "types", "variant"},
     "kernel": set(),
     "memory": {
         "arrays",

@@ -159,10 +159,9 @@ class LoopKernel(_Called):
             lambda: in_planes.plane_compiler(self.specialise, kernel_with),
         )
         self._call = self._called
-        if source.variadic is not None:
-            self._dispatch.call = self._variadic_call
-        written = source.definition.tree.args
-        self._is_restricted = not source.structures and bool(written.kwonlyargs or written.posonlyargs)
+        self._dispatch.call = self._dispatch.call if source.variadic is None else self._variadic_call
+        args = source.definition.tree.args
+        self._is_restricted = not source.structures and bool(args.kwonlyargs or args.posonlyargs)
 
     def _refuse_other_ways(self, args: Sequence[object], kwargs: Mapping[str, object]) -> None:
         """Raise TypeError, as the function would, for an argument that must not be given by position, or by name."""
@@ -192,17 +191,15 @@ class LoopKernel(_Called):
         if not any(structures):
             return None
         if (known := self._expanded.get(structures)) is None:
-            names = [parameter.name for parameter in self._source.parameters]
-            known = LoopKernel.__new__(LoopKernel)
-            known._is_static = self._is_static
-            known._set_up(structured.expanded(self._current(), dict(zip(names, structures, strict=True))), self.ranges)
+            found = zip((one.name for one in self._source.parameters), structures, strict=True)
+            known = self._like(structured.expanded(self._current(), dict(found)))
             if len(self._expanded) >= MOST_STRUCTURES:
                 self._expanded.clear()
             self._expanded[structures] = known
             self._holds_objects |= any(map(structured.holds_object, structures))
             with suppress(ValueError):
                 if self._source.variadic is None:
-                    self._dispatch.expand(tuple(map(structured.for_launcher, structures)), known)
+                    self._dispatch.expand(structured.for_launcher(known._source, given, structures), known)
         pairs = list(zip(given, structures, strict=True))
         structured.refuse_shared(known._source, pairs)
         return known, [leaf for value, structure in pairs for leaf in structured.leaves(value, structure)]
@@ -248,22 +245,25 @@ class LoopKernel(_Called):
             return error if self._source.structures else structured.with_fields(self._variadic_call)
         return self._with_hidden(error.hidden) if isinstance(error, hidden.NeededError) else tracebacks.for_user(error)
 
+    def _like(self, source: Source) -> LoopKernel:
+        """The kernel of another function, with the same options."""
+        made = LoopKernel.__new__(type(self))
+        vars(made).update((k, v) for k, v in vars(self).items() if k in ("_is_static", "_changes", "_found"))
+        made._set_up(source, self.ranges)
+        return made
+
     def _own_options(self) -> Own | None:
         return None
 
     def _with_hidden(self, more: Hidden) -> Callable[..., object]:
         """From now on calls are those of a kernel that takes these arguments too."""
-        made = LoopKernel.__new__(LoopKernel)
-        made._is_static = self._is_static
-        made._set_up(hidden.expanded(self._current(), more), self.ranges)
-        bound = self._dispatch.bound
+        made = self._like(hidden.expanded(self._current(), more))
 
         def call(*args: object, **kwargs: object) -> object:
-            return more.run(made, bound(args, kwargs))
+            return more.run(made, self._dispatch.bound(args, kwargs))
 
         self._wider, self._call = (made, more), self._called
-        is_plain = self._own_options() is None and self._source.variadic is None
-        self._dispatch.complete(call, made, self._called, more.outside.values() if is_plain else ())
+        self._dispatch.complete(call, made, self._called, hidden.found_by_launcher(more, self._source))
         return call
 
     @property

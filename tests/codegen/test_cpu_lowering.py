@@ -157,6 +157,14 @@ kernel spikes(v: float64[1] C, n: int64[1] C):
             v[i] = 0.0
             n[i] = n[i] + 1
 """
+ABOVE = """
+kernel above(p: float64[2] C, n: int64[2] C):
+    for i in 0 .. size(p, 0):
+        for j in 0 .. size(p, 1):
+            if p[i, j] > 0.5:
+                if p[i, j] > p[i, 0]:
+                    n[i, j] = 1
+"""
 ROWS = """
 kernel rows(a: float64[2] C, s: float64[1] C):
     for i in 0 .. size(a, 0):
@@ -202,6 +210,7 @@ class Case:
             SUMS: [small(N), np.zeros(N)],
             LENGTHS: [small(N)],
             TURNS: [small(N), np.zeros(N)],
+            ABOVE: [small(N, 7), np.zeros((N, 7), "int64")],
             SPIKES: [small(N), np.zeros(N, "int64")],
             BYTES: [RANDOM.integers(0, 256, (9, 215)).astype("uint8"), np.zeros((9, 215), "uint8")],
             ROWS: [small(N, 21), np.zeros(N)],
@@ -225,6 +234,7 @@ CASES = {
     "lockstep": Case(HALVES, "lockstep i 2", "LW_LOCKSTEP && "),
     "narrow sums": Case(COUNTED, "parallelize i", "int16_t s_part = 0;"),
     "held elements": Case(SPIKES, "vectorize i", "double lw_held2 = v_[i_];"),
+    "fixed elements": Case(ABOVE, "vectorize j", "const double lw_fixed = "),
     "if-conversion": Case(SUMS, "", "= s_ - lw_selected_float64("),
     "contraction": Case(TURNS, "", "lw_apart_float64("),
     "late remainders": Case(DRAWN, "", "lw_late_mod_int64((16807L"),

@@ -35,7 +35,7 @@ def condition_of(condition: str, *lines: str) -> str:
         ("i > 3 and a[i] == 1", False),  # which may keep the index inside
         ("a[i] > i and a[i] == 1", False),
         ("a[i] == 1 and a[i] // k > 3", False),
-        ("a[i] == 1 and m[i]", False),
+        ("a[i] == 1 and m[i]", True),
         ("m[i] and a[i] == 1", True),
         ("a[i] == 1 and int64(x[i]) == 3", False),
         ("k == 1 and a[i] == 2", False),

@@ -17,6 +17,7 @@ from devices.dispatchers import CONTEXT, dispatcher, entry
 from devices.handmade import config_in
 from loopwright.devices.base import MOST_PARAMETERS
 from loopwright.devices.launcher import load_launcher
+from loopwright.frontend import packed
 
 ONE, OTHER = ("one",), ("other",)
 
@@ -144,6 +145,42 @@ def test_what_holds_too_much_is_left_to_python(launcher):
     many = MOST_PARAMETERS + 1
     made.expand(((tuple, None, (None,) * many),), held)
     assert made((np.zeros(1),) * many) == "slow"
+
+
+def alike(one, other):
+    return len(one) == len(other) and all(
+        np.array_equal(a, b) and getattr(a, "dtype", None) == getattr(b, "dtype", None)
+        for a, b in zip(one, other, strict=True)
+    )
+
+
+def arrays_of(value):
+    return tuple(packed.arrays_of(value, packed.packed(value)))
+
+
+@pytest.mark.parametrize(("number", "value"), [
+    (0, [1, 2, -3]), (0, [1.5]), (0, [True, False]), (1, [np.float32(1.5)] * 2), (1, [np.int8(3), np.int8(-4)]),
+    (3, [np.arange(3.0), np.zeros(0), np.ones(1)]), (4, [np.ones((2, 3), np.int16), np.zeros((1, 1), np.int16)]),
+    (3, [np.array([1 + 2j])]), (0, {1: 2.0, 3: 4.0}), (2, {1: np.int32(5)}), (1, {np.int64(1): True}),
+])  # fmt: skip
+def test_lists_and_dicts_are_put_into_arrays(launcher, number, value):
+    made = dispatcher(launcher, "ab", (False, False))
+    made.expand(((type(value), number), None), held)
+    for _ in range(3):
+        assert alike(made(value, 7), (*arrays_of(value), 7))
+        assert made(1, value) == "slow"
+
+
+@pytest.mark.parametrize(("number", "value"), [
+    (0, []), (0, [1, 2.0]), (0, [1 << 63]), (0, [np.int64(1)]), (1, [1]), (0, [None]), (0, ["a"]), (0, [1, True]),
+    (1, [np.int32(1), np.int64(1)]), (1, [1j]), (3, []), (3, [1.0]), (3, [np.ones((1, 1))]), (3, [np.ones(4)[::2]]),
+    (3, [np.ones(1), np.ones(1, np.float32)]), (3, [np.ones(1, ">f8")]), (3, [np.array(["a"])]), (0, {}),
+    (2, [np.array(1.0)]), (0, {"a": 1}), (0, {1: 2, 2: 3.0}), (0, {1: np.float64(2)}), (3, [np.zeros(2, "i4,f8")]),
+])  # fmt: skip
+def test_other_lists_and_dicts_are_left_to_python(launcher, number, value):
+    made = dispatcher(launcher, "a", (False,))
+    made.expand(((type(value), number),), held)
+    assert made(value) == "slow"
 
 
 WAITS = """

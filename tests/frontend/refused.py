@@ -16,7 +16,7 @@ finally               def f(a):
                           try:
                               a[0] = 1
                           finally:
-                              a[1] = 1
+                              return
 exception as a value  def f(a):
                           try:
                               a[0] = 1

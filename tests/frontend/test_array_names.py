@@ -309,3 +309,36 @@ def test_functions_that_are_known():
 
 def test_nested_functions_that_leave_the_array_alone():
     same(shortest, np.arange(36.0).reshape(6, 6) ** 2 % 17, 9)
+
+
+def steps_kept(y0, n):
+    def slope_of(t, y):
+        return np.array([t * y[0], y[1]])
+
+    y, t = y0.copy(), 0.0
+    kept = [y0.copy()]
+    while t < n:
+        k = slope_of(t, y)
+        y = y + k
+        t += 1
+        kept.append(y)
+    return kept[-1], kept[1], len(kept)
+
+
+def steps_of_one_array(y0, n):
+    own = np.zeros(len(y0))
+
+    def here(t):
+        return own
+
+    kept = [y0.copy()]
+    for t in range(n):
+        k = here(t)
+        own[0] += 1
+        kept.append(k)
+    return kept[1]
+
+
+def test_what_nested_functions_give_back():
+    same(steps_kept, np.array([1.0, 2.0]), 4)
+    assert "'kept' holds a copy of 'k'" in refusal(steps_of_one_array, np.ones(2), 3)

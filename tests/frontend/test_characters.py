@@ -118,3 +118,29 @@ def test_a_character_is_given_another_name_and_returned():
     """)
     for i in (0, -1, 2):
         assert lw.kernel(function)("abcd", i) == function("abcd", i)
+
+
+def kinds(text):
+    counts, low, up = [0] * 6, "", ""
+    for i in range(len(text)):
+        c = text[i]
+        tests = (c.isupper(), c.islower(), c.isdigit(), c.isspace(), c.isalpha(), c.isalnum())
+        for k in range(6):
+            counts[k] += tests[k]
+        low += c.lower()
+        up = c.upper() + up
+        if text[i].isupper() and not text[i - 1].isupper():
+            counts[0] += 100
+    return counts, low, up
+
+
+def test_methods_of_characters_that_the_run_finds():
+    for text in ("aB c9é½²ÀÿµT\tx", "", "Zz_"):
+        same(kinds, text)
+    upper = define("def f(text, i):\n    return text[i].upper()\n")
+    with pytest.raises(ValueError, match="becomes several ones"):
+        lw.kernel(upper)("aß", 1)
+    with pytest.raises(ValueError, match="know those up to"):
+        lw.kernel(upper)("aа", 1)
+    text = "def f(k):\n    return ('ab', 'c', 'd')[k].isupper()\n"
+    assert "of a text that the run chooses" in refusal(define(text), 2)

@@ -149,3 +149,18 @@ def test_other_ways_to_call():
         found = kernel(7)
         np.random.seed(2)
         assert found == total(7)
+
+
+def of_no_number(a):
+    scale = a[0] / a[1]
+    return np.random.normal(0.0, scale), np.random.exponential(scale), np.random.gamma(scale, 1.0)
+
+
+def test_a_scale_that_is_no_number_is_none_below_zero():
+    """0.0 / 0.0 has a sign bit on x86."""
+    for value in (np.nan, -np.nan):
+        np.random.seed(2)
+        assert np.isnan(lw.kernel(of_no_number)(np.array([value, 1.0]))).all()
+    assert np.isnan(lw.kernel(of_no_number)(np.zeros(2))).all()
+    with pytest.raises(ValueError, match="scale < 0"):
+        lw.kernel(of_no_number)(np.array([-0.0, 1.0]))

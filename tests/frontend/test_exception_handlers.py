@@ -198,8 +198,195 @@ def test_refused():
     for body, what in REFUSED.items():
         assert what in refusal(define(text.format(body, "except Exception:"), math=math), np.ones(3), 1)
     handlers = {
-        "finally:": "'finally' is outside", "except Exception as a:": "used as a value",
+        "finally:\n        return": "'finally' that jumps", "except Exception as a:": "used as a value",
         "except MemoryError:": "cannot be caught", "except (k, ValueError):": "not an exception class",
     }  # fmt: skip
     for handler, what in handlers.items():
         assert what in refusal(define(text.format("a[k] = 1", handler), math=math), np.ones(3), 1)
+
+
+def finally_index(a, k):
+    try:
+        x = a[k]
+    finally:
+        a[0] = 9
+    return x
+
+
+def finally_message(a, k):
+    n = 0
+    try:
+        n += 1
+        if k > 5:
+            raise ValueError(f"{k} is more than {n + 4}")
+        a[0] += 1
+    finally:
+        a[1] += n
+    return a[k]
+
+
+def finally_division(a, k):
+    try:
+        return 1 // k
+    finally:
+        a[1] += 1
+
+
+def finally_nested(a, k):
+    for i in range(4):
+        try:
+            try:
+                if i == 1:
+                    continue
+                if i == 3:
+                    a[i + 7] = 1
+            finally:
+                a[0] += 10
+        except IndexError:
+            a[2] = -1
+        finally:
+            a[1] += 1
+    return a.sum()
+
+
+def raised_again(a, k):
+    try:
+        if k == 0:
+            raise KeyError("zero")
+        x = a[k]
+    except KeyError:
+        a[3] = 7
+        raise
+    except IndexError:
+        x = np.float64(0.0)
+    return x
+
+
+def counted(a, k):
+    try:
+        return a[k]
+    finally:
+        a[0] += 1
+
+
+def finally_in_helper(a, k):
+    try:
+        s = counted(a, 1) + counted(a, k)
+    except IndexError:
+        s = np.float64(-1.0)
+    return s
+
+
+def finally_in_loops(a, k):
+    n = 0
+    while True:
+        try:
+            n += 1
+            if n > 5:
+                break
+            for j in range(9):
+                if j == n:
+                    break
+            else:
+                a[0] = 77
+            if n == k:
+                continue
+            a[2] += n
+        finally:
+            a[3] += j
+    return n, a[2]
+
+
+def finally_nans(a, k):
+    try:
+        n = int(a[k])
+    finally:
+        a[0] = 1
+    return n
+
+
+@pytest.mark.parametrize("function", [
+    finally_index, finally_message, finally_division, finally_nested, finally_in_helper, finally_in_loops, finally_nans,
+    raised_again,
+])  # fmt: skip
+def test_finally_and_raise_alone(function):
+    for k in (0, 1, 2, 3, 9):
+        same(function, np.array([0.0, np.nan, 2.0, 3.0]), k)
+    if function is finally_message:
+        with pytest.raises(ValueError, match="9 is more than 5"):
+            lw.kernel(function)(np.ones(4), 9)
+
+
+def raised_by_none(a):
+    raise
+
+
+def test_raise_alone_in_a_function_that_a_handler_without_it_calls():
+    function = define(
+        """
+        def f(a, k):
+            try:
+                a[k] += 1
+                raise ValueError("out")
+            except ValueError:
+                try:
+                    a[k + 3] += 1
+                except IndexError:
+                    again(a)
+                raise
+    """,
+        again=raised_by_none,
+    )
+    assert "no handler of this function is around" in refusal(function, np.ones(4), 2)
+
+
+def test_finally_after_results_of_other_types_and_changed_names():
+    function = define("""
+        def f(a, k):
+            try:
+                if k == 3:
+                    return a[k] * 2.0, k
+                return a[0] + 0.5, 7
+            finally:
+                k = 10
+                a[0] = k
+    """)
+    for k in (0, 3):
+        same(function, np.ones(4), k)
+
+
+def test_linear_algebra_that_fails_before_finally():
+    function = define("""
+        def f(m, a):
+            try:
+                r = np.linalg.inv(m)
+            except np.linalg.LinAlgError:
+                a[0] = -5
+                raise
+            finally:
+                a[1] = 3
+            return r
+    """)
+    same(function, np.zeros((2, 2)), np.ones(3))
+    same(function, np.eye(2), np.ones(3))
+
+
+def test_a_name_without_a_value_in_a_body_that_catches_everything():
+    function = define("""
+        def f(a, k):
+            n = 0
+            while True:
+                try:
+                    n += 1
+                    if n > 5:
+                        a[3] += j
+                        break
+                    j = n
+                    a[k] += n
+                except:
+                    a[0] += j
+                    raise
+            return n
+    """)
+    for k in (0, 2, 9):
+        same(function, np.array([0.0, 1.0, 2.0, 3.0]), k)

@@ -535,3 +535,46 @@ def test_lists_are_compared(function, given, device):
 def test_lists_of_lists_are_not_compared():
     with pytest.raises(lw.KernelError, match="not compared here"):
         lw.kernel(compared)([[1]], [[1]])
+
+
+def weighed(values, rows, names, scale):
+    total = 0.0
+    for k, row in enumerate(rows):
+        total += values[k] * row.sum() * scale
+    return total + names[1], len(values), len(rows)
+
+
+def written_beside(out, rows):
+    for k in range(len(out)):
+        out[k] = rows[k % len(rows)][0] + 1
+
+
+def first_changed(values, x):
+    values[0] = x
+    return values[0] + values[1]
+
+
+@pytest.mark.parametrize("options", [{}, {"strict": True}])
+def test_repeated_calls_with_lists_need_no_python(options, monkeypatch):
+    kernel = lw.kernel(weighed) if not options else lw.kernel(**options)(weighed)
+    given = [1.0, 2.0], [np.arange(3.0), np.arange(4.0)], {1: 2.5}
+    for _ in range(2):
+        assert kernel(*given, 2) == weighed(*given, 2)
+    monkeypatch.setattr(type(kernel), "_call_by_structure", None)
+    monkeypatch.setattr(type(kernel), "_by_structure", None)
+    other = [3.0], [np.arange(5.0)], {2: 1.0, 1: 0.5}
+    assert kernel(*other, 2) == weighed(*other, 2)
+
+
+def test_lists_beside_what_is_written():
+    """Each call is looked at: an array in the list may be the one that is written, and a list may be changed."""
+    kernel, x = lw.kernel(written_beside), np.zeros(3)
+    for _ in range(3):
+        kernel(x, [np.ones(2), np.full(1, 5.0)])
+        assert x.tolist() == [2.0, 6.0, 2.0]
+        with pytest.raises(lw.ArgumentValueError, match="is also one that is written"):
+            kernel(x, [np.ones(2), x])
+    changing = lw.kernel(first_changed)
+    for k in range(3):
+        values = [7, 8]
+        assert changing(values, k) == k + 8 and values == [k, 8]

@@ -4,6 +4,7 @@ the normal number is that is left over."""
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -49,10 +50,39 @@ def test_calls_draw_from_where_numpy_stands_and_numpy_goes_on(function: Any, cou
     np.random.seed(11)
     np.random.normal(size=before)
     wanted, after = function(count), np.random.get_state(legacy=False)
-    np.random.seed(11)
-    np.random.normal(size=before)
-    assert lw.kernel(function)(count) == wanted
-    assert same(np.random.get_state(legacy=False), after)
+    kernel = lw.kernel(function)
+    for _ in range(3):  # from the second call on, the launcher finds the state
+        np.random.seed(11)
+        np.random.normal(size=before)
+        assert kernel(count) == wanted
+        assert same(np.random.get_state(legacy=False), after)
+
+
+def failing(n: int) -> float:
+    total = 0.0
+    for k in range(n):
+        total += np.random.normal(0.0, 1.0)
+        if k == 2:
+            raise ValueError("enough")
+    return total
+
+
+def test_numpy_goes_on_where_a_call_failed(monkeypatch: pytest.MonkeyPatch, how: str) -> None:
+    kernel = lw.kernel(failing)
+    for n in (2, 2, 9, 2, 9):
+        np.random.seed(1)
+        with pytest.raises(ValueError, match="enough") if n > 2 else nullcontext():
+            failing(n)
+        after = np.random.get_state(legacy=False)
+        np.random.seed(1)
+        with pytest.raises(ValueError, match="enough") if n > 2 else nullcontext():
+            kernel(n)
+        assert same(np.random.get_state(legacy=False), after)
+    if how == "found":  # and without Python
+        monkeypatch.setattr(random_state, "with_state", None)
+        monkeypatch.setattr(type(kernel), "_called", None)
+        np.random.seed(1)
+        assert kernel(1) == np.random.RandomState(1).normal()
 
 
 def test_where_the_number_left_over_is(how: str) -> None:

@@ -164,3 +164,25 @@ def test_a_name_is_one_record_and_then_another():
         same(latest, hits(n), k)
     function = define("def f(r, q):\n    b = r[0]\n    for i in range(2):\n        b = q[i]\n    return b['time']\n")
     assert "'b' is a record here and something else" in refusal(function, hits(3), hits(2))
+
+
+PACKED = np.dtype([("s", "i2"), ("w", "f4", (3,)), ("c", "c16"), ("ok", "?"), ("x", "f8")])
+
+
+def made_often(n, m, keep):
+    made, grid = np.zeros(n, PACKED), np.zeros((n, m), PADDED)
+    for k in range(n):
+        made[k]["s"], made[k]["ok"], made[k]["x"], made[k]["c"] = -k, k % 2 == 0, 0.5 * k, k + 2j
+        made["w"][k, 2] = k
+        for i in range(m):
+            grid[k, i]["a"], grid[k, i]["b"] = k - i, k * i
+    return made[:keep], grid
+
+
+def test_records_of_repeated_calls():
+    """From the second call on, the launcher makes them."""
+    function = lw.kernel(made_often)
+    for n, m, keep in ((3, 2, 2), (5, 1, 5), (4, 3, 0), (0, 2, 0)):
+        for got, want in zip(function(n, m, keep), made_often(n, m, keep), strict=True):
+            assert got.dtype == want.dtype and got.shape == want.shape
+            assert all((got[name] == want[name]).all() for name in want.dtype.names)

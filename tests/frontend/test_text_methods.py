@@ -49,5 +49,5 @@ def test_numbers_of_texts():
 
 
 def test_refused():
-    function = define("def f(s, i):\n    t = s[i:]\n    return t.count('a')\n")
-    assert "'.count()' of a text that is made while the code runs" in refusal(function, "abc", 1)
+    function = define("def f(s, i):\n    t = s[i:]\n    return t.rfind('a')\n")
+    assert "'.rfind()' of a text that is made while the code runs" in refusal(function, "abc", 1)

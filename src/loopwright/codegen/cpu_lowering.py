@@ -12,6 +12,7 @@ from loopwright.codegen.compaction import compact_streams
 from loopwright.codegen.contraction import keep_products_apart
 from loopwright.codegen.decisions import CodegenInput, LoopLowering
 from loopwright.codegen.early_functions import compute_early
+from loopwright.codegen.fixed_elements import fix_elements
 from loopwright.codegen.held_elements import hold_elements
 from loopwright.codegen.if_conversion import select_updates
 from loopwright.codegen.inspection import inspect_strips
@@ -66,6 +67,7 @@ PASSES = (
     CpuPass("lockstep", go_in_lockstep, "of loops that hold others, which have no other lanes"),
     CpuPass("narrow sums", narrow_sums, "of loops in lanes, those that only add up"),
     CpuPass("held elements", hold_elements, "of loops in lanes; before the choices among what is stored"),
+    CpuPass("fixed elements", fix_elements, "of loops in lanes, those that conditions keep the C compiler from moving"),
     CpuPass("if-conversion", select_updates, "behind the lanes, in which the C compiler does the same"),
     CpuPass("contraction", keep_products_apart, "behind the lanes, in which no iteration waits for the one before"),
     CpuPass("late remainders", hurry_remainders, "behind the lanes, likewise"),

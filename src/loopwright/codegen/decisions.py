@@ -275,7 +275,8 @@ class LoopLowering:
     not. late: remainders and extremes (by their identity) that the next iteration waits for. separated: stores (by
     their identity) that no wide one takes in. outlined: statements, and sides of branches, with a function of their
     own.
-    held: what iterations in lanes keep in variables while they change it.
+    held: what iterations in lanes keep in variables while they change it. fixed: elements that loops in lanes read
+    before their first iteration.
     checks: the accesses that have checked the index of others already, and those others; itself for one that has.
     lockstep: loops whose iterations go on together in lanes, and in how many vectors."""
 
@@ -288,6 +289,7 @@ class LoopLowering:
     counted: frozenset[str] = frozenset()
     alone: frozenset[str] = frozenset()
     held: Mapping[str, HeldElements] = field(default_factory=dict)
+    fixed: Mapping[str, tuple[Load, ...]] = field(default_factory=dict)
     selected: frozenset[int] = frozenset()
     compacted: frozenset[int] = frozenset()
     vectors: Mapping[str, int] = field(default_factory=dict)

@@ -48,6 +48,8 @@ def is_simple(condition: Expr, given: CodegenInput, freed: Accesses = NONE) -> b
             return is_simple(operand, given, freed)
         case Compare(left=left, right=right):
             return is_number(left, given, freed) and is_number(right, given, freed)
+        case Load():
+            return is_inside(condition, given, freed)
         case _:
             return False
 

@@ -11,6 +11,7 @@ from loopwright.codegen.accumulators import Accumulators, accumulating, in_piece
 from loopwright.codegen.c_text import VECTOR_FUNCTIONS
 from loopwright.codegen.compaction import write_streams
 from loopwright.codegen.decisions import PartialResult, VectorLanes
+from loopwright.codegen.fixed_elements import reading_before
 from loopwright.codegen.function import Writer
 from loopwright.codegen.held_elements import either_way, holding
 from loopwright.codegen.inspector import write_inspected
@@ -173,11 +174,16 @@ def _write_once(loop: For, first: str, bound: str, down: bool, w: Writer, write:
 
 def write_vector(loop: For, w: Writer) -> None:
     """An innermost loop whose iterations need no order, for the lanes of vector registers."""
+    trip = f"lw_trip({w.text(loop.lower)}, {w.text(loop.upper)}, {w.text(loop.step)})"
+    with reading_before(loop, trip, w):
+        _write_vector(loop, trip, w)
+
+
+def _write_vector(loop: For, trip: str, w: Writer) -> None:
     if (size := w.decided.vectors.get(loop.name)) is not None:
         write_vector_rows(loop, size, w)
         return
     found = w.decided.lanes.get(loop.name)
-    trip = f"lw_trip({w.text(loop.lower)}, {w.text(loop.upper)}, {w.text(loop.step)})"
     if found is None or not found.partials:
         if (
             found is None
@@ -234,10 +240,11 @@ def write_on_one_thread(loop: For, partials: tuple[PartialResult, ...], w: Write
     """A loop that threads share, where it does too little for two of them: without a function, and without strips."""
     found = w.decided.lanes.get(loop.name)
     w.line(f"{countdown(w)} -= lw_count * {max(1, operations_in(loop.body))};")
-    if found is None or not partials:
-        write_sequential(loop, w, lanes_of(found, (), w), short=True)
-    else:
-        _write_lanes(loop, found, partials, w, short=True)
+    with reading_before(loop, "lw_count", w):
+        if found is None or not partials:
+            write_sequential(loop, w, lanes_of(found, (), w), short=True)
+        else:
+            _write_lanes(loop, found, partials, w, short=True)
 
 
 def _write_lanes(

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
 
 from loopwright.deferred import deferred
 from loopwright.errors import BoundsError, check_failed, class_named, kinds_of_two
+from loopwright.ir.captured import Drawn, Outside
 from loopwright.ir.program import Program, failed_number
 from loopwright.ir.types import ALL
 
@@ -35,9 +36,6 @@ MOST_TIMES = 64  # that an observer is told at once
 
 NOT_DONE = object()
 """What repeating a call gives where it has to be done the long way."""
-
-Outside = tuple[object, object]
-"""A dict and a key of it, or a cell and anything."""
 
 Observer = Callable[[tuple[int, ...]], object]
 """Takes the nanoseconds of the last calls, oldest first, at most MOST_TIMES of them."""
@@ -194,10 +192,15 @@ class Launcher(Protocol):
     Constants: Callable[[Facts], Constants]
 
     def completed(
-        self, target: Callable[..., object], slow: Callable[..., object], wanted: int, outside: tuple[Outside, ...]
+        self,
+        target: Callable[..., object],
+        slow: Callable[..., object],
+        wanted: int,
+        outside: tuple[Outside, ...],
+        drawn: Drawn | None = None,
     ) -> Callable[..., object]:
-        """Makes a call with `wanted` arguments, none by keyword, as target(*arguments, *what stands outside now); any
-        other, or one for which something is missing there, as slow(...)."""
+        """Makes a call with `wanted` arguments, none by keyword, as target(*arguments, *what stands outside now, *what
+        draws need); any other, or one for which something is missing there, as slow(...)."""
 
     def limit_threads(self, most: int) -> None: ...
     def pool_started(self) -> bool: ...
@@ -218,6 +221,7 @@ Fresh = Callable[[tuple[object, ...]], Sequence[object]]
 Context = ContextVar[Any]
 Structures = tuple[Any, ...]
 """For each parameter: None for an argument as any other, (value,) for this very object, (class, names, structures) for
-an object that holds others, a tuple where names is None."""
+an object that holds others, a tuple where names is None, (class, number) for a list of Python's numbers (0), of NumPy's
+(1), of arrays with n axes (2 + n), or for a dict of such numbers (that of its keys, and twice that of its values)."""
 Failed = Callable[[Exception], Exception | Callable[..., object]]
 Own = Callable[[Any], Any]

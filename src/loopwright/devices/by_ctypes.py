@@ -18,6 +18,7 @@ import numpy as np
 from loopwright.config import current
 from loopwright.devices import base
 from loopwright.errors import CompilerError
+from loopwright.ir import captured
 from loopwright.ir.captured import ABSENT, value_now
 from loopwright.ir.signature import as_complex, as_pairs, part_of
 from loopwright.ir.types import ALL, BY_NAME, FLOAT32, FLOAT64
@@ -87,8 +88,9 @@ _notify: Callable[[], None] | None = None
 
 
 def completed(
-    target: Callable[..., object], slow: Callable[..., object], wanted: int, outside: tuple[base.Outside, ...]
-) -> Callable[..., object]:
+    target: Callable[..., object], slow: Callable[..., object], wanted: int, outside: tuple[captured.Outside, ...],
+    drawn: captured.Drawn | None = None,
+) -> Callable[..., object]:  # fmt: skip
     """See devices.base.Launcher."""
     return slow
 

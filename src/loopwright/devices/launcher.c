@@ -202,7 +202,7 @@ static PyObject *call_bound(Dispatcher *self, PyObject *const *all, PyObject *co
     if (!config) return NULL;
     Entry *entry = find_entry(self, key.bytes, key.length, config, all);
     if (entry) return launch(entry, all, all, self->shape.count);
-  } else if (self->expansion_count && self->own == Py_None) {
+  } else if (self->expansion_count) {
     PyObject *result = call_expanded(self->expansions, self->expansion_count, all, self->shape.count);
     if (result || PyErr_Occurred()) return result;
   }
@@ -458,7 +458,7 @@ static PyMethodDef functions[] = {
     {"limit_threads", limit_threads, METH_O, "limit_threads(most): cap the threads of every later call."},
     {"pool_started", pool_was_started, METH_NOARGS, "Whether a call may have started threads."},
     {"completed", completed, METH_VARARGS,
-     "completed(target, slow, wanted, outside): calls target with `wanted` arguments and what stands outside."},
+     "completed(target, slow, wanted, outside, drawn=None): calls target with `wanted` arguments, what stands outside, and a generator."},
     {"on_limited", on_limited, METH_O, "on_limited(notify): called once, when the cap changes a call."},
     {NULL}};
 

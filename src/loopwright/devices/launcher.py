@@ -38,7 +38,7 @@ else:
 MODULE = "loopwright_launcher"
 PARTS = tuple(
     f"launcher{part}.c"
-    for part in ("_interrupt", "_constants", "_results", "_entry", "_key", "_structures", "_outside", "")
+    for part in ("_interrupt", "_constants", "_results", "_entry", "_key", "_lists", "_structures", "_outside", "")
 )
 """One text, in this order."""
 Kind = Literal["extension", "ctypes"]

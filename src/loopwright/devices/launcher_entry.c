@@ -1,6 +1,7 @@
 /* Part of the launcher: the calling convention, the types, and `Entry`, which calls compiled code. The meaning is
    documented in devices/base.py. launcher_interrupt.c, launcher_constants.c and launcher_results.c stand before it,
-   launcher_key.c, launcher_structures.c, launcher_outside.c and launcher.c follow; all are compiled as one file. */
+   launcher_key.c, launcher_lists.c, launcher_structures.c, launcher_outside.c and launcher.c follow; all are compiled
+   as one file. */
 #include <structmember.h>
 #define NPY_NO_DEPRECATED_API NPY_2_0_API_VERSION
 #include <numpy/arrayobject.h>

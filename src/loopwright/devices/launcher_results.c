@@ -373,12 +373,63 @@ static int find_results(Results *results, PyObject *fresh) {
   return read < 0 ? -1 : 0;
 }
 
-/* A tuple as an object of one of the classes that devices/base.py knows; takes its reference. */
+/* The type of elements that a field's own array has; borrowed, NULL where a field holds something else. */
+static PyArray_Descr *element_of(PyArray_Descr *field, PyArray_Descr *plane) {
+  if (PyDataType_HASSUBARRAY(field)) field = PyDataType_SUBARRAY(field)->base;
+  return field->type_num == plane->type_num && PyDataType_ISNOTSWAPPED(field) ? field : NULL;
+}
+
+/* Put the elements of a field, which lie one behind another, where it stands in each record. */
+static void scatter(char *to, npy_intp step, const char *from, npy_intp size, npy_intp count) {
+  switch (size) {
+    case 4: for (npy_intp k = 0; k < count; k++) memcpy(to + k * step, from + 4 * k, 4); break;
+    case 8: for (npy_intp k = 0; k < count; k++) memcpy(to + k * step, from + 8 * k, 8); break;
+    default: for (npy_intp k = 0; k < count; k++) memcpy(to + k * step, from + size * k, (size_t)size);
+  }
+}
+
+/* An array of records from an array for each field, as ir/made_values.py makes it; NULL with an exception, or without
+   one where that is left to it. */
+static PyObject *records_of(PyArray_Descr *descr, PyObject *planes) {
+  PyObject *names = PyDataType_NAMES(descr), *fields = PyDataType_FIELDS(descr), *result = NULL;
+  if (!names || PyTuple_GET_SIZE(names) != PyTuple_GET_SIZE(planes) || !PyTuple_GET_SIZE(planes)) return NULL;
+  for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(planes); k++) {
+    PyArrayObject *plane = (PyArrayObject *)PyTuple_GET_ITEM(planes, k);
+    PyObject *field = PyDict_GetItemWithError(fields, PyTuple_GET_ITEM(names, k));
+    if (!field || !PyArray_Check(plane) || !PyArray_IS_C_CONTIGUOUS(plane)) goto other;
+    PyArray_Descr *kind = (PyArray_Descr *)PyTuple_GET_ITEM(field, 0);
+    npy_intp offset = PyLong_AsSsize_t(PyTuple_GET_ITEM(field, 1)), size = PyDataType_ELSIZE(kind);
+    PyObject *inner = PyDataType_HASSUBARRAY(kind) ? PyDataType_SUBARRAY(kind)->shape : NULL;
+    int rank = PyArray_NDIM(plane) - (inner ? (int)PyTuple_GET_SIZE(inner) : 0);
+    if (rank < 0 || !element_of(kind, PyArray_DESCR(plane))) goto other;
+    if (!result) {
+      Py_INCREF(descr);
+      if (!(result = PyArray_Empty(rank, PyArray_DIMS(plane), descr, 0))) return NULL;
+    }
+    npy_intp count = PyArray_SIZE((PyArrayObject *)result);
+    if (PyArray_NBYTES(plane) != count * size) goto other;
+    scatter(PyArray_BYTES((PyArrayObject *)result) + offset, PyDataType_ELSIZE(descr), PyArray_BYTES(plane), size, count);
+  }
+  return result;
+other:
+  Py_XDECREF(result);
+  return NULL;
+}
+
+/* What stands in a tuple or a list as an object of one of the classes that devices/base.py knows; takes its
+   reference. */
 static PyObject *named(int number, PyObject *items) {
-  PyObject *module = PyImport_ImportModule("loopwright.devices.base");
-  PyObject *result = module ? PyObject_CallMethod(module, "named", "iO", number, items) : NULL;
+  static PyObject *classes; /* the list itself */
+  PyObject *result = NULL, *module = classes ? NULL : PyImport_ImportModule("loopwright.devices.base");
+  if (module) classes = PyObject_GetAttrString(module, "CLASSES");
   Py_XDECREF(module);
-  Py_DECREF(items);
+  PyObject *kind = classes ? Py_XNewRef(PyList_GetItem(classes, number)) : NULL;
+  PyObject *descr = kind ? PyDict_GetItemString(((PyTypeObject *)kind)->tp_dict, "__loopwright_records__") : NULL;
+  if (!PyTuple_Check(items)) Py_SETREF(items, PySequence_Tuple(items));
+  if (items && descr && PyArray_DescrCheck(descr)) result = records_of((PyArray_Descr *)descr, items);
+  if (items && kind && !result && !PyErr_Occurred()) result = PyObject_CallObject(kind, items);
+  Py_XDECREF(kind);
+  Py_XDECREF(items);
   return result;
 }
 

@@ -1,13 +1,11 @@
 /* Part of the launcher: arguments that hold others, which go to another callable that has a parameter for each of them
    (frontend/structured.py). A structure is None for an argument as any other, (value,) for this very object, which is
-   known at compile time, or (kind, names, structures) for an object of that class: a tuple where `names` is None. */
+   known at compile time, (kind, names, structures) for an object of that class, a tuple where `names` is None, or (kind,
+   number) for a list or a dict (launcher_lists.c). */
 
 enum { MOST_EXPANSIONS = 8 };
 
 typedef struct { PyObject *structures, *target; } Expansion; /* a structure for each parameter, and what makes the call */
-
-/* The arguments that were found, and the references that have to be given back. */
-typedef struct { PyObject *items[MOST_PARAMETERS], *held[MOST_PARAMETERS]; int count, held_count; } Leaves;
 
 static int is_leaf(PyObject *value) {
   if (PyArray_Check(value) || PyLong_CheckExact(value) || PyFloat_CheckExact(value) || PyBool_Check(value)) return 1;
@@ -28,6 +26,10 @@ static int find_leaves(Leaves *leaves, PyObject *value, PyObject *structure) {
     return 1;
   }
   if (PyTuple_GET_SIZE(structure) == 1) return value == PyTuple_GET_ITEM(structure, 0);
+  if (PyTuple_GET_SIZE(structure) == 2) {
+    const long number = PyLong_AsLong(PyTuple_GET_ITEM(structure, 1));
+    return number < 0 ? -1 : find_packed(leaves, value, PyTuple_GET_ITEM(structure, 0), (int)number);
+  }
   PyObject *kind = PyTuple_GET_ITEM(structure, 0), *names = PyTuple_GET_ITEM(structure, 1);
   PyObject *parts = PyTuple_GET_ITEM(structure, 2);
   if ((PyObject *)Py_TYPE(value) != kind) return 0;

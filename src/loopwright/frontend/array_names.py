@@ -96,7 +96,7 @@ def where_copy_shows(
     while grown := {one for pair in pairs if group & {*pair} for one in pair} - group - {name}:
         group |= grown
     if _are_used_inside(frame, {name, *group}):
-        return frame.tree if reader.names_written() & {name, *others} else None
+        return frame.tree if reader.names_written() & {name, *group} else None
     flow = _Flow(reader, node, _Both((frozenset({name}), frozenset(group))), escapes)
     flow.body(frame.tree.body, flow.start if node is None else None)
     return flow.where or (frame.tree if flow.shows else None)
@@ -185,11 +185,10 @@ def copies_show(
     group = roots - {owner}
     if not group:
         return False
-    first = {owner, *group}
     while grown := {one for pair in pairs if group & {*pair} for one in pair} - group - {owner}:
         group |= grown
     if _are_used_inside(frame, {owner, *group}):
-        return bool(reader.names_written() & first)
+        return bool(reader.names_written() & {owner, *group})
     if group & {parameter.arg for parameter in parameters_of(frame.tree)}:
         if frame.is_inlined:  # whoever called it may write its own
             return True
@@ -206,7 +205,7 @@ def list_copy_shows(frame: Frame, name: str, of: ast.Name, node: ast.AST) -> boo
     while grown := {one for pair in pairs if group & {*pair} for one in pair} - group - {name}:
         group |= grown
     if _are_used_inside(frame, {name, *group}):
-        return bool(reader.names_written() & {name, of.id})
+        return bool(reader.names_written() & {name, *group})
     if group & {parameter.arg for parameter in parameters_of(frame.tree)}:
         if frame.is_inlined:
             return True

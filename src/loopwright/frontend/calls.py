@@ -20,7 +20,7 @@ from loopwright.frontend.array_likes import ARRAYS, with_arrays_of_lists
 from loopwright.frontend.arrays import array_attribute
 from loopwright.frontend.asked import answer
 from loopwright.frontend.builtin_functions import BUILTINS, Handler
-from loopwright.frontend.characters import METHODS, method_of_text, text_of
+from loopwright.frontend.characters import METHODS, is_of_characters, method_of_character, method_of_text, text_of
 from loopwright.frontend.closures import given_lambda
 from loopwright.frontend.context import Context, Restart
 from loopwright.frontend.convert import as_number, convert
@@ -58,6 +58,7 @@ from loopwright.frontend.tuple_items import tuple_of
 from loopwright.frontend.ufuncs import WITH_OUT, put_into_out, ufunc_of
 from loopwright.frontend.values import (
     ArrayLike,
+    Character,
     Closure,
     Elementwise,
     Fixed,
@@ -120,6 +121,8 @@ def call(cx: Context, node: ast.Call) -> Value:
         if (text := text_of(owner)) is not None and name in METHODS:
             given = _arguments(cx, node, name)
             return joined(cx, text, given.values[0], node) if name == "join" else method_of_text(cx, text, given)
+        if isinstance(owner, Character) and is_of_characters(name):
+            return method_of_character(cx, owner, _arguments(cx, node, name))
         if isinstance(owner, ListValue) and owner.is_text:
             return method_of_made(cx, owner, _arguments(cx, node, name))
         if isinstance(owner, ListValue):

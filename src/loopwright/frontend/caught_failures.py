@@ -10,12 +10,13 @@ one element that is not stretched here.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from loopwright.errors import class_named
 from loopwright.frontend.convert import negated
+from loopwright.frontend.reraised import Reraised
 from loopwright.ir.nodes import (
     Allocate,
     Body,
@@ -72,10 +73,12 @@ class Handler:
 
 @dataclass
 class Caught:
-    """The handlers of one `try`. left: the blocks that some failure leaves."""
+    """The handlers of one `try`. left: the blocks that some failure leaves. reraised: of those whose handlers raise
+    again what they have caught."""
 
     handlers: Sequence[Handler]
     left: set[str] = field(default_factory=set)
+    reraised: Mapping[str, Reraised] = field(default_factory=dict)
 
     def body(self, body: Sequence[Stmt]) -> list[Stmt]:
         """The statements, going on at the handlers where they would fail."""
@@ -119,7 +122,7 @@ class Caught:
             case Checked(value=value, condition=condition):
                 self._tests(condition, out)
                 for test, kind in _failures(expr):
-                    self._test(self._bare(test), kind, expr.at, out)
+                    self._test(self._bare(test), kind, expr.at, out, expr)
                 self._tests(value, out)
             case Logical(op=op, left=left, right=right):
                 self._tests(left, out)
@@ -161,13 +164,18 @@ class Caught:
                 inside = Logical("and", low, high)
             self._test(inside, IndexError, at, out)
 
-    def _test(self, condition: Expr, kind: type[BaseException] | None, at: Location | None, out: list[Stmt]) -> None:
+    def _test(
+        self, condition: Expr, kind: type[BaseException] | None, at: Location | None, out: list[Stmt],
+        check: Checked | None = None,
+    ) -> None:  # fmt: skip
         handler = self._handler(kind)
         if handler is None or condition == Const(True, BOOL):
             return
         self.left.add(handler.block)
-        leave = Leave(handler.block, at=at)
-        out.append(leave if condition == Const(False, BOOL) else If(negated(condition), (leave,), at=at))
+        leave: tuple[Stmt, ...] = (Leave(handler.block, at=at),)
+        if (again := self.reraised.get(handler.block)) is not None:
+            leave = (*again.kept(kind, check, at), *leave)
+        out += leave if condition == Const(False, BOOL) else [If(negated(condition), leave, at=at)]
 
     def _handler(self, kind: type[BaseException] | None) -> Handler | None:
         return next((one for one in self.handlers if kind is not None and issubclass(kind, one.kinds)), None)
@@ -214,5 +222,10 @@ def _failures(check: Checked) -> list[tuple[Expr, type[BaseException] | None]]:
 
 
 def _may_fail_otherwise(check: Checked) -> bool:
-    """Whether the check is still needed where all its failures that Python has are caught."""
-    return kind_of(check) is None or (check.kind == "shape" and isinstance(check.condition, Compare))
+    """Whether the check is still needed where all its failures that Python has are caught: also where it alone tells
+    that a name has a value."""
+    return (
+        kind_of(check) is None
+        or check.kind == "unassigned"
+        or (check.kind == "shape" and isinstance(check.condition, Compare))
+    )

@@ -29,7 +29,7 @@ from loopwright.frontend.values import (
     from_object,
     is_none,
 )
-from loopwright.ir.nodes import Const, Expr
+from loopwright.ir.nodes import Compare, Const, Expr
 from loopwright.ir.types import BOOL, INT64
 
 
@@ -131,7 +131,8 @@ def check_code(code: int) -> None:
 
 METHODS = frozenset({
     "lower", "upper", "strip", "lstrip", "rstrip", "startswith", "endswith", "count", "find", "index", "replace",
-    "isdigit", "isalpha", "isupper", "islower", "join",
+    "isdigit", "isalpha", "isupper", "islower", "isalnum", "isspace", "isnumeric", "isdecimal", "title", "capitalize",
+    "swapcase", "join",
 })  # fmt: skip
 
 
@@ -149,6 +150,49 @@ def method_of_text(cx: Context, text: str, call: Arguments) -> Value:
         return from_object(getattr(text, call.name)(*given))
     except (TypeError, ValueError) as reason:
         raise cx.error(call.node, str(reason)) from None
+
+
+_TESTS = ("isdigit", "isalpha", "isupper", "islower", "isalnum", "isspace", "isnumeric", "isdecimal")
+_CASES = ("lower", "upper", "swapcase", "title", "capitalize")
+_LATIN = 256
+
+
+def is_of_characters(name: str) -> bool:
+    """Whether characters that the run finds have this method."""
+    return name in _TESTS or name in _CASES
+
+
+def method_of_character(cx: Context, character: Character, call: Arguments) -> Value:
+    """`c.isupper()` and the like, `c.lower()` and the like: out of a table for the characters of Latin-1."""
+    if may_be_long(character):
+        raise cx.error(call.node, f"'.{call.name}()' of a text that the run chooses is outside the language",
+                       remedy="compare it with each of them")  # fmt: skip
+    call.expect(cx, 0)
+    made = [getattr(chr(code), call.name)() for code in range(_LATIN)]
+    rows = [one if isinstance(one, bool) else ord(one) if len(one) == 1 else -1 for one in made]
+    code = run_written(cx, check_latin, [Number(character.code, weak=True)], call.node)
+    at = call.node.func if isinstance(call.node, ast.Call) else cx.frame.tree
+    assert isinstance(at, ast.expr)
+    found = index_value(cx, Items(tuple(Literal(int(one)) for one in rows)), [code], [at], at)
+    assert isinstance(found, Number)
+    if call.name in _TESTS:
+        return Number(cx.temporary(Compare("ne", found.expr, Const(0, INT64)), cx.at(call.node)), weak=True)
+    number = cx.temporary(found.expr, cx.at(call.node))
+    run_written(cx, check_single, [Number(number, weak=True)], call.node)
+    return Character(number)
+
+
+def check_latin(code: int) -> int:
+    """ValueError for a character of which methods know nothing."""
+    if code > 255:
+        raise ValueError("methods of characters that the run finds know those up to chr(255) only")
+    return code
+
+
+def check_single(code: int) -> None:
+    """ValueError for what is no single character."""
+    if code < 0:
+        raise ValueError("a character becomes several ones in another case, which is outside the language")
 
 
 def size_of_text(value: Value) -> int:

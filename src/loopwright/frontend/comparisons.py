@@ -21,6 +21,7 @@ from loopwright.frontend.named_tuples import objects_differ
 from loopwright.frontend.operands import kept, operands, twice
 from loopwright.frontend.operators import binary_operation
 from loopwright.frontend.tables import contains
+from loopwright.frontend.text_methods import has_part
 from loopwright.frontend.values import (
     Character,
     Fixed,
@@ -234,6 +235,9 @@ def _contains(cx: Context, item: Value, items: Value, node: ast.expr) -> Value:
         items = among
     if isinstance(items, TableValue):
         return contains(cx, items, item, node)
+    part = text_of(item)
+    if is_made(items) and (is_made(item) or (part is not None and len(part) != 1)):
+        return has_part(cx, items, item, node)
     if isinstance(items, ListValue):
         return is_among(cx, item, items, node)
     if isinstance(items, RangeValue):

@@ -15,6 +15,7 @@ from loopwright.errors import KernelError
 from loopwright.frontend.capture import Source
 from loopwright.frontend.infer import Key, Types
 from loopwright.frontend.outside import Outside
+from loopwright.frontend.reraised import Reraised
 from loopwright.frontend.values import Array, Closure, ListValue, Records, TableValue, Value
 from loopwright.frontend.webs import Web, Webs
 from loopwright.ir.nodes import (
@@ -212,6 +213,7 @@ class Context:
     result_names: dict[int, Array] = field(default_factory=dict)  # results whose sizes the code computes, by place
     own_loops: dict[int, Stmt] = field(default_factory=dict)  # loops in a `try` that the user wrote, by id
     catching: list[tuple[type[BaseException], ...]] = field(default_factory=list)  # by each `try` around, outer first
+    handling: list[Reraised | None] = field(default_factory=list)  # by each handler around
     returns: list[tuple[tuple[str | None, ...] | None, bool]] = field(default_factory=list)  # arrays' names, is a tuple
 
     @property

@@ -79,7 +79,7 @@ def standard_normal(key: Any, gauss: Any) -> Any:
 
 def normal(key: Any, gauss: Any, loc: Any, scale: Any) -> Any:
     """A normal number with this mean and deviation."""
-    if scale < 0.0 or np.signbit(float(scale)):
+    if scale == scale and np.signbit(float(scale)):
         raise ValueError("scale < 0")
     return float(loc) + float(scale) * standard_normal(key, gauss)
 
@@ -91,7 +91,7 @@ def standard_exponential(key: Any, gauss: Any) -> Any:
 
 def exponential(key: Any, gauss: Any, scale: Any) -> Any:
     """An exponential number with this mean."""
-    if scale < 0.0 or np.signbit(float(scale)):
+    if scale == scale and np.signbit(float(scale)):
         raise ValueError("scale < 0")
     return float(scale) * standard_exponential(key, gauss)
 

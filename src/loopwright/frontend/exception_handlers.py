@@ -9,8 +9,8 @@
                                            x = 0
                                        }
 
-Refused are `finally`, the exception as a value, and statements that may have written a part of an array when they fail,
-where NumPy has written nothing.
+`finally` has become handlers that raise again (desugared.py). Refused are the exception as a value, and statements that
+may have written a part of an array when they fail, where NumPy has written nothing.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from collections.abc import Sequence
 from loopwright.frontend.capture import is_ours
 from loopwright.frontend.caught_failures import Caught, Handler, fails_inside
 from loopwright.frontend.context import Context, Restart
+from loopwright.frontend.reraised import Reraised
 from loopwright.frontend.scopes import own_nodes
 from loopwright.frontend.values import Fixed, Items, Value
 from loopwright.ir.jumps import always_jumps
@@ -41,7 +42,12 @@ def try_statement(cx: Context, node: ast.Try) -> None:
     frame, at = cx.frame, cx.at(node)
     end = cx.new_name(f"{frame.prefix}try")
     handlers = [Handler(_kinds(cx, one), cx.new_name(f"{frame.prefix}except")) for one in node.handlers]
-    caught = Caught(handlers)
+    again = {
+        handler.block: Reraised(cx.new_name(f"{frame.prefix}raised"), cx.new_name)
+        for handler, part in zip(handlers, node.handlers, strict=True)
+        if any(isinstance(one, ast.Raise) and one.exc is None for stmt in part.body for one in ast.walk(stmt))
+    }
+    caught = Caught(handlers, reraised=again)
     tail, frame.tail = frame.tail, False
     with cx.inner_body() as inner:
         cx.catching.append(tuple(kind for one in handlers for kind in one.kinds))
@@ -55,7 +61,7 @@ def try_statement(cx: Context, node: ast.Try) -> None:
     for handler, part in zip(handlers, node.handlers, strict=True):
         if handler.block not in caught.left:  # it says what types names have
             with cx.inner_body():
-                cx.execute(part.body)
+                _handle(cx, part, again.get(handler.block))
             continue
         with cx.inner_body() as outer:
             if not always_jumps(whole):
@@ -63,10 +69,18 @@ def try_statement(cx: Context, node: ast.Try) -> None:
                     cx.leave(end, node)
                 whole = tuple(inner)
             cx.emit(Block(handler.block, whole, at=at))
-            cx.execute(part.body)
+            _handle(cx, part, again.get(handler.block))
         whole = tuple(outer)
     frame.tail = tail
+    for stmt in (stmt for one in again.values() for stmt in one.begun()):
+        cx.emit(stmt)
     cx.emit(Block(end, whole, at=at))
+
+
+def _handle(cx: Context, handler: ast.ExceptHandler, again: Reraised | None) -> None:
+    cx.handling.append(again)
+    cx.execute(handler.body)
+    cx.handling.pop()
 
 
 def catches(cx: Context, *kinds: type[Exception]) -> bool:
@@ -95,8 +109,8 @@ def refuse_partial(cx: Context, written: Sequence[Stmt], node: ast.stmt) -> None
 
 def _refuse(cx: Context, node: ast.Try) -> None:
     if node.finalbody:
-        raise cx.error(node, "'finally' is outside the language", "an exception that is not caught ends the whole call",
-                       "write its lines after the 'try', and in each handler")  # fmt: skip
+        raise cx.error(node, "a 'finally' that jumps is outside the language", "it would hide an exception",
+                       "write its 'return', 'break' or 'continue' after it")  # fmt: skip
     if cx.frame.calls_again is not None:
         raise cx.error(node, "'try' in a function that calls itself is outside the language",
                        remedy="test the condition with 'if' before the operation")  # fmt: skip

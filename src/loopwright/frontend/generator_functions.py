@@ -123,14 +123,14 @@ def standard_normal(state: Any, half: Any, tables: Any) -> Any:
 
 def normal(state: Any, half: Any, tables: Any, loc: Any, scale: Any) -> Any:
     """A normal number with this mean and deviation."""
-    if scale < 0.0 or np.signbit(float(scale)):
+    if scale == scale and np.signbit(float(scale)):
         raise ValueError("scale < 0")
     return float(loc) + float(scale) * standard_normal(state, half, tables)
 
 
 def lognormal(state: Any, half: Any, tables: Any, mean: Any, sigma: Any) -> Any:
     """A number whose logarithm is normal."""
-    if sigma < 0.0 or np.signbit(float(sigma)):
+    if sigma == sigma and np.signbit(float(sigma)):
         raise ValueError("sigma < 0")
     return float(np.exp(normal(state, half, tables, mean, sigma)))
 
@@ -152,7 +152,7 @@ def standard_exponential(state: Any, half: Any, tables: Any) -> Any:
 
 def exponential(state: Any, half: Any, tables: Any, scale: Any) -> Any:
     """An exponential number with this mean."""
-    if scale < 0.0 or np.signbit(float(scale)):
+    if scale == scale and np.signbit(float(scale)):
         raise ValueError("scale < 0")
     return float(scale) * standard_exponential(state, half, tables)
 

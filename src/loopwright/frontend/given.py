@@ -31,7 +31,7 @@ def given_list(source: Source, known: Packed, parts: Sequence[Value], of_dict: b
     if known == EMPTY_LIST:
         return Items((), is_list=True)
     if arrays[0].name in source.written and not known.may_change:
-        what = {"keys": "dict", "arrays": "list of arrays"}.get(known.holds, "bytes object")
+        what = {"keys": "dict", "arrays": "list of arrays", "letters": "text"}.get(known.holds, "bytes object")
         name = arrays[0].name.rpartition(".")[0]
         if of_dict:
             what, name = "dict", name.rpartition(".")[0]
@@ -46,6 +46,8 @@ def given_list(source: Source, known: Packed, parts: Sequence[Value], of_dict: b
     if known.holds == "keys":
         pair = tuple(replace(one, weak=weak) for one, weak in zip(arrays, known.weak, strict=True))
         return Items(pair, CHANGED if known.may_change else (), kind=Packed)
+    if known.holds == "letters":
+        return ListValue((as_view(replace(arrays[0], weak=True)),), length, key, holds_texts=True, is_text=True)
     if known.holds in ("numbers", "tuples"):
         views = tuple(as_view(replace(one, weak=weak)) for one, weak in zip(arrays, known.weak, strict=True))
         return ListValue(views, length, key, is_tuple=known.holds == "tuples")
@@ -69,6 +71,9 @@ def with_tables(cx: Context, value: Value, node: ast.AST) -> Value:
         case Keyed(items=items):
             return replace(value, items=tuple(with_tables(cx, item, node) for item in items))
         case ListValue():
+            if value.is_text:
+                cx.session.meets_texts = True
+                cx.session.text_names.setdefault(value.key, False)
             return _of_all_kinds(cx, value)
         case _:
             return value

@@ -7,20 +7,29 @@ from dataclasses import dataclass, field, replace
 
 from loopwright.errors import KernelError
 from loopwright.frontend.capture import Parameter, Source
-from loopwright.ir.captured import CapturedConstant
+from loopwright.ir.captured import CapturedConstant, Drawn, Found
 
 
 @dataclass(frozen=True, slots=True)
 class Hidden:
     """names: of the parameters. run: makes a call, with these arguments behind the others. sample: arguments of their
     kinds, to ask about a call. outside: the arrays from outside that they stand for. written: whether the function may
-    write them."""
+    write them. drawn: what the launcher needs to make such a call of a function that draws, or None where it cannot."""
 
     names: tuple[str, ...]
     run: Callable[[Callable[..., object], Sequence[object]], object]
     sample: Callable[[], Sequence[object]]
     outside: Mapping[str, CapturedConstant] = field(default_factory=dict)
     written: bool = True
+    drawn: Callable[[], Drawn | None] = lambda: None
+
+
+def found_by_launcher(more: Hidden, source: Source) -> Found:
+    """Which of these arguments the launcher finds by itself: all that stand outside, or none; and those of draws."""
+    if source.variadic is not None:
+        return (), None
+    places = [(one.namespace, one.key) for one in more.outside.values() if one.kind in ("item", "cell")]
+    return tuple(places) if len(places) == len(more.outside) else (), more.drawn()
 
 
 class NeededError(KernelError):

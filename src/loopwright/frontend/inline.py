@@ -392,15 +392,16 @@ def _set_result(cx: Context, frame: Frame, value: Value, node: ast.Return) -> No
     if is_only and (frame.tail or not is_number) and frame.calls_again is None:
         frame.result = value if frame.tail else _as_it_is_now(cx, value, node)
         return
-    if not is_number:
+    if not is_number or (isinstance(value, Items) and any(isinstance(one, ListValue) for one in value.items)):
         value = _without_shared(cx, frame, value)
+    if not is_number:
         _refuse_shared(cx, frame, value, node)
     store_variable(cx, (*frame.path, "return"), "result", value, node, node)
 
 
 def _without_shared(cx: Context, frame: Frame, value: Value) -> Value:
     """What a return gives, with a number instead of each of the caller's arrays that every return gives in that place:
-    the result is the caller's array."""
+    the result is the caller's array; and instead of each list that every return gives there."""
     if frame.path in cx.session.several_arrays or frame.calls_again is not None:
         return value
     items = value.items if isinstance(value, Items) else (value,)
@@ -412,6 +413,8 @@ def _without_shared(cx: Context, frame: Frame, value: Value) -> Value:
             shared[place] = key
         elif isinstance(item, Array) and item.shape and not item.index and item.name not in made:
             shared[place] = item
+        elif isinstance(item, ListValue) and item.is_open and item.home is None:
+            shared[place] = ListValue((), item.length, item.key)
     if frame.shared is None:
         frame.shared = shared
     if frame.shared != shared:
@@ -425,9 +428,10 @@ def _with_shared(cx: Context, frame: Frame, result: Value, node: ast.AST) -> Val
     if not frame.shared:
         return result
     shared = {
-        place: read_variable(cx, one, node, "result") if isinstance(one, tuple) else one
+        place: read_variable(cx, one, node, "result") if isinstance(one, tuple)
+        else cx.lists.get(one.key, one) if isinstance(one, ListValue) else one
         for place, one in frame.shared.items()
-    }
+    }  # fmt: skip
     if not isinstance(result, Items):
         return shared[0]
     return replace(result, items=tuple(shared.get(place, item) for place, item in enumerate(result.items)))

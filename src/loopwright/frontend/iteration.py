@@ -243,7 +243,8 @@ def _sequences(cx: Context, argument: ast.expr) -> list[Sequence]:
 
 
 def _zip(cx: Context, node: ast.Call) -> Sequence:
-    if not node.args or node.keywords:
+    strict = [one for one in node.keywords if one.arg != "strict" or ast.unparse(one.value) != "False"]
+    if not node.args or strict:
         raise cx.error(node, "zip() takes sequences here")
     return _in_step(cx, [part for argument in node.args for part in _sequences(cx, argument)])
 

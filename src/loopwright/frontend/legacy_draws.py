@@ -23,7 +23,7 @@ _STIRLING = (
 
 def standard_gamma(key: Any, gauss: Any, shape: Any) -> Any:
     """A gamma number of this shape, with scale 1."""
-    if shape < 0.0 or np.signbit(float(shape)):
+    if shape == shape and np.signbit(float(shape)):
         raise ValueError("shape < 0")
     found = 0.0
     if shape == 1.0:
@@ -70,7 +70,7 @@ def _gamma_above_one(key: Any, gauss: Any, shape: Any) -> Any:
 
 def gamma(key: Any, gauss: Any, shape: Any, scale: Any) -> Any:
     """A gamma number of this shape and scale."""
-    if scale < 0.0 or np.signbit(float(scale)):
+    if scale == scale and np.signbit(float(scale)):
         raise ValueError("scale < 0")
     return float(scale) * standard_gamma(key, gauss, shape)
 

@@ -28,6 +28,11 @@ def is_made(value: Value) -> bool:
     return isinstance(value, ListValue) and value.is_text
 
 
+def may_be_long_choice(value: Value) -> bool:
+    """Whether it is a text that the run chooses among longer ones."""
+    return isinstance(value, Character) and may_be_long(value)
+
+
 def known_text(value: Value) -> str | None:
     """The text that a value is, where it is known."""
     return value.value if isinstance(value, Fixed) and isinstance(value.value, str) else None
@@ -136,8 +141,7 @@ def compared(cx: Context, op: ast.cmpop, left: Value, right: Value, node: ast.ex
     if isinstance(op, ast.Eq | ast.NotEq) and is_any_text(left) and is_any_text(right):
         first, second = (one if is_made(one) else new_text(cx, [one], node) for one in (left, right))
         return first, second
-    text = known_text(left)
-    if isinstance(op, ast.In | ast.NotIn) and (isinstance(left, Character) or (text is not None and len(text) == 1)):
+    if isinstance(op, ast.In | ast.NotIn) and is_any_text(left) and not may_be_long_choice(left):
         return left, right
     if isinstance(op, ast.Is | ast.IsNot):
         return left, right

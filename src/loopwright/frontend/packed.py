@@ -1,5 +1,5 @@
-"""Lists, dicts and bytes as arguments: what they hold, put into arrays for one call. Where the call writes these, the
-lists get what they hold afterwards.
+"""Lists, dicts, bytes and long texts as arguments: what they hold, put into arrays for one call. Where the call writes
+these, the lists get what they hold afterwards.
 
 Lists hold numbers, tuples of numbers, arrays, or lists of numbers, and dicts have numbers as keys and as values: all of
 one type each. The elements of the arrays or lists in a list come one behind another.
@@ -25,7 +25,7 @@ class Packed:
     arrays in a list. arrays: how many arrays there are. may_change: whether it is a list that can get others. grows:
     whether it is one that can get another length."""
 
-    holds: Choice["numbers", "tuples", "lists", "arrays", "keys"]
+    holds: Choice["numbers", "tuples", "lists", "arrays", "keys", "letters"]
     weak: tuple[bool, ...]
     arrays: int
     axes: int = 1
@@ -39,7 +39,9 @@ class Packed:
 
 
 def packed(value: Sequence[Any] | dict[Any, Any]) -> Packed | None:
-    """What a list, a dict or bytes hold; None where they are of no such kind."""
+    """What a list, a dict, bytes or a text hold; None where they are of no such kind."""
+    if isinstance(value, str):
+        return Packed("letters", (True,), 1)
     if isinstance(value, bytes):
         return Packed("numbers", (True,), 1)
     if isinstance(value, dict):
@@ -122,6 +124,8 @@ def arrays_of(value: Any, known: Packed) -> Iterator[Any]:
     """The arrays of a list or a dict: of a list with arrays or lists in it, their numbers, where each begins, the sizes
     of its axes, and the elements."""
     match known.holds:
+        case "letters":
+            yield np.frombuffer(value.encode("utf-32-le", "surrogatepass"), np.uint32).astype(np.int64)
         case "numbers" if known.arrays:
             yield _array(value)
         case "tuples":

@@ -90,7 +90,7 @@ def parse(function: object) -> tuple[FunctionType, Definition]:
 @lru_cache(maxsize=1024)
 def _read(tree: ast.FunctionDef) -> ast.FunctionDef:
     """The definition in the form in which it is read. The same object each time."""
-    if any(isinstance(node, ast.With | ast.Match) for node in ast.walk(tree)):
+    if any(isinstance(node, ast.With | ast.Match | ast.Try) for node in ast.walk(tree)):
         tree = desugared.desugared(tree)
     return rewritten(with_texts_in_place(tree))
 

@@ -21,8 +21,8 @@ Shown = Choice["str", "format", "repr"]
 def raise_statement(cx: Context, node: ast.Raise) -> None:
     """`raise ValueError("...")`: the call ends with this exception."""
     if node.exc is None:
-        raise cx.error(node, "'raise' alone is outside the language", "only the class of an exception is known",
-                       "name it: raise ValueError('...')")  # fmt: skip
+        _raise_again(cx, node)
+        return
     name, arguments = node.exc, list[ast.expr]()
     if isinstance(node.exc, ast.Call):
         name, arguments = node.exc.func, node.exc.args
@@ -31,6 +31,16 @@ def raise_statement(cx: Context, node: ast.Raise) -> None:
     says = _message(cx, arguments, numbers)
     kind = _class_name(cx, found.value if isinstance(found, Fixed) else None, says, name)
     _fail(cx, Const(False, BOOL), kind, says, node, numbers)
+
+
+def _raise_again(cx: Context, node: ast.Raise) -> None:
+    """`raise` alone: what the handler around has caught."""
+    again = cx.handling[-1] if cx.handling else None
+    if again is None:
+        raise cx.error(node, "'raise' alone is outside the language here", "no handler of this function is around",
+                       "name it: raise ValueError('...')")  # fmt: skip
+    for stmt in again.again(cx.at(node)):
+        cx.emit(stmt)
 
 
 def assert_statement(cx: Context, node: ast.Assert) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from loopwright.frontend.hidden import Hidden
+from loopwright.ir.captured import Drawn
 
 KEY, GAUSS = "np.random.key", "np.random.gauss"
 _NUMBERS = 625  # 624 of 32 bits, and the place of the next one
@@ -104,9 +105,19 @@ def _place() -> int | None:
     return places[0] if len(places) == 1 else None
 
 
+def drawn() -> Drawn | None:
+    """What the launcher needs to do as `with_state` does."""
+    module: Any = np.random.mtrand
+    generator = module._rand._bit_generator
+    left = _left_over(module._rand) if type(generator).__name__ == "MT19937" else None
+    if left is None:
+        return None
+    return module, module._rand, generator, generator.lock, _key_of(generator), ctypes.addressof(left)
+
+
 def sample() -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
     """Arguments of the kinds that a call has, to ask about it."""
     return np.zeros(_NUMBERS, np.uint32), np.zeros(2)
 
 
-HIDDEN = Hidden((KEY, GAUSS), with_state, sample)
+HIDDEN = Hidden((KEY, GAUSS), with_state, sample, drawn=drawn)

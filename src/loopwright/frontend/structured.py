@@ -20,6 +20,7 @@ from loopwright.errors import ArgumentValueError, FieldError
 from loopwright.frontend import given_back
 from loopwright.frontend.changing_methods import is_changed_by_method
 from loopwright.frontend.generator_state import STATE, is_generator, state_of
+from loopwright.frontend.long_texts import is_sequence
 from loopwright.frontend.object_class import ObjectClass, class_of
 from loopwright.frontend.packed import (
     KeysAndValues,
@@ -33,6 +34,7 @@ from loopwright.frontend.packed import (
 )
 from loopwright.frontend.parse import parameters_of
 from loopwright.frontend.written import written_parameters
+from loopwright.ir.long_text import is_long_text
 
 if TYPE_CHECKING:
     from loopwright.frontend.capture import Source
@@ -68,7 +70,7 @@ Structure = Held | Given | Packed | None  # None: an argument as any other
 def structure_of(value: object) -> Structure:
     """What is inside an argument; None where it is an array, a number or a constant of the code."""
     if type(value) in _PLAIN:  # most fields of objects: the questions below take microseconds
-        return None
+        return packed(value) if is_long_text(value) else None  # type: ignore[arg-type]
     match value:
         case dict() if value and all(type(key) is str for key in value):
             return Held(tuple(map(structure_of, value.values())), dict, tuple(value))
@@ -129,6 +131,8 @@ def structures_of(source: Source, values: Sequence[object]) -> tuple[Structure, 
         if k == source.variadic:
             assert isinstance(value, tuple)
             found[k] = Held(tuple(map(structure_of, value)), tuple)
+        elif is_long_text(value) and not is_sequence(source.definition.tree, parameter.name):
+            found[k] = None
         elif type(value) is not np.ndarray:
             found[k] = given_back.as_changed(source, parameter.name, found[k], value)
     return tuple(found)
@@ -186,17 +190,46 @@ def with_fields(again: Callable[..., object], call: Callable[..., object] | None
     return made
 
 
-def for_launcher(structure: Structure) -> tuple[object, ...] | None:
-    """A structure as the launcher takes it (devices.base.Structures). Raises ValueError where it has no words."""
+def for_launcher(
+    source: Source, given: Sequence[object], structures: Sequence[Structure]
+) -> tuple[tuple[object, ...] | None, ...]:
+    """The structures of a call of the expanded function as the launcher takes them (devices.base.Structures). Raises
+    ValueError where it has no words, and where the call gives lists or dicts what it has changed."""
+    if _lists_to_put_back(source, given) or given_back.to_give_back(source, given):
+        raise ValueError("the launcher gives nothing back")
+    pairs = list(zip(given, structures, strict=True))
+    if _written_arguments(source, pairs) and any(map(_holds_list_of_arrays, structures)):
+        raise ValueError("whether an array in a list is also one that is written is asked for each call")
+    return tuple(_for_launcher(value, structure) for value, structure in pairs)
+
+
+def _for_launcher(value: object, structure: Structure) -> tuple[object, ...] | None:
     if structure is None:
         return None
     if isinstance(structure, Given):
         return (structure.value,)
-    if isinstance(structure, Packed) or structure.kind in (list, dict, KeysAndValues) or structure.names == STATE:
+    if isinstance(structure, Packed):
+        return _list_for_launcher(value, structure)
+    if structure.kind in (list, dict, KeysAndValues) or structure.names == STATE:
         raise ValueError("the launcher takes the items of tuples, and fields")
     known = class_of(structure.kind)
     names = structure.names if known is None else tuple(known.prefix + name for name in structure.names)
-    return structure.kind, names or None, tuple(map(for_launcher, structure.parts))
+    parts = (_for_launcher(_part_of(value, structure, k), part) for k, part in enumerate(structure.parts))
+    return structure.kind, names or None, tuple(parts)
+
+
+def _list_for_launcher(value: object, known: Packed) -> tuple[object, ...]:
+    kind = type(value)
+    is_usual = kind in (list, dict) or kind.__module__.startswith("loopwright.")  # no class with methods of its own
+    if not is_usual or known.holds not in ("numbers", "arrays", "keys") or not value:
+        raise ValueError("the launcher takes lists of numbers and of arrays, and dicts of numbers")
+    if known.holds == "arrays":
+        return kind, 2 + known.axes
+    return kind, sum((not weak) << k for k, weak in enumerate(known.weak))
+
+
+def _holds_list_of_arrays(structure: Structure) -> bool:
+    return any(known.holds == "arrays" for _, known in _packed_names("", structure))
 
 
 def expanded(source: Source, structures: Mapping[str, Structure]) -> Source:
@@ -292,7 +325,7 @@ def _lists_to_put_back(source: Source, given: Sequence[object]) -> list[tuple[ob
     for value, name in zip(given, names, strict=False):
         structure = source.structures.get(name)
         for (prefix, known), one in zip(_packed_names(name, structure), _packed_values(value, structure), strict=True):
-            if known.holds == "keys" or isinstance(one, bytes):
+            if known.holds == "keys" or isinstance(one, bytes | str):
                 continue
             everywhere.append(lists_in(one, known))
             if known.may_change and not known.grows and f"{prefix}.0" in source.written:
@@ -326,10 +359,7 @@ def giving_back(
 
 def refuse_shared(source: Source, given: Sequence[tuple[object, Structure]]) -> None:
     """Raise ArgumentValueError where an array in a list is also one that is written: the kernel reads a copy of it."""
-    written = [
-        value for (value, structure), parameter in zip(given, parameters_of(source.definition.tree), strict=False)
-        if structure is None and parameter.arg in source.written
-    ]  # fmt: skip
+    written = _written_arguments(source, given)
     if not written:
         return
     for (value, structure), parameter in zip(given, parameters_of(source.definition.tree), strict=False):
@@ -338,3 +368,11 @@ def refuse_shared(source: Source, given: Sequence[tuple[object, Structure]]) -> 
                 f"argument '{parameter.arg}': an array in this list is also one that is written\n"
                 "  try: pass a copy of it"
             )
+
+
+def _written_arguments(source: Source, given: Sequence[tuple[object, Structure]]) -> list[object]:
+    """The arrays that a call may write."""
+    return [
+        value for (value, structure), parameter in zip(given, parameters_of(source.definition.tree), strict=False)
+        if structure is None and parameter.arg in source.written
+    ]  # fmt: skip

@@ -1,4 +1,4 @@
-"""What is asked of texts that the run makes: `text.startswith(x)`, `text.endswith(x)`, `int(text)`."""
+"""What is asked of texts that the run makes: `text.startswith(x)`, `text.find(x)` and the like, `int(text)`."""
 
 from __future__ import annotations
 
@@ -13,15 +13,27 @@ from loopwright.frontend.values import ListValue, Literal, Value, describe
 
 
 def method_of_made(cx: Context, text: ListValue, call: Arguments) -> Value:
-    """`text.startswith(x)` and `text.endswith(x)` of a text that the run makes. Raises KernelError for others."""
-    if call.name not in _SIDES:
+    """`text.startswith(x)`, `text.count(x)` and the like of a text that the run makes. Raises KernelError for
+    others."""
+    if call.name not in _ASKED:
         raise cx.error(call.node, f"'.{call.name}()' of a text that is made while the code runs is refused",
                        remedy="compare it, or its characters")  # fmt: skip
     call.expect(cx, 1)
     if not is_any_text(call.values[0]):
         raise cx.error(call.node, f"'.{call.name}()' takes a text, and this is {describe(call.values[0])}")
     other = call.values[0] if is_made(call.values[0]) else new_text(cx, [call.values[0]], call.node)
-    return run_written(cx, _SIDES[call.name], [text, other], call.node)
+    return run_written(cx, _ASKED[call.name], [text, other], call.node)
+
+
+def has_part(cx: Context, text: Value, part: Value, node: ast.expr) -> Value:
+    """`part in text`."""
+    other = part if is_made(part) else new_text(cx, [part], node)
+    return run_written(cx, holds, [text, other], node)
+
+
+def holds(text: str, part: str) -> bool:
+    """Whether a text is in another one."""
+    return text.find(part) >= 0
 
 
 def begins(text: str, start: str) -> bool:
@@ -40,7 +52,39 @@ def ends(text: str, end: str) -> bool:
     return k > len(end)
 
 
-_SIDES: dict[str, Callable[..., object]] = {"startswith": begins, "endswith": ends}
+def occurrences(text: str, part: str) -> int:
+    """How often a text is in another one, none of them overlapping."""
+    if len(part) == 0:
+        return len(text) + 1
+    found, k = 0, 0
+    while k + len(part) <= len(text):
+        same = 0
+        while same < len(part) and text[k + same] == part[same]:
+            same += 1
+        if same == len(part):
+            found += 1
+            k += same
+        else:
+            k += 1
+    return found
+
+
+def first(text: str, part: str) -> int:
+    """Where a text begins in another one; -1 where it is not in there."""
+    found, k = -1, 0
+    while found < 0 and k + len(part) <= len(text):
+        same = 0
+        while same < len(part) and text[k + same] == part[same]:
+            same += 1
+        if same == len(part):
+            found = k
+        k += 1
+    return found
+
+
+_ASKED: dict[str, Callable[..., object]] = {
+    "startswith": begins, "endswith": ends, "count": occurrences, "find": first,
+}  # fmt: skip
 
 
 def number_of(cx: Context, value: Value, node: ast.expr) -> Value:

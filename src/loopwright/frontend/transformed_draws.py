@@ -18,14 +18,14 @@ from loopwright.frontend.legacy_draws import chisquare, standard_gamma
 
 def lognormal(key: Any, gauss: Any, mean: Any, sigma: Any) -> Any:
     """A number whose logarithm is normal."""
-    if sigma < 0.0 or np.signbit(float(sigma)):
+    if sigma == sigma and np.signbit(float(sigma)):
         raise ValueError("sigma < 0")
     return math.exp(normal(key, gauss, mean, sigma))
 
 
 def weibull(key: Any, gauss: Any, a: Any) -> Any:
     """A Weibull number of this shape, with scale 1."""
-    if a < 0.0 or np.signbit(float(a)):
+    if a == a and np.signbit(float(a)):
         raise ValueError("a < 0")
     found = 0.0
     if a != 0.0:
@@ -49,14 +49,14 @@ def power(key: Any, gauss: Any, a: Any) -> Any:
 
 def rayleigh(key: Any, gauss: Any, scale: Any) -> Any:
     """The length of a vector of two normal numbers."""
-    if scale < 0.0 or np.signbit(float(scale)):
+    if scale == scale and np.signbit(float(scale)):
         raise ValueError("scale < 0")
     return float(scale) * math.sqrt(-2.0 * math.log1p(-unit(key, gauss)))
 
 
 def laplace(key: Any, gauss: Any, loc: Any, scale: Any) -> Any:
     """A Laplace number: exponential on both sides."""
-    if scale < 0.0 or np.signbit(float(scale)):
+    if scale == scale and np.signbit(float(scale)):
         raise ValueError("scale < 0")
     u = 0.0
     while u == 0.0:
@@ -70,7 +70,7 @@ def laplace(key: Any, gauss: Any, loc: Any, scale: Any) -> Any:
 
 def gumbel(key: Any, gauss: Any, loc: Any, scale: Any) -> Any:
     """A Gumbel number: the limit of extremes."""
-    if scale < 0.0 or np.signbit(float(scale)):
+    if scale == scale and np.signbit(float(scale)):
         raise ValueError("scale < 0")
     u = 1.0
     while u == 1.0:
@@ -80,7 +80,7 @@ def gumbel(key: Any, gauss: Any, loc: Any, scale: Any) -> Any:
 
 def logistic(key: Any, gauss: Any, loc: Any, scale: Any) -> Any:
     """A logistic number."""
-    if scale < 0.0 or np.signbit(float(scale)):
+    if scale == scale and np.signbit(float(scale)):
         raise ValueError("scale < 0")
     u = 0.0
     while u == 0.0:
@@ -177,7 +177,7 @@ def wald(key: Any, gauss: Any, mean: Any, scale: Any) -> Any:
 
 def vonmises(key: Any, gauss: Any, mu: Any, kappa: Any) -> Any:
     """An angle around mu."""
-    if kappa < 0.0 or np.signbit(float(kappa)):
+    if kappa == kappa and np.signbit(float(kappa)):
         raise ValueError("kappa < 0")
     return math.pi * (2.0 * unit(key, gauss) - 1.0) if kappa < 1e-8 else _angle(key, gauss, float(mu), float(kappa))
 

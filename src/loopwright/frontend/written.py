@@ -17,7 +17,7 @@ import numpy as np
 from loopwright.errors import KernelError
 from loopwright.frontend.object_class import class_of
 from loopwright.frontend.parse import parameters_of, parse, positional_of
-from loopwright.frontend.scopes import all_nodes, locals_of
+from loopwright.frontend.scopes import all_nodes, free_names, locals_of
 from loopwright.frontend.written_arguments import written_by
 
 
@@ -233,6 +233,9 @@ class DefReader:
 
     def given_back(self, call: ast.Call) -> set[str]:
         """The names whose array the result of a call may be, or may be a view of: of a helper, what it returns."""
+        inner = self.nested.get(call.func.id) if isinstance(call.func, ast.Name) else None
+        if inner is not None and inner not in self.seen:
+            return self._given_back_by(call, inner)
         callee = self.called(call)
         callee = getattr(callee, "py_func", getattr(callee, "__wrapped__", callee))
         if not isinstance(callee, FunctionType) or callee.__code__ in self.seen or self.resolve(call.func) is map:
@@ -247,9 +250,17 @@ class DefReader:
         pairs = self.given(call, definition.tree)
         return set().union(*(self.roots(value) for name, value in pairs if name in returned), set())
 
+    def _given_back_by(self, call: ast.Call, inner: ast.FunctionDef) -> set[str]:
+        """The same of a nested function, which may give back what is this one's."""
+        reader = DefReader(self.function, inner, self.seen | {inner}, self.known, self.nested)
+        returned = reader.returned()
+        given = set().union(*(self.roots(value) for name, value in self.given(call, inner) if name in returned), set())
+        return given | (returned & free_names(inner))
+
     def returned(self) -> frozenset[str]:
-        """The parameters that what is returned may be, or may be part of; all where an expression is not understood."""
-        names = {parameter.arg for parameter in parameters_of(self.tree)}
+        """The parameters, and names from outside, that what is returned may be, or may be part of; all where an
+        expression is not understood."""
+        names = {parameter.arg for parameter in parameters_of(self.tree)} | free_names(self.tree)
         found: set[str] = set()
         aliases: list[tuple[str, str]] = []
         for node in all_nodes(self.tree):

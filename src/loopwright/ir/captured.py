@@ -23,6 +23,15 @@ ABSENT: Final = _Absent.ABSENT
 """The value where there is nothing."""
 
 
+Outside = tuple[object, object]
+"""A dict and a key of it, or a cell and anything."""
+Drawn = tuple[object, object, object, object, object, int]
+"""A module, its global random generator `_rand`, the `_bit_generator` of that, its lock, the array of its numbers, and
+the address of the normal number that is left over: an int that tells whether there is one, and the number."""
+Found = tuple[tuple[Outside, ...], Drawn | None]
+"""What the launcher finds behind the arguments of a call."""
+
+
 @dataclass(frozen=True, slots=True)
 class CapturedConstant:
     """A fact that code relies on: what stood at `key` (where the kind has keys, else '') of `namespace`. The check, in

@@ -68,15 +68,16 @@ def __getattr__(name: str) -> type:
 
 
 class _Records:
-    """An array of records, from an array for each field."""
+    """An array of records, from an array for each field. The launcher makes them by itself once it finds their dtype
+    in the class."""
 
     known: Any
-    dtype: Any = None
+    __loopwright_records__: Any = None
 
     def __new__(cls, *planes: Any) -> Any:
-        if cls.dtype is None:
-            cls.dtype = np.lib.format.descr_to_dtype(cls.known)
-        dtype = cls.dtype
+        if cls.__loopwright_records__ is None:
+            cls.__loopwright_records__ = np.lib.format.descr_to_dtype(cls.known)
+        dtype = cls.__loopwright_records__
         tail = len(dtype[dtype.names[0]].shape)
         records = np.empty(planes[0].shape[: planes[0].ndim - tail], dtype)
         for name, plane in zip(dtype.names, planes, strict=True):

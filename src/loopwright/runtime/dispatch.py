@@ -26,7 +26,8 @@ from loopwright.deferred import deferred
 from loopwright.devices.base import MOST_PARAMETERS, NOT_DONE, Dispatcher, Entry, Failed, Own, Structures
 from loopwright.devices.launcher import load_launcher
 from loopwright.errors import LoopwrightError
-from loopwright.ir.captured import CapturedConstant, defaults_of
+from loopwright.ir.captured import Found, defaults_of
+from loopwright.ir.long_text import is_long_text
 from loopwright.ir.plan import whole
 from loopwright.ir.signature import BY_ELEMENT, Shape, Signature, shape_of
 from loopwright.ir.variant import Compilation, Variant, compilation_of, default_variant, is_gpu
@@ -144,15 +145,14 @@ class Dispatch:
 
     def complete(
         self, call: Callable[..., object], target: Callable[..., object], slow: Callable[..., object],
-        outside: Collection[CapturedConstant],
+        found: Found,
     ) -> None:  # fmt: skip
-        """From now on `call` makes calls, and `direct` does those that it would make as target(*arguments, *what stands
-        outside), unless something stands in neither a dict nor a cell. slow: what makes all others."""
+        """From now on `call` makes calls, and `direct` does those that it would make as target(*arguments, *what the
+        launcher finds), if there is any of that. slow: what makes all others."""
         self.call = call
-        places = tuple((one.namespace, one.key) for one in outside if one.kind in ("item", "cell"))
-        if places and len(places) == len(outside):
+        if any(found):
             launcher = load_launcher(current()).launcher
-            self._completed = call, launcher.completed(target, slow, len(self.parameters), places)
+            self._completed = call, launcher.completed(target, slow, len(self.parameters), *found)
 
     def prepare(self, args: Sequence[object], kwargs: Mapping[str, object]) -> Prepared:
         """Compile for this call without running it; of one that devices may share, what the CPU does if it does all of
@@ -597,4 +597,4 @@ _KNOWN = frozenset({np.ndarray, int, float, bool, type(None), str})
 
 def known_kinds(args: Sequence[object], kwargs: Mapping[str, object] | None) -> bool:
     """Whether no argument can hold others; said quickly."""
-    return not kwargs and all(type(one) in _KNOWN for one in args)
+    return not kwargs and all(type(one) in _KNOWN and not is_long_text(one) for one in args)
