@@ -561,3 +561,28 @@ def test_few_rows_whose_length_data_tells_have_a_block_each(rows: int) -> None:
     schedule = str(kernel.explain(first, x, found).schedule)
     assert "specialize out.0*out.1 >= 4096 in b" in schedule
     assert "bind t thread.x 32" in schedule and "bind h.1 block.x; bind t.1 thread.x 256" in schedule
+
+
+def places_in_windows(x, window, out, low):
+    for s in range(x.shape[0]):
+        for t in range(x.shape[1]):
+            if t < window:
+                out[s, t] = -1.0
+                continue
+            less = 0
+            for k in range(t - window, t):
+                if x[s, k] < x[s, t]:
+                    less += 1
+            out[s, t] = less
+            if less > 1:
+                low[s] += 1
+
+
+def test_rounds_of_rows_have_a_warp_each() -> None:
+    x, wanted, found = whole(3, 20), [np.zeros((3, 20)), np.zeros(3)], [np.zeros((3, 20)), np.zeros(3)]
+    places_in_windows(x, 4, *wanted)
+    kernel = lw.kernel(device="emulated")(places_in_windows)
+    kernel(x, 4, *found)
+    assert np.array_equal(wanted[0], found[0]) and np.array_equal(wanted[1], found[1])
+    schedule = str(kernel.explain(x, 4, *found).schedule)
+    assert "bind k thread.x 32" in schedule and "256" not in schedule

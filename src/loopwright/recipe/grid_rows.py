@@ -309,8 +309,11 @@ def in_rows(partial: PartialSchedule, row: SharedRow, along: list[For]) -> list[
 
 def _of_any_length(partial: PartialSchedule, row: SharedRow) -> list[Bound]:
     """Rows of which only data tells how long they are: a warp for each where there are many, and a block where there
-    are few, which one that is long would keep waiting."""
+    are few, which one that is long would keep waiting. Threads of a block wait for one another in each round of a loop
+    around what they share: there a warp is enough."""
     run, warp = [partial.around(name)[-1] for name in row.outer], partial.facts.gpu.warp
+    if {one.name for one in run[-1].body if isinstance(one, For)}.isdisjoint(row.shared):
+        return _shared_by(partial, row, warp)
     trips = [trip_of(loop) for loop in run]
     if None not in trips:
         return _shared_by(partial, row, warp if prod(trip or 1 for trip in trips) >= ENOUGH else THREADS)
