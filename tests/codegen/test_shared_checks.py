@@ -45,9 +45,9 @@ def outcome(run: Callable[[list[Any]], object], arguments: list[Any]) -> object:
         ("        if i > 3 and g[p] < 9:\n            g[p] = 1\n        g[p] = 2\n", 2),  # not in any case
         ("        if i > 3 or g[p] < 9:\n            h[p] = 1\n        else:\n            g[p] = 2\n", 2),
         ("        if i > 3:\n            h[p] = 1\n        h[p] = h[p] + 2\n", 2),
-        # in each of the rounds that are written out:
-        ("        while h[p] > 0 named w:\n            h[p] = h[p] - 1\n        h[p] = 7\n", 4),
-        ("        while h[p] > 0 named w:\n            h[p] = h[p] - 1\n            p = 0\n        h[p] = 7\n", 4),
+        # before the first of the rounds that are written out, and behind each:
+        ("        while h[p] > 0 named w:\n            h[p] = h[p] - 1\n        h[p] = 7\n", 5),
+        ("        while h[p] > 0 named w:\n            h[p] = h[p] - 1\n            p = 0\n        h[p] = 7\n", 5),
         ("        h[p] = 1\n        for j in 0 .. 3:\n            h[p] = h[p] + j\n            p = p - p\n", 2),
         ("        g[a[p - p]] = 1\n        a[p] = 0\n        g[a[p - p]] = 2\n", 3),  # an element may be another
     ],

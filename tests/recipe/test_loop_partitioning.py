@@ -132,6 +132,19 @@ def test_an_element_that_is_asked_for_stands_in_a_scalar(asked: str, found: str)
     assert steps(planned(without_conditions, KNAPSACK.replace("ASKED", asked))) == found
 
 
+SET_ALONE = """
+kernel alone(at: int64[1] C, out: int64[2] C):
+    for i in 0 .. size(out, 0):
+        for c in 0 .. size(out, 1):
+            if at[i] == c:
+                out[i, c] = 1
+"""
+
+
+def test_the_steady_iterations_may_do_nothing() -> None:
+    assert steps(planned(without_conditions, SET_ALONE)) == "promote at c; partition c"
+
+
 def filled(weight: Any, value: Any, room: int) -> Any:
     best = np.zeros((len(weight) + 1, room + 1), np.int64)
     for i in range(1, len(weight) + 1):

@@ -60,7 +60,8 @@ def _partitioned(partial: PartialSchedule, names: Iterable[str], for_jumps: bool
                     Partition(name),
                     f"the iterations of '{user_name(name)}' in which the conditions on it hold run without them",
                 )
-                if (for_jumps or kept) and _jumps_in(loops(partial.kernel)[name].body) >= _jumps_in(loop.body):
+                steady = loops(partial.kernel).get(name)  # none where they then do nothing
+                if (for_jumps or kept) and steady is not None and _jumps_in(steady.body) >= _jumps_in(loop.body):
                     raise NotTaken
 
 
