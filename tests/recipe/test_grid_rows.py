@@ -192,9 +192,7 @@ def schedule_of(found: Any) -> str:
 def test_as_many_threads_for_each_row_as_it_is_long(kernel: Any, shape: tuple[int, int]) -> None:
     found = agree(kernel, whole(*shape), whole(*shape), whole(shape[0]), strict=False)
     text = schedule_of(found)
-    deeper = (
-        ".1" if text.startswith("specialize a.1 >= 65536 in i; ") else ""
-    )  # few rows are apart
+    deeper = ".1" if text.startswith("specialize a.1 >= 65536 in i; ") else ""  # few rows are apart
     assert (LENGTHS if not deeper else BESIDE_LONG_ONES).format("a.1") in text
     bound = ("i{} block.x", "j{} thread.x 512", "i{}.1 block.x", "j{}.1 thread.x 64", "i{}.1.1 thread.y")
     for one in (*bound, "j{}.1.1 thread.x 8"):
