@@ -9,6 +9,9 @@ import pytest
 
 import loopwright as lw
 from codegen.on_gpu import agree
+from loopwright.ir.nodes import For
+from loopwright.ir.queries import arrays_stored
+from loopwright.ir.walk import statements
 
 DRAW = np.random.default_rng(12)
 
@@ -124,3 +127,18 @@ def test_gradients_of_groups_are_flattened_though_each_group_has_its_sums(kind: 
     steps = steps_of(agree(gradients, *given, strict=strict))
     if not strict:
         assert "flatten g.2 r.2" in steps and any(one.endswith("block.x") and "r.2" in one for one in steps)
+
+
+def covered(low, high, count):
+    for b in lw.prange(len(low)):
+        for r in range(max(low[b], 0), high[b]):
+            count[r] += 1.0
+
+
+def test_additions_of_a_prange_over_ranges_that_overlap_are_not_lost() -> None:
+    """The user says that iterations need no order, not that none adds to what another one adds to."""
+    low = DRAW.integers(0, 9, 12)
+    found = agree(covered, low, low + DRAW.integers(-2, 9, 12), np.zeros(20), strict=False)
+    assert any(step.startswith("flatten b") for step in steps_of(found))
+    flat = [one for one in statements(found.analysed.recipe.kernel.body, For) if one.asserted]
+    assert not any(one.asserted == "independent" and arrays_stored(one.body) & {"count"} for one in flat)

@@ -203,11 +203,12 @@ def _inexact(pair: tuple[For, For], facts: Facts) -> Rejection | None:
 
 
 def _needs_no_order(loop: For, facts: Facts, *verdicts: Verdict) -> bool:
-    """Whether a loop has one of these verdicts, or is known to need no order."""
+    """Whether a loop has one of these verdicts, or is known to need no order: that of additions, which `prange` leaves
+    to us, only where "reduction" is one of them."""
     found = facts.loops.get(loop.name)
     if found is None or found.alike:  # iterations do touch what others write
         return False
-    return found.verdict in verdicts or bool(loop.asserted)
+    return found.verdict in verdicts or (bool(loop.asserted) and ("reduction" in verdicts or not found.reductions))
 
 
 def _unproven(outer: For, inner: For, facts: Facts) -> Rejection | None:
