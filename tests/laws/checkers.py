@@ -25,7 +25,7 @@ UNSEEN_BY_HOT = ("frontend", "analysis", "steps", "recipe", "codegen")
 NOT_A_STEP = (
     "__init__", "step", "grammar", "schedule", "catalogue", "draft", "limits", "nest", "extent", "extreme", "region",
     "copies", "elements", "filled", "grids", "shadows", "steady", "threads", "numbering", "node_order", "cluster_order",
-    "linear_maps", "stable_sort",
+    "linear_maps", "scalar_replacement", "stable_sort",
 )  # fmt: skip
 
 # Who may use regular expressions, and what is read with them: never code that this package has generated.

@@ -75,3 +75,23 @@ def test_what_holds_a_while_has_versions_and_both_loops_are_threads(shape: tuple
     found = agree(until_it_is_small, RANDOM.integers(0, 99, shape), np.zeros(shape, np.int64), strict=False)
     steps = [str(decision.step) for decision in found.analysed.recipe.decisions]
     assert steps[:3] == ["specialize a.1 >= 16 in i", "tile i 8 j 32", "tile i.1 32 j.1 8"]
+
+
+def of_boxes(x, n, y):
+    for a in range(x.shape[0]):
+        for b in range(x.shape[1]):
+            for c in range(x.shape[2]):
+                z = x[a, b, c]
+                for k in range(len(n)):
+                    z = z * 0.5 + n[k]
+                    if z > 10.0:
+                        z = z - 10.0
+                y[a, b, c] = z
+
+
+@pytest.mark.parametrize("shape", [(4, 5, 3), (2, 9, 40)])
+def test_so_has_the_last_one_of_three(shape: tuple[int, ...]) -> None:
+    x = np.random.default_rng(3).normal(size=shape)
+    found = agree(of_boxes, x, np.arange(7), np.zeros(shape), strict=False)
+    steps = [str(one.step) for one in found.analysed.recipe.decisions]
+    assert "specialize x.2 >= 16 in a" in steps and "tile b.1 32 c.1 8" in steps

@@ -2,11 +2,13 @@ from __future__ import annotations
 
 import pytest
 
+from loopwright.ir.nodes import For
 from loopwright.ir.text import print_kernel
+from loopwright.ir.walk import loops
 from loopwright.steps.collapse import Collapse
 from steps.kernels import MATMUL, WHILE, known
 from steps.pictures import check_picture
-from steps.same import check_same, refusal
+from steps.same import after, check_same, refusal
 
 HEAD = """
 kernel counts(n: int64, m: int64, k: int64[1] C, a: float64[1] C, b: float64[2] C):
@@ -73,3 +75,24 @@ def test_refusals_say_why(text: str, schedule: str, word: str) -> None:
 def test_instances_and_text() -> None:
     assert Collapse.instances(*known(BOX), strict=True) == (Collapse(("i", "j", "q")),)
     assert str(Collapse.parse(("i", "j"))) == "collapse i j"
+
+
+PAIRS = """
+kernel pairs(x: float64[1] C, n: int64, h: int64):
+    for i in 0 .. n:
+        for j in 0 .. h:
+            x[i * (2 * h) + j] = x[i * (2 * h) + j] + x[i * (2 * h) + j + h]
+"""
+
+
+def test_what_needed_no_order_needs_none_as_one_loop() -> None:
+    changed = after(PAIRS, "collapse i j")
+    (one,) = [loop for name, loop in loops(changed).items() if name == "i.j"]
+    assert isinstance(one, For) and one.asserted == "independent"
+
+
+def test_a_prange_around_a_loop_that_needs_its_order_says_nothing_of_both() -> None:
+    text = PAIRS.replace("0 .. n:", "0 .. n asserted:").replace("+ j + h]", "+ j - 1]")
+    changed = after(text, "collapse i j")
+    (one,) = [loop for name, loop in loops(changed).items() if name == "i.j"]
+    assert isinstance(one, For) and not one.asserted

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -9,6 +10,7 @@ import pytest
 
 from loopwright.analysis.facts import Facts
 from loopwright.codegen.openmp import generate
+from loopwright.ir.interp import interpret
 from loopwright.ir.nodes import Allocate, Kernel
 from loopwright.ir.text import print_kernel
 from loopwright.ir.walk import statements
@@ -468,3 +470,42 @@ def test_only_one_element_that_is_set_has_a_flag(step: str) -> None:
     text = LARGEST.replace("x[i] = k", "x[j] = k").replace("b[i] = a[i, k]", "b[j] = a[i, k]")
     (one,) = parse_schedule(step)
     assert one.illegal(*known(text), strict=False) is not None
+
+
+ADDED = """
+kernel added(a: float64[2] C, b: float64[1] C):
+    for i in 0 .. size(b, 0):
+        for k in 0 .. size(a, 0):
+            for j in 0 .. size(a, 1):
+                if a[k, j] > 0.0:
+                    b[i] = b[i] + a[k, j]
+"""
+
+
+@pytest.mark.parametrize("op", ["b[i] + a[k, j]", "b[i] * a[k, j]", "b[i] - a[k, j] * 3.0", "b[i] * 2.0"])
+def test_an_element_that_may_never_be_added_to_keeps_its_sign(op: str, tmp_path: Path) -> None:
+    text = ADDED.replace("b[i] + a[k, j]", op)
+    calls = []
+    for rows, columns in ((3, 5), (0, 5), (2, 0), (1, 4)):
+        a = np.random.default_rng(columns).integers(-3, 3, (rows, columns)).astype(float)
+        calls += [[a, np.array([-0.0, 0.0, 2.0, math.inf])], [-abs(a), np.array([-0.0])], [a, np.zeros(0)]]
+    changed = check_same(text, "promote b k seldom", calls, tmp_path)
+    assert "if b.set:" in print_kernel(changed)
+    assert known(print_kernel(changed))[1].loops["k"].verdict == "reduction"  # threads can share it
+    nothing = np.array([-0.0])
+    interpret(changed, [np.array([[-1.0]]), nothing])
+    assert math.copysign(1.0, nothing[0]) == -1.0
+
+
+def test_sums_that_are_put_together_elsewhere_may_round_otherwise() -> None:
+    (step,) = parse_schedule("promote b k seldom")
+    rejection = step.illegal(*known(ADDED), strict=True)
+    assert rejection is not None and "rounded in another order" in rejection.reason
+    integers = ADDED.replace("float64", "int64").replace("0.0", "0")
+    assert step.illegal(*known(integers), strict=True) is None
+
+
+@pytest.mark.parametrize("op", ["b[i] + b[i]", "b[i] + b[0]", "2.0 - b[i]", "b[i] + a[k, j] * b[i]"])
+def test_what_is_also_read_or_set_is_no_sum(op: str) -> None:
+    (step,) = parse_schedule("promote b k seldom")
+    assert step.illegal(*known(ADDED.replace("b[i] + a[k, j]", op)), strict=False) is not None

@@ -58,6 +58,7 @@ from loopwright.ir.nodes import (
 from loopwright.ir.queries import arrays_loaded, arrays_made, arrays_stored, contains
 from loopwright.ir.walk import statements
 from loopwright.steps.extent import extent_of, stretch_of, trip_of
+from loopwright.steps.grids import is_self_contained, writes_alike
 from loopwright.steps.limits import terms
 from loopwright.steps.nest import step_of
 from loopwright.steps.threads import THREADS, band_of, constant_size, has_threads, own_sizes, sharing_of
@@ -108,14 +109,20 @@ class Whole:
             self._array(stmt)
         elif isinstance(stmt, For) and (found := self.w.lowering.of(DoubleBuffered, stmt.name)) is not None:
             self._ahead(stmt, found.rounds)
-        elif isinstance(stmt, For | If) and (has_threads(stmt) or (isinstance(stmt, If) and _sets_both(stmt))):
+        elif isinstance(stmt, For | While | If) and (has_threads(stmt) or (isinstance(stmt, If) and _sets_both(stmt))):
             self._around(stmt)
-        elif contains((stmt,), Store) and not _sets_both(stmt):
+        elif contains((stmt,), Store) and (not _sets_both(stmt) or self._is_alone(stmt)):
             self._meet((stmt,))
             self._by_one(stmt)
         else:  # scalars, which every thread has for itself
             self._meet((stmt,))
             self._by_all(stmt)
+
+    def _is_alone(self, stmt: Stmt) -> bool:
+        """Whether one thread runs a statement that sets scalars too: so are those that all may run, but need not."""
+        return not writes_alike(stmt, {one.array for one in self.shared}) and is_self_contained(
+            stmt, self.w.given.kernel
+        )
 
     # ---- barriers
 
@@ -138,7 +145,7 @@ class Whole:
     def _ask(self, now: str) -> None:
         stop_together(self.w, now)
 
-    def _around(self, stmt: For | If) -> None:
+    def _around(self, stmt: For | While | If) -> None:
         """Control flow around threads: all threads of the block take the same way."""
         w = self.w
         match stmt:
@@ -160,14 +167,17 @@ class Whole:
                 self.read, self.written = arrays_loaded((replace(stmt, body=()),)), set()  # the bounds
                 self._repeated(stmt)
                 self.read, self.written = before
-            case For():
+            case For() | While():
                 self._meet((replace(stmt, body=()),))
                 before = set(self.read), set(self.written)
                 # The next iteration begins where the last one ended: with what that has touched.
                 self._meet_after(stmt.body)
                 if contains(stmt.body, Break, Continue):
                     before = set(self.read), set(self.written)  # the last iteration may end before its barriers
-                self._repeated(stmt)
+                if isinstance(stmt, For):
+                    self._repeated(stmt)
+                else:
+                    self._while(stmt)
                 self.read |= before[0]  # where there was no iteration, there was no barrier
                 self.written |= before[1]
 
@@ -223,6 +233,16 @@ class Whole:
                     self.body(loop.body)
         self.repeated -= 1
         w.function.scoped.discard(variable)
+
+    def _while(self, loop: While) -> None:
+        """Each thread finds out for itself whether there is another iteration, and all of them the same."""
+        w = self.w
+        self.repeated += 1
+        with w.loop(f"int64_t lw_k = 0; {w.text(loop.condition)}; ++lw_k", loop.name):
+            self._ask(every("lw_k", 1))
+            self.body(loop.body)
+            self._meet((replace(loop, body=()),))
+        self.repeated -= 1
 
     # ---- what stands in a block
 

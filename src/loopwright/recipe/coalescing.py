@@ -7,10 +7,10 @@ from collections.abc import Mapping
 
 from loopwright.analysis.strides import AccessStrides
 from loopwright.ir.linear import parted
-from loopwright.ir.nodes import Const, For, Var
+from loopwright.ir.nodes import Const, For, Load, Var
 from loopwright.ir.walk import statements
 from loopwright.recipe.interchange import starts_far_apart
-from loopwright.recipe.partial_schedule import PartialSchedule
+from loopwright.recipe.partial_schedule import Chain, NotTaken, PartialSchedule
 from loopwright.recipe.tunable import Tunable
 from loopwright.steps.nest import step_of
 
@@ -77,3 +77,18 @@ def _sectors(walk: AccessStrides, loop: For, steps: Mapping[str, int]) -> int:
 
 def _goes_by_ones(walk: AccessStrides, loop: For) -> int:
     return (2 if walk.is_write else 1) if walk.strides.get(loop.name) in (1, -1) else 0
+
+
+def turned_along(walks: list[AccessStrides], nest: Chain, x: For) -> tuple[For, tuple[str, ...], int] | None:
+    """The loop along which arrays are read by ones that are not along `x`, these arrays, and the size of an element in
+    bytes: tiles of them are worth turning in shared memory. None where there are none, or where it cannot be done."""
+    far = [walk for walk in walks if walk.strides.get(x.name) not in (0, 1, -1)]
+    for loop in reversed(nest):
+        turned = [walk for walk in far if loop is not x and walk.strides.get(loop.name) == 1]
+        if turned:
+            arrays = tuple(dict.fromkeys(walk.array for walk in turned))
+            sizes = {walk.node.type.size_bytes for walk in turned if isinstance(walk.node, Load)}
+            if len(turned) != len(arrays) or len(sizes) != 1 or any(walk.is_write for walk in turned):
+                raise NotTaken
+            return loop, arrays, sizes.pop()
+    return None

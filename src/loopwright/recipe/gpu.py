@@ -24,14 +24,13 @@ from typing import Literal
 
 from loopwright.analysis.effort import FOR_GPU, FOR_NEST, TOTAL, anew, is_left
 from loopwright.analysis.facts import Facts
-from loopwright.analysis.strides import AccessStrides
-from loopwright.ir.nodes import For, Kernel, Load, While
+from loopwright.ir.nodes import For, Kernel, While
 from loopwright.ir.queries import contains
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import loops
 from loopwright.recipe.bounding_boxes import unbound
 from loopwright.recipe.chequered import chequered
-from loopwright.recipe.coalescing import accesses_inside, along_x
+from loopwright.recipe.coalescing import accesses_inside, along_x, turned_along
 from loopwright.recipe.code_hoisting import hoisted
 from loopwright.recipe.code_sinking import CHEAP, expanded, is_narrow, price_of, sunk, unless_narrow
 from loopwright.recipe.compactions import compactions
@@ -64,6 +63,7 @@ from loopwright.recipe.grid_row_tiles import tiles_of_rows
 from loopwright.recipe.grid_rows_of_keys import rows_of_keys
 from loopwright.recipe.grid_running import in_chunks_each_round, in_chunks_of_blocks, running_rows
 from loopwright.recipe.grid_scans import carried, in_chunks, in_chunks_of_threads
+from loopwright.recipe.grid_stages import STAGES, rows_with_stages
 from loopwright.recipe.grid_stencils import in_rows_or_short_ones
 from loopwright.recipe.grid_sums import few_rows, own_sums_in_scalars, shared_sums
 from loopwright.recipe.grid_tables import tables_turned
@@ -161,12 +161,13 @@ def _recipe(
     if not kernel.overlap:
         for nest in partial.chains():
             parted_by_kind(partial, nest)
-        for run in with_conditions(partial):
-            with partial.in_nest(run):
-                bound = _first_taken(partial, run, list(run), CONDITIONAL)
-            if bound:
-                grids.append(Grid(run[-1].name, 1 + sum(trip_of(loop) is None for loop in run), bound))
-                done |= loops_within(partial, {step.loop for step, _ in bound})
+        for runs, attempts in ((rows_with_stages, STAGES), (with_conditions, CONDITIONAL)):
+            for run in [run for run in runs(partial) if done.isdisjoint(loop.name for loop in run)]:
+                with partial.in_nest(run):
+                    bound = _first_taken(partial, run, list(run), attempts)
+                if bound:
+                    grids.append(Grid(run[-1].name, 1 + sum(trip_of(loop) is None for loop in run), bound))
+                    done |= loops_within(partial, {step.loop for step, _ in bound})
         while (chain := next((c for c in partial.chains() if c[-1].name not in done), None)) is not None:
             done.add(chain[-1].name)
             bound_there = {step.loop for grid in grids for step, _ in grid.bound}
@@ -367,7 +368,7 @@ def _in_tiles(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[B
     band = isolate(partial, nest[-1].name, nest[0].name, why_along(partial, x))
     if len(band) != len(nest):
         raise NotTaken
-    turned = _turned(accesses_inside(partial, nest[-1]), nest, x)
+    turned = turned_along(accesses_inside(partial, nest[-1]), nest, x)
     row_loop = turned[0] if turned else next(loop for loop in reversed(nest) if loop is not x)
     order = [*(loop for loop in nest if loop is not x and loop is not row_loop), row_loop, x]
     names = dict(zip((loop.name for loop in nest), band, strict=True))
@@ -379,21 +380,6 @@ def _in_tiles(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[B
         around: list[Bound] = [(Bind(name, "block.z"), why_along(partial, x)) for name in others]
         return [*around, *transposed(partial, row, column, arrays, size)]
     return in_rows_or_short_ones(partial, (*others, row, column), why_along(partial, x))
-
-
-def _turned(walks: list[AccessStrides], nest: Chain, x: For) -> tuple[For, tuple[str, ...], int] | None:
-    """The loop along which arrays are read by ones that are not along `x`, these arrays, and the size of an element in
-    bytes: tiles of them are worth turning in shared memory. None where there are none, or where it cannot be done."""
-    far = [walk for walk in walks if walk.strides.get(x.name) not in (0, 1, -1)]
-    for loop in reversed(nest):
-        turned = [walk for walk in far if loop is not x and walk.strides.get(loop.name) == 1]
-        if turned:
-            arrays = tuple(dict.fromkeys(walk.array for walk in turned))
-            sizes = {walk.node.type.size_bytes for walk in turned if isinstance(walk.node, Load)}
-            if len(turned) != len(arrays) or len(sizes) != 1 or any(walk.is_write for walk in turned):
-                raise NotTaken
-            return loop, arrays, sizes.pop()
-    return None
 
 
 def _inside_out(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bound]:

@@ -13,10 +13,11 @@ from loopwright.steps.extent import trip_of
 
 
 def in_blocks_or_narrow_ones(partial: PartialSchedule, names: list[str], why: str) -> list[Bound]:
-    """`in_blocks` of loops around one another. Two get a version for calls in which the inner one is narrow, where
-    calls tell and iterations hold loops: of a wide row of threads most would have nothing to do then."""
+    """`in_blocks` of loops around one another. Two or three get a version for calls in which the inner one is narrow,
+    where calls tell and iterations hold loops: of a wide row of threads most would have nothing to do then."""
     x = partial.around(names[-1])[-1]
-    if len(names) != 2 or not _may_be_narrow(partial, x):
+    is_for_few = len(names) == 3 and x.name in partial.few  # such a version is for narrow ones already
+    if len(names) not in (2, 3) or is_for_few or not _may_be_narrow(partial, x):
         return in_blocks(partial, names, why)
     narrow = version(partial, names[0], length_of([x]), NARROW)
     bound = in_blocks(partial, names, why)

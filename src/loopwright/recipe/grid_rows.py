@@ -195,7 +195,7 @@ def _sides_of_planes(partial: PartialSchedule, nests: list[list[str]]) -> tuple[
 def nest_of(partial: PartialSchedule, loop: For) -> list[For]:
     """A loop and those inside it, each with nothing else in it than the next, that threads may share."""
     found = [loop]
-    while len(found[-1].body) == 1 and isinstance(inner := found[-1].body[0], For) and _can_share(partial, inner):
+    while len(found[-1].body) == 1 and isinstance(inner := found[-1].body[0], For) and can_share(partial, inner):
         found.append(inner)
     return found
 
@@ -212,7 +212,7 @@ def loops_along(partial: PartialSchedule, body: Body) -> list[For]:
                 else []
             )
             continue
-        if isinstance(stmt, For) and _can_share(partial, stmt):
+        if isinstance(stmt, For) and can_share(partial, stmt):
             found.append(stmt)
         elif contains((stmt,), For, While) and takes_long(partial, stmt):
             parts = [] if isinstance(stmt, While) else bodies(stmt)
@@ -223,7 +223,7 @@ def loops_along(partial: PartialSchedule, body: Body) -> list[For]:
     return found
 
 
-def _can_share(partial: PartialSchedule, loop: For) -> bool:
+def can_share(partial: PartialSchedule, loop: For) -> bool:
     """Whether iterations need no order, or add to scalars: elements that several threads add to would be updated by
     each in turn."""
     found = partial.proven(loop)
@@ -288,14 +288,14 @@ def length_of(along: list[For]) -> Var | Dim | None:
 # ---- how many threads share a row
 
 
-def in_rows(partial: PartialSchedule, row: SharedRow, along: list[For]) -> list[Bound]:
+def in_rows(partial: PartialSchedule, row: SharedRow, along: list[For], length: Var | Dim | None = None) -> list[Bound]:
     """Rows whose elements lie side by side: as many threads for each as its length is worth. along: the loops that the
-    threads share. Raises NotTaken."""
+    threads share; length: what tells how long these are, where their own ends do not. Raises NotTaken."""
     trips = [trip for trip in map(_longest, along) if trip is not None]
     if len(trips) == len(along):
         threads = next((threads for number, threads in SHARERS if max(trips) >= number), 1)
         return _shared_by(partial, row, threads)
-    length, bound = length_of(along), list[Bound]()
+    length, bound = length_of(along) or length, list[Bound]()
     for number, threads in SHARERS:
         if length is not None and _version_is_long(partial, row.outer[0], length, number):
             return [*bound, *_shared_by(partial, row, threads)]

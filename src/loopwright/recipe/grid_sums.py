@@ -3,6 +3,8 @@ touch neighbouring elements, and so that few long sums keep a GPU busy too."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from loopwright.analysis.reductions import is_told_by_data
 from loopwright.ir.gpu_target import GpuTarget
 from loopwright.ir.nodes import Allocate, For, Run, Store, While
@@ -154,7 +156,8 @@ def sum_in_scalars(partial: PartialSchedule, entry: For, most: int = ELEMENTS) -
         if len(indices) > most:
             raise NotTaken
         for _ in indices:
-            partial.take(Promote(reduction.target, entry.name), why)
+            step = Promote(reduction.target, entry.name)
+            partial.take(step if partial.allows(step) else replace(step, seldom=True), why)
 
 
 def own_sums_in_scalars(partial: PartialSchedule, each: str) -> None:
@@ -174,6 +177,8 @@ def _rows_and_columns(partial: PartialSchedule, each: str, entry: str) -> tuple[
     near = () if starts_far_apart(loop, each) else (0, 1, -1)
     rows = sum(inner in (1, -1) and outer not in near for outer, inner in strides)
     columns = sum(outer in (1, -1) and inner not in (0, 1, -1) for outer, inner in strides)
+    if not rows and not columns and not any(outer in (1, -1) for outer, _ in strides):
+        rows = sum(inner in (1, -1) for _, inner in strides)  # along nothing else do neighbours touch neighbours
     return rows, columns
 
 

@@ -42,7 +42,7 @@ def in_order_that_is_asked_for(partial: PartialSchedule, steps: Schedule) -> Non
     for step in steps:
         if not partial.allows(step):
             raise NotTaken(str(step))
-        partial.kernel = step.apply(partial.kernel)
+        partial.kernel = step.applied(partial.kernel, partial.present_facts())
         partial.decisions.append(ReasonedStep(step, why_first(step)))
     if steps:
         partial.begin_again()
@@ -69,7 +69,7 @@ def redirections(kernel: Kernel, facts: Facts, strict: bool) -> Schedule:
     found: list[Step] = []
     for step in [Redirect(loop.name) for loop in _outermost_free(partial, kernel.body)]:
         if partial.allows(step):
-            partial.kernel = step.apply(partial.kernel)
+            partial.kernel = step.applied(partial.kernel, partial.present_facts())
             found.append(step)
     return tuple(found)
 
@@ -84,11 +84,11 @@ def groupings(kernel: Kernel, facts: Facts, strict: bool) -> Schedule:
         if not partial.allows(step):
             continue
         known = set(loops(before))
-        partial.kernel = step.apply(before)
+        partial.kernel = step.applied(before, partial.present_facts())
         paths = [one for name, one in loops(partial.kernel).items() if name not in known and _is_path(one, loop)]
         side_by_side = [step for step in map(_abreast, paths) if _gains(partial, step)]
         for one in side_by_side:
-            partial.kernel = one.apply(partial.kernel)
+            partial.kernel = one.applied(partial.kernel, partial.present_facts())
         if side_by_side:
             found += [step, *side_by_side]
         else:

@@ -96,7 +96,7 @@ class PartialSchedule:
 
     def _after(self, step: Step, anew: bool) -> Kernel | None:
         judged, facts = (self.kernel, self.present_facts()) if anew else (self._concerned(step), self.facts)
-        return step.apply(self.kernel) if step.illegal(judged, facts, self.strict) is None else None
+        return step.applied(self.kernel, facts) if step.illegal(judged, facts, self.strict) is None else None
 
     def remembered(self, what: str, make: Callable[[], T]) -> T:
         """What another run of the recipe found out about the kernel as it is now."""

@@ -268,7 +268,10 @@ def _is_alone(partial: PartialSchedule, loop: str, array: str) -> bool:
     body = partial.around(loop)[-1].body
     inner = [stmt for stmt in statements(body, For, While) if array in arrays_loaded((stmt,)) | arrays_stored((stmt,))]
     innermost = [stmt for stmt in inner if not contains(stmt.body, For, While)]
-    return any(isinstance(stmt, While) or partial.verdict(stmt) not in ("parallel", "reduction") for stmt in innermost)
+    known = partial.present_facts().loops  # other steps have made some of these
+    return any(
+        isinstance(stmt, While) or known[stmt.name].verdict not in ("parallel", "reduction") for stmt in innermost
+    )
 
 
 def _sizes(kernel: Kernel, made: Allocate) -> list[str]:

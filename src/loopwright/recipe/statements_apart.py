@@ -1,12 +1,16 @@
 """Sums into several arrays in one nest, for the default recipe of a GPU, each along loops of its own, as gradients of a
-layer are: `for b: for o: for i: dw[o, i] += ...; dx[b, i] += ...`. Of the loops that each sum leaves free, the nest has
-only those that all have in common. Every statement gets loops of its own (loop distribution)."""
+layer are: `for b: for o: for i: dw[o, i] += ...; dx[b, i] += ...`, or such beside a nest of others, as the gradient of
+a bias is: `for o: for b: db[o] += ...; for i: for k: dw[o, i, k] += ...`. Of the loops that each sum leaves free, the
+nest has only those that all have in common. Every statement gets loops of its own (loop distribution)."""
 
 from __future__ import annotations
 
-from loopwright.ir.nodes import Expr, Store
+from collections.abc import Iterator
+
+from loopwright.ir.nodes import Assign, Body, Expr, For, If, Load, Store
 from loopwright.ir.queries import names_in
 from loopwright.ir.user_text import user_name
+from loopwright.ir.walk import subexpressions
 from loopwright.recipe.partial_schedule import Chain, PartialSchedule
 from loopwright.steps.distribute import Distribute
 
@@ -23,6 +27,48 @@ def statements_apart(partial: PartialSchedule) -> None:
             with partial.together():
                 partial.take(Distribute(nest[0].name), why, anew=True)
                 partial.begin_again()
+    for loop in [stmt for stmt in partial.kernel.body if isinstance(stmt, For)]:
+        if not partial.strict and _is_beside_others(loop):
+            why = (
+                f"sums beside the loops inside '{user_name(loop.name)}' leave more of these free in loops of their own"
+            )
+            with partial.together():
+                partial.take(Distribute(loop.name), why, anew=True)
+                partial.begin_again()
+
+
+def _is_beside_others(outer: For) -> bool:
+    """Whether all that a nest does is to add to several arrays, one of them in loops inside those of another one, and
+    these loops tell many more of its elements apart than those that both have in common."""
+    sums = list(_sums(outer.body, (outer,)))
+    if None in sums:
+        return False
+    found = [one for one in sums if one is not None]
+    if len({stmt.array for stmt, _ in found}) < 2:
+        return False
+    free = [_free(stmt, around) for stmt, around in found]
+    together = set.intersection(*free)
+    depth = min(len(around) for _, around in found)
+    deeper = [own for own, (_, around) in zip(free, found, strict=True) if len(around) >= depth + FREE]
+    return len(together) < FREE and any(len(own) >= len(together) + FREE for own in deeper)
+
+
+def _sums(body: Body, around: Chain) -> Iterator[tuple[Store, Chain] | None]:
+    """The sums of a nest, and the loops around each; None for anything else that it does."""
+    for stmt in body:
+        match stmt:
+            case For():
+                yield from _sums(stmt.body, (*around, stmt))
+            case If(otherwise=()):
+                yield from _sums(stmt.then, around)
+            case Store() if any(
+                one.array == stmt.array and one.index == stmt.index for one in subexpressions(stmt.value, Load)
+            ):
+                yield stmt, around
+            case Assign():
+                continue
+            case _:
+                yield None
 
 
 def _perfect(chain: Chain) -> Chain:
@@ -38,10 +84,15 @@ def _pays(nest: Chain) -> bool:
     stores = [stmt for stmt in nest[-1].body if isinstance(stmt, Store)]
     if len(stores) < len(nest[-1].body) or len({stmt.array for stmt in stores}) < 2:
         return False
-    names = {loop.name for loop in nest}
-    free = [set[str]().union(*(_alone(part, names) for part in stmt.index)) for stmt in stores]
+    free = [_free(stmt, nest) for stmt in stores]
     together = set.intersection(*free)
     return len(together) < FREE <= min(map(len, free))
+
+
+def _free(stmt: Store, around: Chain) -> set[str]:
+    """The loops that tell apart the elements which a statement adds to."""
+    names = {loop.name for loop in around}
+    return set[str]().union(*(_alone(part, names) for part in stmt.index))
 
 
 def _alone(index: Expr, names: set[str]) -> set[str]:

@@ -44,7 +44,6 @@ from loopwright.steps.nest import (
     the_loop,
     too_large,
 )
-from loopwright.steps.redirect import facts_of, remember
 from loopwright.steps.step import Rejection, Step, order_needed
 
 LANES = 16
@@ -112,7 +111,6 @@ class Abreast(Step):
         if (rejection := missing(kernel, (self.loop,)) or overlapping(kernel)) is not None:
             return rejection
         loop = the_loop(kernel, self.loop)
-        remember(kernel, facts)
         if loop.run != "sequential":
             return Rejection(f"'{self.loop}' is marked to run {loop.run} already: that comes last in a schedule")
         if not 1 < self.lanes <= MOST_LANES:
@@ -128,8 +126,10 @@ class Abreast(Step):
         )
 
     def apply(self, kernel: Kernel) -> Kernel:
+        return self.applied(kernel, analyse(kernel))
+
+    def applied(self, kernel: Kernel, facts: Facts) -> Kernel:
         loop = the_loop(kernel, self.loop)
-        facts = facts_of(kernel) or analyse(kernel)
         made = _Abreast(loop, facts, self.lanes, names_of(kernel))
         return finished(with_statement(kernel, loop, (made.result(),)), kernel)
 

@@ -61,7 +61,7 @@ from loopwright.steps.nest import (
     too_large,
     without_arrays,
 )
-from loopwright.steps.redirect import facts_of, over, remember
+from loopwright.steps.redirect import over
 from loopwright.steps.stable_sort import free, in_order_of_keys, load
 from loopwright.steps.step import Rejection, Step, order_needed
 
@@ -162,7 +162,6 @@ class Bucket(Step):
         if (rejection := missing(kernel, (self.loop,)) or overlapping(kernel)) is not None:
             return rejection
         loop = the_loop(kernel, self.loop)
-        remember(kernel, facts)
         if escapes(loop) or jumps_in(loop, Break):
             return Rejection(f"'{self.loop}' can be left in the middle")
         rejection = marked((loop,)) or changes_inside(loop)
@@ -179,8 +178,10 @@ class Bucket(Step):
         return Rejection(told) if isinstance(told, str) else too_large(kernel, 3 * size_of(loop.body))
 
     def apply(self, kernel: Kernel) -> Kernel:
+        return self.applied(kernel, analyse(kernel))
+
+    def applied(self, kernel: Kernel, facts: Facts) -> Kernel:
         loop = the_loop(kernel, self.loop)
-        facts = facts_of(kernel) or analyse(kernel)
         owner = owner_of(kernel, facts, loop, strict=False)
         assert isinstance(owner, Owner)
         made = _Buckets(loop, owner, self.share, facts, names_of(kernel))

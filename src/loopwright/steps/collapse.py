@@ -6,14 +6,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
+from loopwright.analysis.analyse import analyse
 from loopwright.analysis.facts import Facts
 from loopwright.ir.linear import minus, most, number, plus, variable
-from loopwright.ir.nodes import Assign, Binary, Break, Checked, Const, Continue, Expr, For, Kernel, Load
+from loopwright.ir.nodes import Asserted, Assign, Binary, Break, Checked, Const, Continue, Expr, For, Kernel, Load
 from loopwright.ir.queries import has, names_assigned, names_in
 from loopwright.ir.walk import own_expressions
 from loopwright.steps.draft import finished, fresh, jumps_renamed, names_of, with_statement
 from loopwright.steps.extent import marked, trip_of
-from loopwright.steps.nest import band_of, changes_inside, jumps_in, missing, step_of
+from loopwright.steps.nest import band_of, changes_inside, jumps_in, missing, out_of_order, step_of
 from loopwright.steps.reorder import bands
 from loopwright.steps.step import Rejection, Step
 
@@ -27,7 +28,7 @@ class Collapse(Step):
         for j in 0 .. m:
             c[i, j] = 0.0
     ->
-    for i.j in 0 .. max(n, 0) * max(m, 0):
+    for i.j in 0 .. max(n, 0) * max(m, 0) independent:
         c[i.j // max(m, 0), i.j % max(m, 0)] = 0.0
     """
 
@@ -58,6 +59,9 @@ class Collapse(Step):
         return _no_box(band)
 
     def apply(self, kernel: Kernel) -> Kernel:
+        return self.applied(kernel, analyse(kernel))
+
+    def applied(self, kernel: Kernel, facts: Facts) -> Kernel:
         band = band_of(kernel, self.loops)
         assert not isinstance(band, Rejection)
         name = fresh(".".join((band[0].name, band[-1].name)), names_of(kernel))
@@ -71,7 +75,10 @@ class Collapse(Step):
                 place = Binary("mod", place, trips[at])
             starts.append(Assign(loop.name, plus(place, loop.lower), at=loop.at))
         body = (*starts, *jumps_renamed(band[-1].body, band[-1].name, name))
-        whole = replace(band[0], name=name, lower=number(0), upper=_product(trips), body=body)
+        asserted: Asserted = band[0].asserted if all(loop.asserted == band[0].asserted for loop in band) else False
+        if out_of_order(kernel, facts, band):  # as the text of the new one no longer tells
+            asserted = "independent"
+        whole = replace(band[0], name=name, lower=number(0), upper=_product(trips), body=body, asserted=asserted)
         return finished(with_statement(kernel, band[0], (whole,)), kernel)
 
     @classmethod

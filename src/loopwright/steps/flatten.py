@@ -42,8 +42,6 @@ from loopwright.steps.step import Rejection, Step
 
 MOST = 1 << 28
 """Iterations: it takes eight bytes for each to know whose it is."""
-_FACTS: list[tuple[Kernel, Facts]] = []
-"""Of the kernels that were last asked about: `apply` is told none, and needs those of the kernel that it is given."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +99,6 @@ class Flatten(Step):
         if (rejection := missing(kernel, (self.outer, self.inner)) or overlapping(kernel)) is not None:
             return rejection
         outer, inner = the_loop(kernel, self.outer), the_loop(kernel, self.inner)
-        _FACTS[:] = [*_FACTS[-3:], (kernel, facts)]
         if not outer.body or outer.body[-1] is not inner or not all(isinstance(s, Assign) for s in outer.body[:-1]):
             return Rejection(f"'{self.outer}' has to hold '{self.inner}', and nothing else but scalars before it")
         for loop in (outer, inner):
@@ -121,8 +118,10 @@ class Flatten(Step):
         )
 
     def apply(self, kernel: Kernel) -> Kernel:
+        return self.applied(kernel, analyse(kernel))
+
+    def applied(self, kernel: Kernel, facts: Facts) -> Kernel:
         outer, inner = the_loop(kernel, self.outer), the_loop(kernel, self.inner)
-        facts = next((facts for known, facts in _FACTS if known is kernel), None) or analyse(kernel)
         is_free = all(_needs_no_order(one, facts, "parallel") for one in (outer, inner))
         meets = all(_needs_no_order(one, facts, "parallel", "reduction") for one in (outer, inner))
         kinds = scalars_of(outer, live_after(kernel)[outer.name])

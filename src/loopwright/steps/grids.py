@@ -8,6 +8,7 @@ schedule asks for both (`unrunnable`).
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
@@ -34,6 +35,7 @@ from loopwright.ir.nodes import (
     Run,
     Stmt,
     Store,
+    Var,
     While,
 )
 from loopwright.ir.queries import (
@@ -204,6 +206,15 @@ def writes_alike(stmt: Stmt, shared: Collection[str]) -> bool:
     return stored <= set(shared) and not stored & arrays_loaded((stmt,))
 
 
+def is_self_contained(stmt: Stmt, kernel: Kernel) -> bool:
+    """Whether nothing but the statement uses the scalars that it sets, so that one thread may run it for all."""
+    if contains((stmt,), Allocate) or escapes(stmt):
+        return False
+    mine = names_assigned((stmt,))
+    inside, whole = (Counter(one.name for one in expressions(body, Var)) for body in ((stmt,), kernel.body))
+    return all(inside[name] == whole[name] for name in mine)
+
+
 # ---- what a block does ------------------------------------------------------------------------------------------
 
 
@@ -238,16 +249,17 @@ class _Whole:
                 if isinstance(stmt, If):  # each of its statements for itself
                     self.around(stmt)
                     return
-                if not writes_alike(stmt, {one.array for one, _ in self.shared}):
+                shared = {one.array for one, _ in self.shared}
+                if not writes_alike(stmt, shared) and not is_self_contained(stmt, self.of.kernel):
                     raise _Refused("a block would write to an array and to a scalar at once, outside of its threads")
             self.of.thread((stmt,))
-        elif isinstance(stmt, If) or (isinstance(stmt, For) and self._is_alike(stmt)):
+        elif isinstance(stmt, If) or (isinstance(stmt, For | While) and self._is_alike(stmt)):
             self.around(stmt)
         else:
             raise _Refused("the number of barriers of a block depends on data")
 
-    def _is_alike(self, loop: For) -> bool:
-        """Whether all threads of a block find the same bounds, which no test of an index ends before."""
+    def _is_alike(self, loop: For | While) -> bool:
+        """Whether all threads of a block find the same bounds, or condition, which no test of an index ends before."""
         bounds = own_expressions(loop)
         loads = [part for expr in bounds for part in subexpressions(expr, Load)]
         known = (one.kind == "proven" for part in loads for one in self.of.facts.bounds_of(part))

@@ -37,7 +37,7 @@ from loopwright.ir.walk import loops, subexpressions, with_bodies
 from loopwright.steps.draft import finished, with_statement
 from loopwright.steps.grammar import From1
 from loopwright.steps.nest import missing, size_of, step_of, the_loop, too_large
-from loopwright.steps.redirect import Redirect, facts_of, path_of
+from loopwright.steps.redirect import Redirect, path_of
 from loopwright.steps.step import Rejection, Step
 
 ROWS = 8192
@@ -119,8 +119,10 @@ class Group(Step):
         return too_large(kernel, (len(paths) + 2) * size_of(loop.body))
 
     def apply(self, kernel: Kernel) -> Kernel:
+        return self.applied(kernel, analyse(kernel))
+
+    def applied(self, kernel: Kernel, facts: Facts) -> Kernel:
         loop = the_loop(kernel, self.loop)
-        facts = facts_of(kernel) or analyse(kernel)
         made = _Grouped(loop, facts, self.rows, names_of(kernel))
         return finished(with_statement(kernel, loop, made.result()), kernel)
 

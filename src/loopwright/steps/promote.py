@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
 from loopwright.analysis.facts import Facts
+from loopwright.analysis.reductions import is_exact
 from loopwright.ir.nodes import Const, For, Kernel, Load, Store
 from loopwright.ir.queries import arrays_stored
 from loopwright.ir.walk import expressions, loops, statements
@@ -15,7 +16,8 @@ from loopwright.steps.extent import marked
 from loopwright.steps.filled import fill_before
 from loopwright.steps.nest import left_early, missing, overlapping, the_loop
 from loopwright.steps.pack import CACHE_BYTES
-from loopwright.steps.region import Region, kept_around, kept_with_flag, may_fail, never_meet_inside, region_of
+from loopwright.steps.region import Region, kept_around, may_fail, never_meet_inside, region_of
+from loopwright.steps.scalar_replacement import kept_with_flag
 from loopwright.steps.step import Rejection, Step
 
 STACK_BYTES = 4096
@@ -27,7 +29,8 @@ class Promote(Step):
     """Keep the elements of an array that a loop uses in a local, for the duration of the loop; with the word `whole` at
     the end, those of all stretches inside the loop together; with `filled`, the nest right before, which sets all of
     them to a constant, is left out, as the locals begin with that. With `seldom`, a scalar stands for an element that
-    the loop may never come to: a flag tells whether there is anything to be put back. `promote b k`:
+    the loop may never come to: a flag tells whether there is anything to be put back. Of an element that the loop only
+    adds to, the scalar has what is added. `promote b k`:
 
     for k in 0 .. n:
         for j in 0 .. 8:
@@ -67,7 +70,14 @@ class Promote(Step):
             return region
         if self.seldom and (region.shape or self.whole or self.filled or not region.is_written):
             return Rejection(f"'{self.loop}' does more than to set one element of '{self.array}'")
-        rejection = marked((loop,)) or may_fail(kernel, loop, region, facts) or self._meets_others(kernel, loop, facts)
+        op = region.op
+        if op is not None and strict and not is_exact(op, region.element):
+            return Rejection(f"what '{self.loop}' adds to '{self.array}' would be rounded in another order")
+        # Of a loop that needs no order, which iterations an error comes before is open: it may be none.
+        known = facts.loops.get(self.loop)
+        may_end = op is not None and known is not None and known.verdict == "reduction"
+        rejection = marked((loop,)) or (None if may_end else may_fail(kernel, loop, region, facts))
+        rejection = rejection or self._meets_others(kernel, loop, facts)
         if rejection is None and self.filled:
             found = self._fill(kernel, loop, region)
             return found if isinstance(found, Rejection) else None

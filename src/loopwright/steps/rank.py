@@ -52,9 +52,6 @@ from loopwright.steps.redirect import over
 from loopwright.steps.stable_sort import free, in_order_of_keys, load
 from loopwright.steps.step import Rejection, Step
 
-_FACTS: list[tuple[Kernel, Facts]] = []
-"""Of the kernels that were last asked about: `apply` is told none, and needs those of the kernel that it is given."""
-
 
 @dataclass(frozen=True, slots=True)
 class Rank(Step):
@@ -135,7 +132,6 @@ class Rank(Step):
         if (rejection := missing(kernel, (self.loop,)) or overlapping(kernel)) is not None:
             return rejection
         loop = the_loop(kernel, self.loop)
-        _FACTS[:] = [*_FACTS[-3:], (kernel, facts)]
         rejection = marked((loop,)) or left_early(loop) or changes_inside(loop)
         if rejection is not None or abs(step_of(loop)) != 1:
             return rejection or Rejection(f"'{self.loop}' has a step other than 1 and -1")
@@ -148,8 +144,10 @@ class Rank(Step):
         return Rejection(reason) if reason else too_large(kernel, 4 * size_of(loop.body))
 
     def apply(self, kernel: Kernel) -> Kernel:
+        return self.applied(kernel, analyse(kernel))
+
+    def applied(self, kernel: Kernel, facts: Facts) -> Kernel:
         loop = the_loop(kernel, self.loop)
-        facts = next((facts for known, facts in _FACTS if known is kernel), None) or analyse(kernel)
         counter = counter_of(loop)
         assert isinstance(counter, Counter)
         made = _Ranked(loop, counter, facts, names_of(kernel))

@@ -30,9 +30,6 @@ from loopwright.steps.nest import (
 )
 from loopwright.steps.step import Rejection, Step, order_needed
 
-_FACTS: list[tuple[Kernel, Facts]] = []
-"""Of the kernels that were last asked about: `apply` is told none, and needs those of the kernel that it is given."""
-
 
 @dataclass(frozen=True, slots=True)
 class Redirect(Step):
@@ -78,7 +75,6 @@ class Redirect(Step):
         if (rejection := missing(kernel, (self.loop,)) or overlapping(kernel)) is not None:
             return rejection
         loop = the_loop(kernel, self.loop)
-        remember(kernel, facts)
         if loop.run != "sequential":
             return Rejection(f"'{self.loop}' is marked to run {loop.run} already: that comes last in a schedule")
         return (
@@ -90,24 +86,16 @@ class Redirect(Step):
         )
 
     def apply(self, kernel: Kernel) -> Kernel:
+        return self.applied(kernel, analyse(kernel))
+
+    def applied(self, kernel: Kernel, facts: Facts) -> Kernel:
         loop = the_loop(kernel, self.loop)
-        facts = facts_of(kernel) or analyse(kernel)
         made = _Redirected(loop, facts, names_of(kernel))
         return finished(with_statement(kernel, loop, made.result()), kernel)
 
     @classmethod
     def candidates(cls, kernel: Kernel) -> Iterable[Self]:
         return (cls(name) for name, loop in loops(kernel).items() if isinstance(loop, For))
-
-
-def remember(kernel: Kernel, facts: Facts) -> None:
-    """For `apply`, which comes after the question whether a step is legal."""
-    _FACTS[:] = [*_FACTS[-3:], (kernel, facts)]
-
-
-def facts_of(kernel: Kernel) -> Facts | None:
-    """Those of a kernel that was last asked about."""
-    return next((facts for known, facts in _FACTS if known is kernel), None)
 
 
 def path_of(loop: For, facts: Facts, taken: set[str]) -> PathVector:

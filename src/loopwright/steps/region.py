@@ -8,8 +8,9 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from loopwright.analysis.facts import Facts
+from loopwright.analysis.facts import Facts, ReductionOp
 from loopwright.analysis.local_arrays import never_meet
+from loopwright.analysis.reductions import NotAReduction, UpdateTarget, array_updates, one_op
 from loopwright.analysis.trace import escapes
 from loopwright.ir.linear import apart, least, linear, minus, number, parted, plus, variable
 from loopwright.ir.nodes import (
@@ -34,7 +35,7 @@ from loopwright.ir.nodes import (
     While,
 )
 from loopwright.ir.queries import contains, has, names_assigned, names_in
-from loopwright.ir.types import BOOL, Scalar
+from loopwright.ir.types import Scalar
 from loopwright.ir.walk import (
     bodies,
     children,
@@ -57,7 +58,8 @@ class Region:
     the local array, `shape` its sizes, both empty for a scalar; `runs`: what has to hold for the loop to use it;
     `again`: the loop, or one inside it, comes back to the same elements; `limits`: up to where loops of `inner` use
     it; `is_part`: the loop does other things too, which it does whether it uses the region or not; `value`: what is
-    kept in the local array is not the elements but this, computed of each."""
+    kept in the local array is not the elements but this, computed of each. op: how the loop updates an element that it
+    may never come to, and does not use otherwise."""
 
     array: str
     element: Scalar
@@ -72,6 +74,7 @@ class Region:
     limits: tuple[Limit, ...] = ()
     is_part: bool = False
     value: Expr | None = None
+    op: ReductionOp | None = None
 
 
 def region_of(
@@ -89,7 +92,7 @@ def region_of(
     the index too. Of an array that the loop only reads, it may then be the region of one index among several. others:
     ids of accesses that are none of the region's, as they have other indices, and never touch its elements. blocks: a
     loop inside whose iterations each have a piece of the local array for themselves, of at most so many bytes. seldom:
-    also one that is only written, and perhaps not even that."""
+    also one that is only written, or only updated, and perhaps not even that."""
     elements = {one.name: one.element for one in kernel.arrays} | {one.name: one.element for one in kernel.results}
     elements |= {stmt.array: stmt.element for stmt in statements(kernel.body, Allocate)}
     if array not in elements:
@@ -114,8 +117,9 @@ def region_of(
     sure = [seen for use in uses if use.sure and (seen := _seen(loop, use, covered)) is not None]
     sure = [use for use in sure if not use.limits] or (sure if len({use.limits for use in uses}) == 1 else [])
     runs = () if _is_there(kernel, loop, array, index) else _runs(kernel, loop, sure, covered)
+    op = _op_of_updates(loop, array, index, elements[array]) if seldom and is_read else None
     if isinstance(runs, Rejection):
-        if is_read or not seldom:
+        if not seldom or (is_read and op is None):
             return runs
         runs = ()
     total = elements[array].size_bytes
@@ -123,14 +127,29 @@ def region_of(
         total *= size
     if total > limit:
         return Rejection(f"the part of '{array}' takes {total} bytes; the limit is {limit}")
-    again = any(one.name not in covered for use in uses for one in (loop, *use.inner))
-    names = {one.name for one in inner}
+    names, again = {one.name for one in inner}, any(o.name not in covered for u in uses for o in (loop, *u.inner))
     if any(one.names & (covered - names) for use in sure for one in use.limits):
         return Rejection(f"which part of '{array}' '{loop.name}' uses is too hard to tell")
     limits = tuple(one for one in (sure[0].limits if sure else ()) if one.names & names)
     own = [Compare("lt", loop.lower, loop.upper), Compare("gt", loop.lower, loop.upper)]
     is_part = any(one not in own for one in runs) and _does_more(loop)
-    return Region(array, elements[array], index, inner, local, shape, runs, is_read, is_written, again, limits, is_part)
+    region = Region(
+        array, elements[array], index, inner, local, shape, runs, is_read, is_written, again, limits, is_part
+    )
+    return replace(region, op=op)
+
+
+def _op_of_updates(loop: For, array: str, index: tuple[Expr, ...], element: Scalar) -> ReductionOp | None:
+    """The one operation by which a loop updates an element; None where it also sets or reads it."""
+    target = UpdateTarget(array, element, index)
+    try:
+        found = [one for one in array_updates(loop, array, element) if getattr(one.stmt, "index", None) == index]
+        op = one_op(found)
+    except NotAReduction:
+        return None
+    stores = [stmt for stmt in statements(loop.body, Store) if stmt.array == array and stmt.index == index]
+    reads = [read for stmt in statements(loop.body) for own in own_expressions(stmt) for read in target.reads(own)]
+    return op if len(found) == len(stores) and len(reads) == sum(len(one.reads) for one in found) else None
 
 
 def _does_more(loop: For) -> bool:
@@ -484,12 +503,12 @@ def kept_around(kernel: Kernel, loop: For, region: Region, suffix: str, fill: Co
     if fill is not None:
         result.append(_copy(replace(region, limits=(), value=fill), local, taken, suffix, inwards=True))
     elif region.is_read:
-        result.append(_copies(region, local, taken, suffix, inwards=True))
+        result.append(copies_of(region, local, taken, suffix, inwards=True))
     elif not region.shape:  # the loop surely sets it, but that is not to be seen in its form
-        result.append(Assign(local, _zero(region.element)))
-    result.append(_inside(loop, region, local))
+        result.append(Assign(local, zero_of(region.element)))
+    result.append(with_local(loop, region, local))
     if region.is_written:
-        result.append(_copies(region, local, taken, "w", inwards=False))
+        result.append(copies_of(region, local, taken, "w", inwards=False))
     if not region.runs:
         return tuple(result)
     condition = region.runs[0]
@@ -498,32 +517,12 @@ def kept_around(kernel: Kernel, loop: For, region: Region, suffix: str, fill: Co
     return (If(condition, tuple(result), (loop,) if region.is_part else ()),)
 
 
-def kept_with_flag(kernel: Kernel, loop: For, region: Region, suffix: str) -> Body:
-    """The loop with a scalar for the one element that it may use, and a flag which says whether that was set: else
-    nothing is put back. region: of no loops."""
-    taken = names_of(kernel)
-    local, flag = fresh(f"{region.array}.{suffix}", taken), fresh(f"{region.array}.set", taken)
-    first: list[Stmt] = [Assign(flag, Const(False, BOOL)), Assign(local, _zero(region.element))]
-    if region.is_read:
-        there = _copies(region, local, taken, suffix, inwards=True)
-        condition = all_of(region.runs) if region.runs else None
-        first.append(there if condition is None else If(condition, (there,)))
-
-    def marked(stmt: Stmt) -> Body:
-        is_set = isinstance(stmt, Assign) and stmt.name == local
-        return (stmt, Assign(flag, Const(True, BOOL))) if is_set else (stmt,)
-
-    inside = _inside(loop, region, local)
-    assert isinstance(inside, For)
-    inside = replace(inside, body=rewrite_body(inside.body, stmt=marked))
-    return (*first, inside, If(Var(flag, BOOL), (_copies(region, local, taken, "w", inwards=False),)))
-
-
-def _zero(type_: Scalar) -> Const:
+def zero_of(type_: Scalar) -> Const:
+    """The zero of a type."""
     return Const(0.0 if type_.is_float else False if type_.kind == "bool" else 0, type_)
 
 
-def _inside(loop: For, region: Region, local: str) -> Stmt:
+def with_local(loop: For, region: Region, local: str) -> Stmt:
     """The loop with the local instead of the array."""
 
     def load(expr: Expr) -> Expr:
@@ -545,7 +544,7 @@ def _inside(loop: For, region: Region, local: str) -> Stmt:
     return replace(loop, body=rewrite_body(loop.body, stmt=store, expr=load))
 
 
-def _copies(region: Region, local: str, taken: set[str], suffix: str, inwards: bool) -> Stmt:
+def copies_of(region: Region, local: str, taken: set[str], suffix: str, inwards: bool) -> Stmt:
     """What fills the local, or writes it back; where there are limits, whole regions apart from others. Each piece of
     one that is in pieces is filled by itself."""
     pieces, *rest = region.inner or (None,)
@@ -553,7 +552,7 @@ def _copies(region: Region, local: str, taken: set[str], suffix: str, inwards: b
         name = fresh(f"{pieces.name}.{suffix}", taken)
         taken |= {name}
         new = {pieces.name: variable(name)}
-        body: Body = (_copies(replace(region, inner=tuple(rest)), local, taken, suffix, inwards),)
+        body: Body = (copies_of(replace(region, inner=tuple(rest)), local, taken, suffix, inwards),)
         body = rewrite_body(body, expr=lambda e: new.get(e.name, e) if isinstance(e, Var) else e)
         return replace(pieces, name=name, body=body, run="sequential", asserted=False)
     if not region.limits:
@@ -580,7 +579,7 @@ def _copy(region: Region, local: str, taken: set[str], suffix: str, inwards: boo
         kept = Var(local, region.element)
         copy = Assign(local, there) if inwards else Store(region.array, region.index, kept)
     elif inwards:
-        value = there if test is None else Select(test, there, _zero(region.element))
+        value = there if test is None else Select(test, there, zero_of(region.element))
         copy = Store(local, here(region.local), value)
     else:
         kept_there = Load(local, here(region.local), region.element)

@@ -63,7 +63,7 @@ def apply_schedule(kernel: Kernel, facts: Facts, schedule: Schedule, strict: boo
         rejection = step.illegal(kernel, facts, strict)
         if rejection is not None:
             raise _not_legal(schedule, number, rejection)
-        after = step.apply(kernel)
+        after = step.applied(kernel, facts)
         if not isinstance(step, Parallelize | Vectorize | Balance | Bind):
             verify(after)
             facts = analyse_restructured(after, facts)

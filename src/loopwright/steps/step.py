@@ -42,6 +42,10 @@ class Step(ABC):
     def apply(self, kernel: Kernel) -> Kernel:
         """The restructured kernel: a new tree that shares what did not change."""
 
+    def applied(self, kernel: Kernel, facts: Facts) -> Kernel:
+        """The same with what is known of the kernel, for steps that ask for more than its text tells."""
+        return self.apply(kernel)
+
     @property
     def looks_around(self) -> bool:
         """Whether it also depends on what stands before or after the nests of the loops that it names."""
