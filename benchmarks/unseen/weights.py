@@ -275,7 +275,7 @@ def muon(w, g, momentum, memory, rate, rounds):
         for i in range(rows):
             for j in range(columns):
                 x[i, j] /= size
-        for r in range(rounds):
+        for _ in range(rounds):
             for i in range(rows):
                 for j in range(rows):
                     s = 0.0
