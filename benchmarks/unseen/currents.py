@@ -1,4 +1,4 @@
-"""A quarter of a twenty-fourth set, written without a look at the recipe: waves, series, atoms, floods, filters, stars."""
+"""A quarter of a twenty-fourth set, written without a look at the recipe: waves, atoms, floods, filters, stars."""
 
 # The text is what users write: what a linter would have otherwise stays.
 from __future__ import annotations
