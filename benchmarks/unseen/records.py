@@ -81,10 +81,10 @@ def bitmaps(n):
     a, b, c = rng.integers(0, 256, (3, n)).astype(np.uint8)
     a &= np.where(rng.random(n) < 0.2, 255, 0).astype(np.uint8)
     b &= rng.integers(0, 256, n).astype(np.uint8)
-    return a, b, c, (rng.random(8 * n) * 100.0).astype(np.float32), zeros(8 * n, np.int32), zeros(2)
+    return a, b, c, rng.random(8 * n, dtype=np.float32) * np.float32(100.0), zeros(8 * n, np.int32), zeros(2)
 
 
-@program("rows that two bitmaps have and a third has not, listed, and their prices", bitmaps, 3000, 32_000_000)
+@program("rows that two bitmaps have and a third has not, listed, and their prices", bitmaps, 3000, 16_000_000)
 def listed_rows(a, b, c, price, row, totals):
     k = 0
     for i in range(len(a)):
@@ -119,7 +119,7 @@ def network(n, degree, seed):
     "squares at each node of a graph, ways of two steps counted",
     lambda n: (*network(n, 8 if n < 1000 else 16, 2404)[:2], zeros(n, np.int64)),
     120,
-    200_000,
+    100_000,
 )
 def squares_at(offset, neighbour, squares):
     nodes = len(offset) - 1

@@ -1,4 +1,4 @@
-"""A quarter of a twenty-fourth set, written without a look at the recipe: draws, ranks, extremes, genomes, exposures."""
+"""A quarter of a twenty-fourth set, written without a look at the recipe: draws, ranks, extremes, exposures."""
 
 # The text is what users write: what a linter would have otherwise stays.
 from __future__ import annotations
