@@ -317,6 +317,28 @@ def ships(n):
     return seen, 1.0, 0.001, 0.0004, 0.01, state, np.tile(np.diag([0.1, 0.1, 0.05, 0.05]), (n, 1, 1)), zeros(n)
 
 
+def points_around(state, spread, dt, root, x):
+    """The nine points, a step on."""
+    for i in range(4):
+        for j in range(i + 1):
+            total = spread[i, j]
+            for k in range(j):
+                total -= root[i, k] * root[j, k]
+            if i == j:
+                root[i, i] = math.sqrt(max(total, 1e-12))
+            else:
+                root[i, j] = total / root[j, j]
+    for k in range(9):
+        for i in range(4):
+            x[k, i] = state[i]
+            if 1 <= k <= 4 and i >= k - 1:
+                x[k, i] += math.sqrt(3.0) * root[i, k - 1]
+            if k > 4 and i >= k - 5:
+                x[k, i] -= math.sqrt(3.0) * root[i, k - 5]
+        x[k, 0] += dt * x[k, 2]
+        x[k, 1] += dt * x[k, 3]
+
+
 @program("ships by bearing and range, points that stand for the spread, many filters", ships, 8, 50_000)
 def unscented(seen, dt, push, noise_angle, noise_range, state, spread, likelihood):
     steps, trackers, _ = seen.shape
@@ -324,24 +346,7 @@ def unscented(seen, dt, push, noise_angle, noise_range, state, spread, likelihoo
         x = np.zeros((9, 4))
         root = np.zeros((4, 4))
         for t in range(steps):
-            for i in range(4):
-                for j in range(i + 1):
-                    total = spread[s, i, j]
-                    for k in range(j):
-                        total -= root[i, k] * root[j, k]
-                    if i == j:
-                        root[i, i] = math.sqrt(max(total, 1e-12))
-                    else:
-                        root[i, j] = total / root[j, j]
-            for k in range(9):
-                for i in range(4):
-                    x[k, i] = state[s, i]
-                    if 1 <= k <= 4 and i >= k - 1:
-                        x[k, i] += math.sqrt(3.0) * root[i, k - 1]
-                    if k > 4 and i >= k - 5:
-                        x[k, i] -= math.sqrt(3.0) * root[i, k - 5]
-                x[k, 0] += dt * x[k, 2]
-                x[k, 1] += dt * x[k, 3]
+            points_around(state[s], spread[s], dt, root, x)
             mean = np.zeros(4)
             angle = np.zeros(9)
             far = np.zeros(9)
