@@ -317,6 +317,14 @@ def ships(n):
     return seen, 1.0, 0.001, 0.0004, 0.01, state, np.tile(np.diag([0.1, 0.1, 0.05, 0.05]), (n, 1, 1)), zeros(n)
 
 
+def wrapped(angle):
+    while angle > math.pi:
+        angle -= 2.0 * math.pi
+    while angle < -math.pi:
+        angle += 2.0 * math.pi
+    return angle
+
+
 def points_around(state, spread, dt, root, x):
     """The nine points, a step on."""
     for i in range(4):
@@ -357,11 +365,7 @@ def unscented(seen, dt, push, noise_angle, noise_range, state, spread, likelihoo
                 for i in range(4):
                     mean[i] += w * x[k, i]
                 angle[k] = math.atan2(x[k, 1], x[k, 0])
-                if k > 0:
-                    if angle[k] - angle[0] > math.pi:
-                        angle[k] -= 2.0 * math.pi
-                    elif angle[k] - angle[0] < -math.pi:
-                        angle[k] += 2.0 * math.pi
+                angle[k] = angle[0] + wrapped(angle[k] - angle[0])
                 far[k] = math.sqrt(x[k, 0] * x[k, 0] + x[k, 1] * x[k, 1])
                 m_angle += w * angle[k]
                 m_far += w * far[k]
@@ -387,11 +391,7 @@ def unscented(seen, dt, push, noise_angle, noise_range, state, spread, likelihoo
                     cross[i, 0] += w * (x[k, i] - mean[i]) * da
                     cross[i, 1] += w * (x[k, i] - mean[i]) * dr
             det = saa * srr - sar * sar
-            off = seen[t, s, 0] - m_angle
-            while off > math.pi:
-                off -= 2.0 * math.pi
-            while off < -math.pi:
-                off += 2.0 * math.pi
+            off = wrapped(seen[t, s, 0] - m_angle)
             miss = seen[t, s, 1] - m_far
             square = (srr * off * off - 2.0 * sar * off * miss + saa * miss * miss) / det
             likelihood[s] -= 0.5 * (square + math.log(det)) + math.log(2.0 * math.pi)
