@@ -318,11 +318,7 @@ def ships(n):
 
 
 def wrapped(angle):
-    while angle > math.pi:
-        angle -= 2.0 * math.pi
-    while angle < -math.pi:
-        angle += 2.0 * math.pi
-    return angle
+    return angle - 2.0 * math.pi * math.floor((angle + math.pi) / (2.0 * math.pi))
 
 
 def points_around(state, spread, dt, root, x):
