@@ -24,6 +24,7 @@ from benchmarks.unseen import (  # noqa: F401
     bodies,
     chances,
     codes,
+    currents,
     discrete,
     dynamics,
     engineering,
@@ -58,6 +59,8 @@ from benchmarks.unseen import (  # noqa: F401
     physics,
     pictures,
     puzzles,
+    records,
+    samples,
     scenes,
     sciences,
     searches,
@@ -70,6 +73,7 @@ from benchmarks.unseen import (  # noqa: F401
     training,
     units,
     vision,
+    weights,
 )
 from benchmarks.unseen.program import PROGRAMS, Arguments, Program
 
