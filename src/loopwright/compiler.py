@@ -193,7 +193,7 @@ def _read(source: Source, wanted: Compilation, outside: Outside | None) -> Readi
     # A sum under two names is none.
     kernel = passes.after("chained updates", one_name_for_updates(kernel))
     # Nor is an extreme one behind another condition.
-    kernel = passes.after("guarded extremes", guards_of_extremes_apart(kernel))
+    kernel = passes.after("guarded extremes", guards_of_extremes_apart(kernel, wanted.on_gpu))
     # Counters are gone: what else ties iterations, and need not.
     kernel = passes.after("wrap around", computed_again(kernel, places=wanted.on_gpu))
     # And what the next one waits for.

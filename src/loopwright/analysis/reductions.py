@@ -303,6 +303,14 @@ def is_told_by_data(loop: For, reduction: Reduction, but_for_unmoved: bool = Fal
     return bool(told) and not any(names_in(index) & moving for store in others for index in store.index)
 
 
+def may_be_told_by_data(loop: For, reduction: Reduction) -> bool:
+    """Whether an iteration finds some of the elements that it adds to by what it reads or computes, as where a particle
+    pulls at another one, and the other one at it."""
+    computed = names_assigned(loop.body)
+    stores = (stmt for stmt in statements(loop.body, Store) if stmt.array == reduction.target)
+    return any(_is_data(index, computed) for store in stores for index in store.index)
+
+
 def _is_data(index: Expr, computed: set[str]) -> bool:
     return any(
         isinstance(part, Load) or (isinstance(part, Var) and part.name in computed) for part in subexpressions(index)

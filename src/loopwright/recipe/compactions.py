@@ -12,6 +12,7 @@ from loopwright.ir.queries import contains
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import loops
 from loopwright.recipe.grid_scans import CHUNKS
+from loopwright.recipe.outermost import is_outermost
 from loopwright.recipe.partial_schedule import Chain, NotTaken, PartialSchedule, made
 from loopwright.steps.collapse import Collapse
 from loopwright.steps.extent import trip_of
@@ -23,11 +24,11 @@ def compactions(partial: PartialSchedule) -> None:
     """Make loops that chunks can be made of."""
     for name, loop in list(loops(partial.kernel).items()):
         if isinstance(loop, For) and name in loops(partial.kernel) and partial.verdict(loop) == "sequential":
-            if len(partial.around(name)) == 1 and (counters := bounded_counters(partial.kernel, loop)):
+            if is_outermost(partial, loop) and (counters := bounded_counters(partial.kernel, loop)):
                 with partial.together():
                     _counted_on(partial, loop, counters)
                 loop = next((one for one in loops(partial.kernel).values() if one.name == name), loop)
-            nest = _nest(partial, loop) if isinstance(loop, For) and len(partial.around(name)) == 1 else ()
+            nest = _nest(partial, loop) if isinstance(loop, For) and is_outermost(partial, loop) else ()
             if len(nest) > 1:
                 with partial.together():
                     _in_one_loop(partial, nest)

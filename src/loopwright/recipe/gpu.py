@@ -123,6 +123,8 @@ def gpu_recipe(
     without versions for few sums, and then with ways that ask little: half of a kernel in tiles and the other half in
     one thread would be slower than no tiles at all. first: legal steps `redirect`, to begin with."""
     found, has_parts = _recipe(kernel, facts, strict, "all", choices, first)
+    if choices is None and is_left(1) and found.not_on_gpu and found.alone:
+        return _as_little_as_can_be(kernel, facts, strict, first, found)
     if choices is not None or is_left(1):
         return found
     if has_parts:
@@ -132,6 +134,18 @@ def gpu_recipe(
                 return found
     with anew(TOTAL):
         return _recipe(kernel, facts, strict, "simple", None, first)[0]
+
+
+def _as_little_as_can_be(kernel: Kernel, facts: Facts, strict: bool, first: Schedule, found: Recipe) -> Recipe:
+    """The recipe without what keeps a kernel from the GPU, as arrays between two parts of a nest do which no thread has
+    room for; the one that was found where that is no help."""
+    ways: Ways
+    for ways in ("without parts", "simple"):
+        with anew(FOR_GPU):
+            other, _ = _recipe(kernel, facts, strict, ways, None, first)
+            if not other.not_on_gpu:
+                return other
+    return found
 
 
 Ways = Literal["all", "without parts", "simple"]
@@ -151,6 +165,7 @@ def _recipe(
             done |= loops_within(partial, {step.loop for step, _ in bound})
         if ways == "all":
             sums_apart(partial)
+            sums_inward(partial)  # which may be in loops of their own only now
             totals_apart(partial)
             whole = partial.kernel
             few_sums(partial)
@@ -365,6 +380,8 @@ def _in_tiles(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[B
     is_box = not any(depends(loop, other.name) for loop in nest for other in nest)
     if len(nest) not in (2, 3) or len(free) != len(nest) or not is_plain or not is_box:
         return []
+    if first and len(nest) > 1 and _adds_up(partial, chain, free) and chain[first - 1].body == (nest[0],):
+        return []  # a thread adds up what is its own: each term would be a launch
     band = isolate(partial, nest[-1].name, nest[0].name, why_along(partial, x))
     if len(band) != len(nest):
         raise NotTaken

@@ -5,12 +5,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from loopwright.ir.nodes import For, If, While
-from loopwright.ir.queries import contains, names_read
+from loopwright.ir.nodes import For, If, Load, While
+from loopwright.ir.queries import contains, has, names_read
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import loops, statements
 from loopwright.recipe.grid_blocks import in_blocks, in_boxes
-from loopwright.recipe.grid_keys import adds_by_key, by_key
+from loopwright.recipe.grid_keys import by_key, may_meet_by_key
 from loopwright.recipe.grid_rows import rows_of_loops
 from loopwright.recipe.grid_tiles import Bound
 from loopwright.recipe.grid_totals import adds_to_scalars, has_totals, totals_of_rows, totals_of_threads
@@ -55,8 +55,8 @@ def with_conditions(partial: PartialSchedule) -> list[Chain]:
         if not around:
             continue
         start = len(around) - 1
-        if is_free_now(partial, around[-1]) or adds_by_key(partial, around[-1]):
-            may_share = is_free_now if is_free_now(partial, around[-1]) else adds_by_key
+        if is_free_now(partial, around[-1]) or may_meet_by_key(partial, around[-1]):
+            may_share = is_free_now if is_free_now(partial, around[-1]) else may_meet_by_key
             while start and len(around[start - 1].body) == 1 and may_share(partial, around[start - 1]):
                 start -= 1
             chain = around[start:][-4:]
@@ -74,10 +74,19 @@ def with_conditions(partial: PartialSchedule) -> list[Chain]:
 
 
 def is_in_a_thread(partial: PartialSchedule, chain: Chain) -> bool:
-    """Whether a nest stands in a `while` of an iteration of a loop that needs no order: then it is that iteration's."""
+    """Whether a nest stands in a `while`, or under a condition on data, of an iteration of a loop that needs no order:
+    then it is that iteration's."""
     outer = around_of(partial.kernel, chain[0])
-    last = max((at for at, stmt in enumerate(outer) if isinstance(stmt, While)), default=0)
-    return any(isinstance(stmt, For) and is_free_now(partial, stmt) for stmt in outer[:last])
+    depends = [isinstance(stmt, While) or (isinstance(stmt, If) and has(stmt.condition, Load)) for stmt in outer]
+    last = max((at for at, one in enumerate(depends) if one), default=0)
+    return any(isinstance(stmt, For) and _is_free_by_now(partial, stmt) for stmt in outer[:last])
+
+
+def _is_free_by_now(partial: PartialSchedule, loop: For) -> bool:
+    """The same of a loop that another step may have made since anything was proven."""
+    if partial.proven(loop) is None and loop.name not in partial.turns:
+        return is_free(loop, partial.present_facts().loops[loop.name])
+    return is_free_now(partial, loop)
 
 
 def _holds_a_while(loop: For) -> bool:
@@ -100,13 +109,14 @@ def _loops_around(partial: PartialSchedule, loop: For) -> list[For]:
 
 def _with_all_inside(partial: PartialSchedule, around: Chain) -> Chain:
     """As many of the loops as that the last one is for threads, each of which does all that is inside; () for none."""
-    if is_free_now(partial, around[-1]) or adds_by_key(partial, around[-1]):
+    if is_free_now(partial, around[-1]) or may_meet_by_key(partial, around[-1]):
         return around
     free = [place for place, loop in enumerate(around) if is_free_now(partial, loop)]
     if not free and has_totals(partial, around[-1]):
         return around
     if not free:
-        return ()
+        adding = next((place for place, loop in enumerate(around) if may_meet_by_key(partial, loop)), None)
+        return () if adding is None else around[: adding + 1]
     last = around[free[-1]]
     inside = [one for one in statements(last.body, For) if is_free_now(partial, one)]
     if any(last in partial.around(one.name) for one in inside):  # no condition stands between: they are one nest

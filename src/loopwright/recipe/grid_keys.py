@@ -9,7 +9,7 @@ from dataclasses import replace
 from itertools import pairwise
 from math import prod
 
-from loopwright.analysis.reductions import is_told_by_data
+from loopwright.analysis.reductions import is_told_by_data, may_be_told_by_data
 from loopwright.ir.nodes import Body, Const, For, Load, Run, Store, While
 from loopwright.ir.queries import arrays_stored, contains, has
 from loopwright.ir.user_text import user_name
@@ -28,6 +28,7 @@ from loopwright.recipe.grid_rows import (
 )
 from loopwright.recipe.grid_sums import bound_inside, shared_sums
 from loopwright.recipe.grid_tiles import Bound
+from loopwright.recipe.outermost import is_outermost
 from loopwright.recipe.partial_schedule import Chain, NotTaken, PartialSchedule, made
 from loopwright.recipe.tunable import Tunable
 from loopwright.steps.bind import Bind
@@ -69,7 +70,7 @@ ACROSS = Tunable("threads along a row that is added by key", 32, (8, 16, 32, 64,
 def scattered(partial: PartialSchedule) -> None:
     """Loops that need their order only for who writes an element last, where that is known to be shared afterwards."""
     for name, loop in list(loops(partial.kernel).items()):
-        if not isinstance(loop, For) or len(partial.around(name)) > 1 or (trip_of(loop) or WORTH_IT) < WORTH_IT:
+        if not isinstance(loop, For) or not is_outermost(partial, loop) or (trip_of(loop) or WORTH_IT) < WORTH_IT:
             continue
         if not loop.asserted and partial.verdict(loop) in ("sequential", "undecided"):
             _resolved(partial, name)
@@ -135,6 +136,14 @@ def adds_by_key(partial: PartialSchedule, loop: For) -> bool:
         return False
     reductions = partial.present_facts().loops[loop.name].reductions
     return all(one.kind == "scatter" and is_told_by_data(loop, one) for one in reductions)
+
+
+def may_meet_by_key(partial: PartialSchedule, loop: For) -> bool:
+    """Whether iterations of a loop meet only in elements some of which data selects."""
+    if partial.verdict(loop) != "reduction":
+        return False
+    reductions = partial.present_facts().loops[loop.name].reductions
+    return all(one.kind == "scatter" and may_be_told_by_data(loop, one) for one in reductions)
 
 
 def by_key(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bound]:

@@ -24,6 +24,7 @@ from loopwright.recipe.grid_scans import level_of
 from loopwright.recipe.grid_sums import terms_of_loops, turned
 from loopwright.recipe.grid_tiles import OF_MANY, SHORT
 from loopwright.recipe.interchange import depends
+from loopwright.recipe.outermost import is_outermost
 from loopwright.recipe.partial_schedule import Chain, NotTaken, PartialSchedule, whole
 from loopwright.recipe.register_blocking import Roles
 from loopwright.recipe.wavefronts import is_free
@@ -85,8 +86,10 @@ def few_sums(partial: PartialSchedule) -> None:
     products = [chain[-1].name for chain in partial.chains() if _is_of_products(partial, chain)]
     if len(products) > 1:
         seen |= set(products)
-    while (inner := next((c[-1].name for c in partial.chains() if c[-1].name in written - seen), None)) is not None:
-        seen.add(inner)
+    while (nest := next((c for c in partial.chains() if c[-1].name in written - seen), None)) is not None:
+        seen.add(inner := nest[-1].name)
+        if not is_outermost(partial, nest[0]):
+            continue
         with partial.together():
             seen.add(_in_versions(partial, partial.around(inner)))  # what is cut off meanwhile is looked at afterwards
 
@@ -108,7 +111,7 @@ def few_sums_of_loops(partial: PartialSchedule) -> None:
     """Give rows whose terms take loops of their own, which need their order, a version for calls in which there are few
     rows of many terms: the blocks that have a row each (`few_rows`) would be as few."""
     for name, row in list(loops(partial.kernel).items()):
-        if not isinstance(row, For) or len(partial.around(name)) > 1 or not _is_free(partial, row):
+        if not isinstance(row, For) or not is_outermost(partial, row) or not _is_free(partial, row):
             continue
         entry = terms_of_loops(partial, row)
         if entry is None or all(partial.verdict(loop) != "sequential" for loop in statements(entry.body, For)):

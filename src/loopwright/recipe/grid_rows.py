@@ -113,6 +113,8 @@ def planes_of_loops(partial: PartialSchedule, run: list[For]) -> list[Bound]:
     each = run[-1].name
     if len(run) > 3 or not nests or any(len(nest) < 2 for nest in nests):
         raise NotTaken
+    if any(_is_short_around_long_ones(partial, nest[-1]) for nest in nests):
+        raise NotTaken
     inner = {nest[-1].name for nest in nests}
     walks = [walk for name in inner for _, walk in _accesses(partial, SharedRow((each,), (name,)))]
     # Windows that move by a number of rows or columns which is not known; of a flat array it may be a plane's size.
@@ -146,6 +148,12 @@ def planes_of_loops(partial: PartialSchedule, run: list[For]) -> list[Bound]:
             outer = [many[name] for name in outer]
             inner_loops = [[many[name] for name in nest] for nest in inner_loops]
     return [*bound, *blocks_of_planes(partial, outer, inner_loops)]
+
+
+def _is_short_around_long_ones(partial: PartialSchedule, loop: For) -> bool:
+    """Whether few threads would share a loop, each with much to do, as with the taps of a window that are summed up."""
+    trip = most_trips_of(loop)
+    return trip is not None and trip < SHARERS[-1][0] and any(takes_long(partial, stmt) for stmt in loop.body)
 
 
 def _slide(run: list[For], nests: list[list[For]], strides: list[Mapping[str, int | None]]) -> bool:

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from loopwright.ir.nodes import Body, Dim, For, If, Load, Stmt, Var, While
+from loopwright.ir.nodes import Body, Dim, For, If, Load, Stmt, Store, Var, While
 from loopwright.ir.queries import contains, has, names_assigned
 from loopwright.ir.user_text import user_name
-from loopwright.ir.walk import bodies, loops, own_expressions, statements, subexpressions
+from loopwright.ir.walk import bodies, expressions, loops, own_expressions, statements, subexpressions
 from loopwright.recipe.grid_conditions import is_free_now
-from loopwright.recipe.grid_rows import SharedRow, can_share, in_rows, nest_of
+from loopwright.recipe.grid_rows import SharedRow, are_alike, can_share, in_rows, nest_of, rows_alike
 from loopwright.recipe.grid_tiles import Bound
 from loopwright.recipe.partial_schedule import Chain, PartialSchedule, made
 from loopwright.steps.collapse import Collapse
@@ -25,6 +25,8 @@ from loopwright.steps.extent import trip_of
 SHORT = 16
 """Iterations of a loop of known length that are not worth being shared."""
 MOST_AXES = 3
+NEAR = (1, -1, 2, -2)
+"""Strides of neighbours, in elements: complex numbers are pairs."""
 
 
 def rows_with_stages(partial: PartialSchedule) -> list[Chain]:
@@ -51,7 +53,10 @@ def in_stages(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[B
     shared = [_as_one(partial, loop) for loop in _shared(partial, row.body)]
     partial.begin_again()
     along = [partial.around(name)[-1] for name in shared]
-    return in_rows(partial, SharedRow(tuple(loop.name for loop in chain), tuple(shared)), along, length)
+    rows = SharedRow(tuple(loop.name for loop in chain), tuple(shared))
+    if are_alike(partial, rows):
+        return rows_alike(partial, rows, partial.around(rows.each)[-1])
+    return in_rows(partial, rows, along, length)
 
 
 def _holds_stages(partial: PartialSchedule, row: For) -> bool:
@@ -71,11 +76,19 @@ def _shared(partial: PartialSchedule, body: Body) -> list[For]:
     """The outermost loops of a row that threads can share."""
     found: list[For] = []
     for stmt in body:
-        if isinstance(stmt, For) and can_share(partial, stmt) and (trip_of(stmt) or SHORT) >= SHORT:
+        if isinstance(stmt, For) and _is_worth_sharing(partial, stmt):
             found.append(stmt)
         elif isinstance(stmt, For | While | If):
             found += [one for part in bodies(stmt) for one in _shared(partial, part)]
     return found
+
+
+def _is_worth_sharing(partial: PartialSchedule, loop: For) -> bool:
+    """Whether threads can share a loop that may be long and goes through memory; to put a number together from its
+    digits, say, one thread takes less time than all to meet."""
+    if not can_share(partial, loop) or (trip_of(loop) or SHORT) < SHORT:
+        return False
+    return any(True for _ in expressions(loop.body, Load)) or contains(loop.body, Store)
 
 
 def _depths(body: Body, depth: int = 0) -> Iterator[tuple[int, For | While]]:
@@ -102,8 +115,8 @@ def _go_along_rows(partial: PartialSchedule, row: For, shared: list[For]) -> boo
         names = [loop.name, *(one.name for one in statements(loop.body, For))]
         for walk in partial.walks():
             if id(walk.stmt) in inside:
-                along = any(walk.strides.get(name) in (1, -1) for name in names)
-                across = walk.strides.get(row.name) in (1, -1)
+                along = any(walk.strides.get(name) in NEAR for name in names)
+                across = walk.strides.get(row.name) in NEAR
                 rows += along and not across
                 columns += across and not along
     return rows > columns

@@ -177,7 +177,8 @@ def _rows_and_columns(partial: PartialSchedule, each: str, entry: str) -> tuple[
     near = () if starts_far_apart(loop, each) else (0, 1, -1)
     rows = sum(inner in (1, -1) and outer not in near for outer, inner in strides)
     columns = sum(outer in (1, -1) and inner not in (0, 1, -1) for outer, inner in strides)
-    if not rows and not columns and not any(outer in (1, -1) for outer, _ in strides):
+    apart = [outer for outer, _ in strides if outer != 0]  # of the others all have the same
+    if not rows and not columns and apart and not any(outer in (1, -1) for outer in apart):
         rows = sum(inner in (1, -1) for _, inner in strides)  # along nothing else do neighbours touch neighbours
     return rows, columns
 

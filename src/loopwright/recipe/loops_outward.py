@@ -12,6 +12,7 @@ from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import loops, statements
 from loopwright.recipe.grid_conditions import is_free_now
 from loopwright.recipe.loop_fusion import loops_fused
+from loopwright.recipe.outermost import is_outermost
 from loopwright.recipe.partial_schedule import NotTaken, PartialSchedule
 from loopwright.steps.expand import Expand
 from loopwright.steps.extent import trip_of
@@ -25,7 +26,7 @@ def loops_outward(partial: PartialSchedule) -> None:
     before = partial.kernel
     for name in list(loops(partial.kernel)):
         loop = loops(partial.kernel).get(name)
-        if isinstance(loop, For) and len(partial.around(name)) == 1 and is_free_now(partial, loop):
+        if isinstance(loop, For) and is_outermost(partial, loop) and is_free_now(partial, loop):
             run = [loop]
             while len(run[-1].body) == 1 and isinstance(inner := run[-1].body[0], For) and is_free_now(partial, inner):
                 run.append(inner)

@@ -23,14 +23,15 @@ from loopwright.recipe.grid_rows import (
     takes_long,
     version,
 )
+from loopwright.recipe.outermost import is_outermost
 from loopwright.recipe.partial_schedule import NotTaken, PartialSchedule
 from loopwright.steps.fission import Fission
 
 
 def ordered_apart(partial: PartialSchedule) -> None:
     """Take such loops apart, in a version for rows that are long enough to be shared."""
-    for name, loop in list(loops(partial.kernel).items()):
-        if isinstance(loop, For) and len(partial.around(name)) == 1 and is_free_now(partial, loop):
+    for loop in list(loops(partial.kernel).values()):
+        if isinstance(loop, For) and is_outermost(partial, loop) and is_free_now(partial, loop):
             places = _places(partial, loop)
             own = arrays_made(partial.kernel.body) & arrays_stored(loop.body)  # which may be one thread's
             if places and not own:

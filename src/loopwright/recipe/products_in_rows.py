@@ -14,6 +14,7 @@ from loopwright.ir.queries import contains, names_assigned, names_read
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import loops, own_expressions, statements, subexpressions
 from loopwright.recipe.grid_conditions import is_free_now
+from loopwright.recipe.outermost import is_outermost
 from loopwright.recipe.partial_schedule import PartialSchedule
 from loopwright.steps.expand import Expand
 from loopwright.steps.fission import Fission
@@ -24,7 +25,7 @@ def products_of_all_rows(partial: PartialSchedule) -> None:
     next."""
     before = partial.kernel
     for name, loop in list(loops(partial.kernel).items()):
-        if isinstance(loop, For) and len(partial.around(name)) == 1 and is_free_now(partial, loop):
+        if isinstance(loop, For) and is_outermost(partial, loop) and is_free_now(partial, loop):
             columns = [stmt for stmt in loop.body if isinstance(stmt, For)]
             if len(columns) < 2 or contains(loop.body, Allocate, While, If):
                 continue  # a product alone is found as it stands

@@ -15,6 +15,7 @@ from loopwright.ir.nodes import Allocate, For, While
 from loopwright.ir.queries import contains, names_assigned, names_read
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import loops
+from loopwright.recipe.outermost import is_outermost
 from loopwright.recipe.partial_schedule import NotTaken, PartialSchedule, made
 from loopwright.steps.collapse import Collapse
 from loopwright.steps.expand import Expand
@@ -27,8 +28,8 @@ MOST_PLACES = 3
 
 def recurrences_apart(partial: PartialSchedule) -> None:
     """Take such outermost loops apart where their inner loops need no order then."""
-    for name, loop in list(loops(partial.kernel).items()):
-        if not isinstance(loop, For) or len(partial.around(name)) > 1 or trip_of(loop) is not None:
+    for loop in list(loops(partial.kernel).values()):
+        if not isinstance(loop, For) or not is_outermost(partial, loop) or trip_of(loop) is not None:
             continue
         if len(loop.body) < 2 or not contains(loop.body, For, While) or contains(loop.body, Allocate):
             continue

@@ -11,6 +11,7 @@ from loopwright.ir.nodes import Assign, Body, For, If, Stmt, Store, Var, While
 from loopwright.ir.queries import arrays_loaded, arrays_stored, contains, names_assigned, names_read
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import bodies, loops, statements
+from loopwright.recipe.outermost import is_outermost
 from loopwright.recipe.partial_schedule import NotTaken, PartialSchedule
 from loopwright.steps.expand import Expand
 from loopwright.steps.extent import trip_of
@@ -24,8 +25,8 @@ def rows_apart(partial: PartialSchedule) -> None:
     """Take nests apart that are such rows and totals."""
     if partial.strict:
         return  # one thread would add up what rows have found
-    for name, loop in list(loops(partial.kernel).items()):
-        if isinstance(loop, For) and len(partial.around(name)) == 1:
+    for loop in list(loops(partial.kernel).values()):
+        if isinstance(loop, For) and is_outermost(partial, loop):
             run = [loop]
             while len(run[-1].body) == 1 and isinstance(inner := run[-1].body[0], For):
                 run.append(inner)

@@ -9,27 +9,36 @@ from collections.abc import Iterator
 from contextlib import suppress
 
 from loopwright.analysis.reductions import is_told_by_data
-from loopwright.ir.nodes import Assign, Body, For, Load, Stmt, Store
+from loopwright.ir.nodes import Assign, Body, Compare, Const, For, If, Load, Stmt, Store
 from loopwright.ir.queries import arrays_made, contains, names_assigned, names_read
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import loops, statements, subexpressions
 from loopwright.recipe.code_sinking import CHEAP, price_of
 from loopwright.recipe.grid_parts import LEAST
+from loopwright.recipe.outermost import is_outermost
 from loopwright.recipe.partial_schedule import Chain, NotTaken, PartialSchedule
+from loopwright.recipe.shape import MOST_ELEMENTS
 from loopwright.steps.expand import Expand
-from loopwright.steps.extent import trip_of
+from loopwright.steps.extent import around, trip_of
 from loopwright.steps.fission import Fission
 from loopwright.steps.forward import Forward
+from loopwright.steps.limits import terms
+
+MOST = 32
+"""Sums that are looked at, each in all versions of its loop."""
 
 
 def sums_apart(partial: PartialSchedule) -> None:
     """Cut such sums off the nests that they stand in, unless additions have to keep their order."""
     if partial.strict:
         return
-    seen = set[str]()
-    while (found := next((one for one in _candidates(partial) if one[1] not in seen), None)) is not None:
+    seen = set[tuple[str, str]]()
+    while len(seen) < MOST:
+        found = next((one for one in _candidates(partial) if (one[0].name, one[1]) not in seen), None)
+        if found is None:
+            return
         loop, target = found
-        seen.add(target)
+        seen.add((loop.name, target))
         with partial.together():
             _apart(partial, loop, target)
             partial.begin_again()
@@ -38,7 +47,7 @@ def sums_apart(partial: PartialSchedule) -> None:
 def _candidates(partial: PartialSchedule) -> Iterator[tuple[For, str]]:
     """Long loops, and arrays that they add to, each time at the same elements."""
     for name, loop in list(loops(partial.kernel).items()):
-        if not isinstance(loop, For) or len(partial.around(name)) > 1 or (trip_of(loop) or LEAST) < LEAST:
+        if not isinstance(loop, For) or not is_outermost(partial, loop) or (trip_of(loop) or LEAST) < LEAST:
             continue
         if contains(loop.body, For) and partial.verdict(loop) == "reduction":
             for one in partial.present_facts().loops[name].reductions:
@@ -84,6 +93,7 @@ def _body(partial: PartialSchedule, name: str) -> Body:
 def _without_scalars(partial: PartialSchedule, path: Chain, target: str, why: str) -> None:
     """Let no statement that adds read a scalar which an iteration sets: what is cheap is computed there again, and of
     all else there is an element for each iteration. Raises NotTaken."""
+    is_large = any(isinstance(one, If) and _is_for_many(one, path[0]) for one in around(partial.kernel, path[0]))
     for depth in range(len(path), 1, -1):  # of the long loop itself, cuts keep what they need
         names = tuple(one.name for one in path[:depth])
         while needed := _needed(partial, names[-1], path[-1].name, target):
@@ -95,7 +105,21 @@ def _without_scalars(partial: PartialSchedule, path: Chain, target: str, why: st
                 with suppress(NotTaken):
                     partial.take(Forward(name), why, anew=True)
             if partial.kernel is before:
+                if is_large:
+                    raise NotTaken("an element for each iteration would take too much memory")
                 partial.take(Expand(name, names), why, anew=True)
+
+
+def _is_for_many(version: If, loop: For) -> bool:
+    """Whether a loop stands in a version for calls in which it, and those inside, have too many iterations in all for
+    an array with an element for each."""
+    return any(one is loop for one in version.then) and any(
+        isinstance(part, Compare)
+        and part.op == "ge"
+        and isinstance(part.right, Const)
+        and part.right.value >= MOST_ELEMENTS
+        for part in terms(version.condition)
+    )
 
 
 def _needed(partial: PartialSchedule, name: str, inner: str, target: str) -> set[str]:
@@ -135,7 +159,7 @@ def cut(partial: PartialSchedule, first: str, name: str, place: int, why: str) -
     Raises NotTaken."""
     there = arrays_made(partial.kernel.body)
     partial.take(Fission(name, place, kept=True), why, anew=True)
-    around = [one.name for one in partial.around(name)[:-1]]
-    if around := around[around.index(first) :] if first in around else []:
+    outer = [one.name for one in partial.around(name)[:-1]]
+    if outer := outer[outer.index(first) :] if first in outer else []:
         for array in sorted(arrays_made(partial.kernel.body) - there):
-            partial.take(Expand(array, tuple(around)), why, anew=True)
+            partial.take(Expand(array, tuple(outer)), why, anew=True)

@@ -18,6 +18,7 @@ from loopwright.ir.walk import loops, statements
 from loopwright.recipe.grid_conditions import is_free_now
 from loopwright.recipe.grid_products import is_dear
 from loopwright.recipe.grid_rows import is_told, length_of, size_text
+from loopwright.recipe.outermost import is_outermost
 from loopwright.recipe.partial_schedule import NotTaken, PartialSchedule, made, whole
 from loopwright.recipe.products_in_rows import nest_apart
 from loopwright.steps.expand import Expand
@@ -47,8 +48,8 @@ MOST = 1 << 17
 
 def terms_apart(partial: PartialSchedule) -> None:
     """Give loops over rows that add up such terms a version for many of them."""
-    for name, loop in list(loops(partial.kernel).items()):
-        if isinstance(loop, For) and len(partial.around(name)) == 1 and is_free_now(partial, loop):
+    for loop in list(loops(partial.kernel).values()):
+        if isinstance(loop, For) and is_outermost(partial, loop) and is_free_now(partial, loop):
             for column in [one for one in loop.body if isinstance(one, For)]:
                 if (depth := _depth(partial, loop, column)) is not None:
                     with partial.together():
