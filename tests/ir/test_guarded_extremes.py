@@ -36,7 +36,9 @@ def conditions(condition: str, *then: str) -> int:
         ("a[i] > m", ["m = a[i]"], 1),
         ("a[i] > m and i > k", ["m = a[i]"], 1),  # which is only asked where the other holds
         ("i > k or a[i] > m", ["m = a[i]"], 1),
-        ("i > k and a[i] > m", ["m = a[i]", "n = i"], 1),
+        ("i > k and a[i] > m", ["m = a[i]", "n = i"], 2),
+        ("i > n and a[i] > m", ["m = a[i]", "n = i"], 1),
+        ("i > k and a[i] > m", ["n = i", "m = a[i] + 1.0"], 1),
         ("i > k and a[i] > m", ["m = a[i] + 1.0"], 1),
         ("m > 1.0 and a[i] > m", ["m = a[i]"], 1),
         ("i > k and m + 1.0 > m", ["m = m + 1.0"], 1),
@@ -114,3 +116,31 @@ def test_results_are_pythons(first: float) -> None:
     a, x = np.random.default_rng(3).integers(0, 40, 50), np.random.default_rng(4).integers(-5, 5, 50) * 1.0
     x[7], x[0] = np.nan, first
     np.testing.assert_array_equal(kernel(a, x), longest(a, x))
+
+
+def nearest(x: Any, taken: Any) -> Any:
+    best, where = -np.inf, -1
+    for i in range(len(x)):
+        if taken[i] == 0 and x[i] > best:
+            where = i
+            best = x[i]
+    least, at, other = 99.0, -1, 0
+    for i in range(len(x)):
+        if where != 2 and i != where and x[i] <= least:
+            least, at, other = x[i], i, taken[i]
+    last = -1.0
+    for i in range(len(x)):
+        if last < 5.0 and x[i] > last:  # asks for the extreme before
+            last = x[i]
+            at += 1
+    return best, where, least, at, other, last
+
+
+@pytest.mark.parametrize("first", [0.0, -0.0, np.nan, np.inf])
+def test_places_go_along_with_an_extreme_behind_a_condition(first: float) -> None:
+    x, taken = np.random.default_rng(5).integers(-9, 9, 70) * 1.0, np.random.default_rng(6).integers(0, 2, 70)
+    x[0], x[9] = first, np.nan
+    kernel = lw.kernel(nearest)
+    np.testing.assert_array_equal(kernel(x, taken.astype(np.uint8)), nearest(x, taken.astype(np.uint8)))
+    loops = str(kernel.explain(x, taken.astype(np.uint8)))
+    assert re.search("iterations meet only in '(best|where)' and '(best|where)'", loops)

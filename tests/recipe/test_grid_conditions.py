@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import loopwright as lw
+from codegen.on_gpu import agree
 
 DRAW = np.random.default_rng(5)
 
@@ -219,3 +220,32 @@ def test_what_a_condition_lets_through_is_no_launch() -> None:
     assert all(np.array_equal(a, b) for a, b in zip(wanted, found, strict=True))
     schedule = str(kernel.explain(x, k, v, 2, 3, *found).schedule)
     assert "bind h block.y; bind i block.x; bind c thread.x 512" in schedule
+
+
+def triples(at, near, cut, force, energy):
+    for i in range(near.shape[0]):
+        for p in range(near.shape[1]):
+            j = near[i, p]
+            d = at[j] - at[i]
+            if abs(d) >= cut:
+                continue
+            energy[i] += d * d
+            force[i] -= d
+            force[j] += d
+            for q in range(p + 1, near.shape[1]):
+                k = near[i, q]
+                e = at[k] - at[i]
+                if abs(e) >= cut:
+                    continue
+                force[i] += d * e
+                force[j] -= d * e
+                force[k] -= e
+
+
+@pytest.mark.parametrize("atoms", [0, 1, 9, 40])
+def test_atoms_that_pull_at_others_and_at_themselves_have_a_thread_each(atoms: int) -> None:
+    draw = np.random.default_rng(atoms)
+    at, near = draw.integers(0, 9, atoms).astype(float), draw.integers(0, max(atoms, 1), (atoms, 5)).astype(np.int32)
+    found = agree(triples, at, near, 4.0, np.zeros(atoms), np.zeros(atoms), strict=False)
+    assert found.analysed.recipe.not_on_gpu == ""
+    assert any(str(one.step).startswith("bind i thread.x") for one in found.analysed.recipe.decisions)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import loopwright as lw
+from codegen.on_gpu import agree
 
 
 def cross_entropy(x, y):
@@ -142,3 +143,24 @@ def test_rows_of_several_loops_that_add_to_a_total(shape: tuple[int, int, int]) 
         schedule = str(kernel.explain(a, b, mine).schedule)
     assert np.array_equal(mine, right)
     assert "expand best s" in schedule and "fission s" in schedule
+
+
+def behind_conditions(x, w, v, out):
+    for i in range(x.shape[0]):
+        for j in range(x.shape[1]):
+            if x[i, j] > 0:
+                for k in range(w.shape[1]):
+                    s = 0.0
+                    for c in range(w.shape[0]):
+                        s += x[i, j] * w[c, k]
+                    if s > 0:
+                        for c in range(v.shape[1]):
+                            out[i, j, c] += s * v[k, c]
+
+
+def test_rows_behind_a_condition_of_a_thread_stay_there() -> None:
+    draw = np.random.default_rng(8)
+    x, w, v = (draw.integers(-3, 4, shape).astype(float) for shape in ((5, 6), (4, 7), (7, 3)))
+    found = agree(behind_conditions, x, w, v, np.zeros((5, 6, 3)), strict=False)
+    assert found.analysed.recipe.not_on_gpu == ""
+    assert not any(str(one.step).startswith(("fission k", "reduce k")) for one in found.analysed.recipe.decisions)

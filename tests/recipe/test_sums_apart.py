@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -154,3 +155,43 @@ def test_what_groups_keep_in_between_is_kept_for_each_loop_around(shape: tuple[i
     ]
     assert "expand mean b g" in steps and not any(step.startswith("expand total") for step in steps)
     assert {"bind b block.y", "bind g block.x", "bind i thread.y 16"} <= set(steps)
+
+
+def pairs(x, y, dx, dy):
+    loss = np.float64(0.0)
+    for i in range(x.shape[0]):
+        for j in range(y.shape[0]):
+            s = 0.0
+            for k in range(x.shape[1]):
+                s += x[i, k] * y[j, k]
+            sign = 1.0 if i == j else -1.0
+            loss += max(1.0 - sign * s, 0.0)
+            d = -sign / (1.0 + math.exp(sign * s))
+            for k in range(x.shape[1]):
+                dx[i, k] += d * y[j, k]
+                dy[j, k] += d * x[i, k]
+    return loss
+
+
+@pytest.mark.parametrize("size", [0, 1, 6])
+def test_sums_are_apart_in_the_version_for_few_whose_products_are(size: int) -> None:
+    x, y = RANDOM.integers(-2, 3, (2, size, 5)) / 4.0
+    found = agree(pairs, x, y, np.zeros_like(x), np.zeros_like(y), strict=False)
+    steps = [str(one.step) for one in found.analysed.recipe.decisions]
+    assert "expand d.1 i.1.2 j.1.2" in steps and "expand d i j" not in steps  # of many there is no room for all
+
+
+def gated(x, dy, groups, dw):
+    size = x.shape[1] // groups
+    for r in range(x.shape[0]):
+        for g in range(groups):
+            for i in range(g * size, (g + 1) * size):
+                dw[i] += dy[r, i] * x[r, i]
+
+
+@pytest.mark.parametrize("shape", [(0, 4), (3, 6), (40, 66)])
+def test_sums_over_rows_of_groups_are_no_launch_for_each_row(shape: tuple[int, int]) -> None:
+    x, dy = RANDOM.integers(-9, 9, (2, *shape)).astype(float)
+    found = agree(gated, x, dy, 2, np.zeros(shape[1]), strict=False)
+    text = "; ".join(str(one.step) for one in found.analysed.recipe.decisions)
+    assert "reorder g i.n r" in text or "reorder g i r" in text, text

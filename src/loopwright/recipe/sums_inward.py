@@ -1,12 +1,9 @@
 """Sums over several loops that stand around those that need no order, as in
 `for k: for m: for i: for j: y[i, j] += a[i, k, m] * x[k, m, j]`: a contraction of tensors, a product of Kronecker, a
 convolution whose window is outside. The loops that add up go inside, in the order as written, so that each element has
-all its terms one after the other. Else the host would go through all of them but the last. So does one loop that adds
-up around others that are no box, as those over groups of columns: `for r: for g: for i in g * m .. (g + 1) * m`."""
+all its terms one after the other. Else the host would go through all of them but the last."""
 
 from __future__ import annotations
-
-from itertools import combinations
 
 from loopwright.analysis.reductions import is_told_by_data
 from loopwright.ir.nodes import For, While
@@ -23,7 +20,7 @@ FEWEST = 1024
 
 
 def sums_inward(partial: PartialSchedule) -> None:
-    """Reorder such nests. One loop that adds up around a box, and sums along one loop, have ways of their own."""
+    """Reorder such nests. One loop that adds up, and sums along one loop, have ways of their own."""
     for chain in partial.chains():
         if (order := _order(partial, chain)) is not None:
             with partial.together():
@@ -36,13 +33,11 @@ def _order(partial: PartialSchedule, chain: Chain) -> Chain | None:
     """The loops of a nest from the first that adds up on, in their new order; None for other nests."""
     first = next((at for at, loop in enumerate(chain) if partial.verdict(loop) == "reduction"), len(chain))
     band = chain[first:]
-    if len(band) < 3 or contains(band[-1].body, For, While) or any(len(loop.body) != 1 for loop in band[:-1]):
+    if len(band) < 4 or contains(band[-1].body, For, While) or any(len(loop.body) != 1 for loop in band[:-1]):
         return None
     free = [loop for loop in band if is_free_now(partial, loop)]
     sums = [loop for loop in band if loop not in free]
-    if len(free) < 2 or not sums or band[-1] is not free[-1] or not all(_adds(partial, loop) for loop in sums):
-        return None
-    if len(sums) < 2 and not any(depends(inner, outer.name) for outer, inner in combinations(free, 2)):
+    if len(free) < 2 or len(sums) < 2 or band[-1] is not free[-1] or not all(_adds(partial, loop) for loop in sums):
         return None
     most = 1
     for loop in free:
