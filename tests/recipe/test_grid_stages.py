@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from codegen.on_gpu import agree
+from loopwright.recipe import grid_stages
 
 DRAW = np.random.default_rng(41)
 
@@ -118,9 +119,13 @@ def test_threads_share_the_stages_of_a_transform(length: int) -> None:
 
 
 @pytest.mark.parametrize("length", [2, 8, 128])
-def test_one_thread_does_what_needs_its_order_before_the_stages(length: int) -> None:
-    found = agree(fourier, *DRAW.normal(size=(2, 3, length)), strict=False)
-    assert "bind start.n.k thread.x 512" in steps_of(found)
+def test_one_thread_does_what_needs_its_order_before_the_stages_of_few_rows(
+    length: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(grid_stages, "BUSY", 3)
+    for rows in (2, 5):
+        found = agree(fourier, *DRAW.normal(size=(2, rows, length)), strict=False)
+    assert "bind r thread.x" in steps_of(found) and "bind start.n.1.k.1 thread.x 512" in steps_of(found)
 
 
 @pytest.mark.parametrize(("rows", "length"), [(0, 8), (5, 4), (5, 32), (2, 256)])

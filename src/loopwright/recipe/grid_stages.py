@@ -14,10 +14,20 @@ from loopwright.ir.nodes import Body, Dim, For, If, Load, Stmt, Store, Var, Whil
 from loopwright.ir.queries import contains, has, names_assigned
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import bodies, expressions, loops, own_expressions, statements, subexpressions
+from loopwright.recipe.grid_blocks import in_blocks
 from loopwright.recipe.grid_conditions import is_free_now
-from loopwright.recipe.grid_rows import SharedRow, are_alike, can_share, in_rows, nest_of, rows_alike
+from loopwright.recipe.grid_rows import (
+    SharedRow,
+    are_alike,
+    can_share,
+    in_rows,
+    nest_of,
+    number_of,
+    rows_alike,
+    version,
+)
 from loopwright.recipe.grid_tiles import Bound
-from loopwright.recipe.partial_schedule import Chain, PartialSchedule, made
+from loopwright.recipe.partial_schedule import Chain, NotTaken, PartialSchedule, made
 from loopwright.steps.collapse import Collapse
 from loopwright.steps.extent import around as around_of
 from loopwright.steps.extent import trip_of
@@ -25,6 +35,8 @@ from loopwright.steps.extent import trip_of
 SHORT = 16
 """Iterations of a loop of known length that are not worth being shared."""
 MOST_AXES = 3
+BUSY = 512
+"""Rows from which on a thread for each does more than a block for each one of whose threads has to work alone."""
 NEAR = (1, -1, 2, -2)
 """Strides of neighbours, in elements: complex numbers are pairs."""
 
@@ -48,15 +60,30 @@ def rows_with_stages(partial: PartialSchedule) -> list[Chain]:
 
 def in_stages(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Bound]:
     """The threads of a block, or of a warp where rows are short, share what a stage does. Raises NotTaken."""
-    row = chain[-1]
-    length = _length(row)
-    shared = [_as_one(partial, loop) for loop in _shared(partial, row.body)]
+    bound = list[Bound]()
+    if _has_work_for_one(chain[-1], _shared(partial, chain[-1].body)):
+        names = version(partial, chain[0].name, number_of(partial, list(chain)), BUSY)
+        if names is None:
+            raise NotTaken
+        each = user_name(chain[-1].name)
+        why = f"with {BUSY} '{each}' and more each has a thread, as some of the work would be one thread's"
+        bound = in_blocks(partial, [loop.name for loop in chain], why)
+        chain = partial.around(names[chain[-1].name])[-len(chain) :]
+    length = _length(chain[-1])
+    shared = [_as_one(partial, loop) for loop in _shared(partial, chain[-1].body)]
     partial.begin_again()
     along = [partial.around(name)[-1] for name in shared]
     rows = SharedRow(tuple(loop.name for loop in chain), tuple(shared))
     if are_alike(partial, rows):
-        return rows_alike(partial, rows, partial.around(rows.each)[-1])
-    return in_rows(partial, rows, along, length)
+        return [*bound, *rows_alike(partial, rows, partial.around(rows.each)[-1])]
+    return [*bound, *in_rows(partial, rows, along, length)]
+
+
+def _has_work_for_one(row: For, shared: list[For]) -> bool:
+    """Whether a row has long loops that threads do not share, as those that put things into another order."""
+    ids = {id(one) for loop in shared for one in statements((loop,))}
+    alone = [one for one in statements(row.body, For, While) if id(one) not in ids and not _is_around(one, ids)]
+    return any(contains((one,), Store) and (isinstance(one, While) or trip_of(one) is None) for one in alone)
 
 
 def _holds_stages(partial: PartialSchedule, row: For) -> bool:
