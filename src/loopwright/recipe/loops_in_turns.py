@@ -4,7 +4,7 @@ for a whole GPU, the host goes through them, one after the other; else each woul
 
 from __future__ import annotations
 
-from loopwright.ir.nodes import Body, For
+from loopwright.ir.nodes import For
 from loopwright.ir.queries import contains
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import loops, statements
@@ -26,10 +26,8 @@ SIDE = 512
 def in_turns(partial: PartialSchedule) -> None:
     """Leave such loops to the host."""
     for name, loop in loops(partial.kernel).items():
-        if not isinstance(loop, For) or not is_outermost(partial, loop):
+        if not isinstance(loop, For) or not is_outermost(partial, loop) or not is_free_now(partial, loop):
             continue
-        if partial.verdict(loop) != "parallel" and not is_free_now(partial, loop):
-            continue  # those that fill the same arrays anew would have to have their own first
         trip = trip_of(loop)
         inside = [one for one in statements(loop.body, For) if trip_of(one) is None]
         if trip is not None:
@@ -61,27 +59,10 @@ def _perfect_run(partial: PartialSchedule, loop: For) -> list[For]:
     return run
 
 
-def _nests_in_order(partial: PartialSchedule, body: Body) -> list[For] | None:
-    """The nests of a body, and of loops in it that need their order, as rounds of a method do; None where others stand
-    under conditions."""
-    found: list[For] = []
-    for stmt in body:
-        if isinstance(stmt, For) and partial.verdict(stmt) == "sequential":
-            inner = _nests_in_order(partial, stmt.body)
-            if inner is None:
-                return None
-            found += inner
-        elif isinstance(stmt, For):
-            found.append(stmt)
-        elif contains((stmt,), For):
-            return None
-    return found
-
-
 def _plane_sizes(partial: PartialSchedule, run: list[For]) -> tuple[str, ...] | None:
     """What a call tells of the planes that each iteration goes through, several times; None where there are none."""
-    nests = _nests_in_order(partial, run[-1].body)
-    if nests is None or len(nests) < 2:
+    nests = [stmt for stmt in run[-1].body if isinstance(stmt, For)]
+    if len(nests) < 2 or any(contains((stmt,), For) for stmt in run[-1].body if stmt not in nests):
         return None
     names = {loop.name for loop in run}
     planes = [(row, column) for row in nests if isinstance(column := row.body[0], For)]

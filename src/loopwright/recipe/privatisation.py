@@ -55,7 +55,7 @@ def with_own_arrays(partial: PartialSchedule, of_any_size: bool = False) -> None
     for chain in partial.chains():
         for loop in reversed(chain):
             found = partial.facts.loops.get(loop.name)
-            if found is not None and found.verdict in ("parallel", "reduction") and loop.name not in partial.turns:
+            if found is not None and found.verdict in ("parallel", "reduction"):
                 for made in _made_outside(partial, loop, found.private, of_any_size):
                     why = f"each '{user_name(loop.name)}' fills '{user_name(made.array)}' anew, and may have its own"
                     step = Privatize(made.array, loop.name)
