@@ -123,8 +123,6 @@ def gpu_recipe(
     without versions for few sums, and then with ways that ask little: half of a kernel in tiles and the other half in
     one thread would be slower than no tiles at all. first: legal steps `redirect`, to begin with."""
     found, has_parts = _recipe(kernel, facts, strict, "all", choices, first)
-    if choices is None and is_left(1) and found.not_on_gpu and found.alone:
-        return _as_little_as_can_be(kernel, facts, strict, first, found)
     if choices is not None or is_left(1):
         return found
     if has_parts:
@@ -134,18 +132,6 @@ def gpu_recipe(
                 return found
     with anew(TOTAL):
         return _recipe(kernel, facts, strict, "simple", None, first)[0]
-
-
-def _as_little_as_can_be(kernel: Kernel, facts: Facts, strict: bool, first: Schedule, found: Recipe) -> Recipe:
-    """The recipe without what keeps a kernel from the GPU, as arrays between two parts of a nest do which no thread has
-    room for; the one that was found where that is no help."""
-    ways: Ways
-    for ways in ("without parts", "simple"):
-        with anew(FOR_GPU):
-            other, _ = _recipe(kernel, facts, strict, ways, None, first)
-            if not other.not_on_gpu:
-                return other
-    return found
 
 
 Ways = Literal["all", "without parts", "simple"]
