@@ -19,6 +19,7 @@ from loopwright.codegen.eager_conditions import asks_both
 from loopwright.codegen.gathers import gathers
 from loopwright.codegen.lane_gains import flags_are_wide
 from loopwright.codegen.names import Names
+from loopwright.codegen.range_tests import with_ranges
 from loopwright.codegen.shifts import stays_inside
 from loopwright.ir.code import (
     AtomicOperation,
@@ -393,6 +394,10 @@ class Writer:
         # What an inspector has freed is inside where the first condition holds, not everywhere.
         tested = {access for test in self.decided.versions.values() for access in test.inside}
         return asks_both(expr, self.given, self.inside & tested)
+
+    def in_ranges(self, expr: Logical) -> Expr:
+        """A condition with one comparison for what asks whether a number is inside a size."""
+        return expr if self.in_lanes else with_ranges(expr)
 
     def is_late(self, expr: Expr) -> bool:
         """Whether a remainder is to be there soon."""

@@ -1,0 +1,73 @@
+"""Two comparisons that ask whether a whole number is below a size and not below 0, as one of numbers without a sign:
+`0 <= j < n`, `j >= 0 and j < n`, or `j < 0 or j >= n`. It is one jump in place of two, and what is the other half of a
+jump that data decide is guessed wrong as often. The C compiler does so where it knows that the bound is not below 0,
+which it does of constants.
+
+What stands between the two is asked after both of them then; so it must not fail. Vector lanes have the comparisons
+with a sign.
+"""
+
+from __future__ import annotations
+
+from functools import reduce
+
+from loopwright.ir.nodes import Binary, Cast, Compare, CompareOp, Const, Dim, Expr, Logical, Var
+from loopwright.ir.types import INT64, UINT64
+from loopwright.ir.walk import children
+
+TURNED: dict[CompareOp, CompareOp] = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le"}
+OPPOSITE: dict[CompareOp, CompareOp] = {"lt": "ge", "le": "gt", "gt": "le", "ge": "lt"}
+ZERO = Const(0, INT64)
+
+
+def with_ranges(expr: Logical) -> Expr:
+    """The same condition with such pairs as one comparison; the same object where it has none."""
+    parts = _parts(expr, expr.op)
+    count = len(parts)
+    for place, first in enumerate(parts):
+        for behind in range(place + 1, len(parts)):
+            if (one := _range(first, parts[behind], expr)) is not None:
+                parts[place], parts[behind : behind + 1] = one, []
+                break
+            if not _cannot_fail(parts[behind]):
+                break
+    return expr if len(parts) == count else reduce(lambda left, right: Logical(expr.op, left, right), parts)
+
+
+def _parts(expr: Expr, op: str) -> list[Expr]:
+    if isinstance(expr, Logical) and expr.op == op:
+        return [*_parts(expr.left, op), *_parts(expr.right, op)]
+    return [expr]
+
+
+def _range(first: Expr, second: Expr, whole: Logical) -> Compare | None:
+    """Two of the parts of a condition as one, if one of them asks for the sign of a number and the other for a size."""
+    asked = [_asked(one, whole.op == "or") for one in (first, second)]
+    for sign, size in (asked, asked[::-1]):
+        if sign is None or size is None or sign.op != "ge" or sign.right != ZERO or size.op != "lt":
+            continue
+        number, bound = size.left, size.right
+        is_size = isinstance(bound, Dim) or (isinstance(bound, Const) and bound.value >= 0)
+        if number == sign.left and is_size and _cannot_fail(number):
+            return Compare("lt" if whole.op == "and" else "ge", Cast(number, UINT64), Cast(bound, UINT64))
+    return None
+
+
+def _asked(expr: Expr, turned: bool) -> Compare | None:
+    """A comparison of whole numbers with what is a number in the text, or a size, on its right. turned: the opposite
+    of what it asks."""
+    if not isinstance(expr, Compare) or expr.op not in TURNED or expr.left.type != INT64:
+        return None
+    if isinstance(expr.left, Const | Dim):
+        expr = Compare(TURNED[expr.op], expr.right, expr.left)
+    return Compare(OPPOSITE[expr.op], expr.left, expr.right) if turned else expr
+
+
+def _cannot_fail(expr: Expr) -> bool:
+    match expr:
+        case Var() | Const() | Dim():
+            return True
+        case Binary(op="add" | "sub" | "mul" | "min" | "max") | Compare() | Logical():
+            return all(map(_cannot_fail, children(expr)))
+        case _:
+            return False
