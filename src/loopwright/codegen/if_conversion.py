@@ -59,7 +59,7 @@ from loopwright.ir.nodes import (
 )
 from loopwright.ir.queries import arrays_loaded, contains, has, names_assigned, names_in
 from loopwright.ir.types import INT64
-from loopwright.ir.walk import children, expressions, rewrite_body, rewrite_expr, statements, subexpressions
+from loopwright.ir.walk import bodies, children, expressions, rewrite_body, rewrite_expr, statements, subexpressions
 
 SIMPLE = 6  # parts of what is added
 LEAST_AROUND = 16  # operations of an iteration in which a choice takes no longer than a jump that is guessed right
@@ -118,7 +118,22 @@ def _counts(given: CodegenInput, lowering: LoopLowering) -> set[int]:
     """What is counted behind conditions, in loops but not in lanes."""
     in_lanes = {id(stmt) for name in lowering.lanes for stmt in statements(given.loops[name].body, If)}
     inside = (stmt for loop in statements(given.kernel.body, For, While) for stmt in statements(loop.body, If))
-    return {id(stmt) for stmt in inside if count_behind(stmt) is not None} - in_lanes
+    found = {id(stmt) for stmt in inside if count_behind(stmt) is not None}
+    for loop in statements(given.kernel.body, For, While):
+        is_written_out = isinstance(loop, For) and given.constant_trip(loop) is not None
+        for body in (loop.body, *(inner for stmt in statements(loop.body, If) for inner in bodies(stmt))):
+            counts = [(stmt, count[0]) for stmt in body if isinstance(stmt, If) and (count := counted_in(stmt))]
+            names = [name for _, name in counts]
+            found |= {id(stmt) for stmt, name in counts if is_written_out or names.count(name) > 1}
+    return found - in_lanes
+
+
+def counted_in(stmt: If) -> tuple[str, str, Const] | None:
+    """Of `if a[i] == 1: n += k`: the whole number n, `add` or `sub`, and k; None for anything else. Of several such in a
+    row the C compiler makes jumps, as many as there are ways through all of them, where it knows n before the first."""
+    count = count_of(stmt)
+    is_of_data = isinstance(stmt.condition, Compare) and has(stmt.condition, Load)
+    return count if count is not None and is_of_data and count[2].type == INT64 else None
 
 
 def _running_totals(loop: For) -> Iterator[str]:

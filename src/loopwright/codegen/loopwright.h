@@ -391,10 +391,13 @@ LW_TOINT(float, float32)
   ({                                                                                               \
     const type lw_number = (expression);                                                           \
     int64_t lw_whole_part = lw_toint_##suffix(lw_number);                                      \
-    if (LW_RARE(lw_whole_part == INT64_MIN) && LW_RARE(lw_number != (type)-0x1p63)) {              \
-      lw_fail(failure, site, lw_bits((double)lw_number), 3);                                       \
-      goto lw_leave;                                                                               \
-    }                                                                                              \
+    if (LW_RARE(lw_whole_part == INT64_MIN)) {                                                       \
+      __asm__ volatile("");                                                                          \
+      if (LW_RARE(lw_number != (type)-0x1p63)) {                                                     \
+        lw_fail(failure, site, lw_bits((double)lw_number), 3);                                       \
+        goto lw_leave;                                                                               \
+      }                                                                                              \
+    }                                                                                                \
     lw_whole_part;                                                                                 \
   })
 
