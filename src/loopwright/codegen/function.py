@@ -148,6 +148,7 @@ class Writer:
         self.reciprocals: dict[Expr, str] = {}  # names, by the divisor
         self.chooses = False  # whether numbers are chosen without a jump
         self.vector_functions = False  # whether what is written may run in lanes, and its last digits may differ
+        self.choosing = frozenset[int]()  # conditional updates (by their identity) that do without a jump here
         self.in_lanes = False  # whether what is written may run in lanes
         self.wide_flags = False  # whether flags there have the size of all else
         self.changing: frozenset[str] | None = None  # the names that a loop for lanes changes; None outside of one

@@ -129,8 +129,8 @@ def _counts(given: CodegenInput, lowering: LoopLowering) -> set[int]:
 
 
 def counted_in(stmt: If) -> tuple[str, str, Const] | None:
-    """Of `if a[i] == 1: n += k`: the whole number n, `add` or `sub`, and k; None for anything else. Of several such in a
-    row the C compiler makes jumps, as many as there are ways through all of them, where it knows n before the first."""
+    """Of `if a[i] == 1: n += k`: the whole number n, `add` or `sub`, and k; None for anything else. Of several in a row
+    the C compiler makes jumps, as many as there are ways through all of them, where it knows n before the first."""
     count = count_of(stmt)
     is_of_data = isinstance(stmt.condition, Compare) and has(stmt.condition, Load)
     return count if count is not None and is_of_data and count[2].type == INT64 else None

@@ -154,7 +154,7 @@ def _write(stmt: Stmt, w: Writer) -> None:
             write_while(stmt, w, partial(write_body, stmt.body, w))
         case If() if (update := w.updated_where(stmt)) is not None:
             w.add(update)
-        case If() if id(stmt) in w.decided.selected:
+        case If() if id(stmt) in w.decided.selected | w.choosing:
             _selected(stmt, w)
         case If() if id(stmt) in w.streams:
             write_compaction(stmt, w)
