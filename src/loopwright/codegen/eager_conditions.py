@@ -1,5 +1,6 @@
 """Conditions of two comparisons of which both are asked, though one may tell: `a[i] == 1 or b[i] == 1` in lanes. All
-lanes run both anyway, but the C compiler masks the loads of the second one, and that takes longer than to load.
+lanes run both anyway, but the C compiler masks the loads of the second one, and that takes longer than to load. And of
+pairs that are compared both ways without lanes.
 
 The first comparison may be what keeps the second one's elements inside their array: it must compare elements, with
 others or with numbers of the program text, which says nothing of indices that are no elements; or the second one reads
@@ -32,11 +33,25 @@ def _is_of_elements(condition: Expr, given: CodegenInput) -> bool:
         case Unary(op="not", operand=operand):
             return _is_of_elements(operand, given)
         case Compare():
-            return compares_elements(condition, given)
+            return condition.left.type.is_float or compares_elements(condition, given)
         case Load():
             return is_inside(condition, given)
         case _:
             return False
+
+
+def asks_at_once(expr: Logical, given: CodegenInput) -> bool:
+    """Whether one jump for two comparisons is better than one for each, without lanes: of two elements of the same
+    arrays with each other's, as `low[i] < high[j] and low[j] < high[i]` of parts that overlap. Each half is as good as
+    drawn, and both together seldom hold."""
+    match expr:
+        case Logical(op="and", left=Compare() as left, right=Compare() as right) if not given.check_all:
+            loads = [[*subexpressions(side, Load)] for side in (left, right)]
+        case _:
+            return False
+    first, second = ({load.array for load in one} for one in loads)
+    in_order = all(one.op in ("lt", "le", "gt", "ge") for one in (left, right))
+    return in_order and bool(second) and second <= first and loads[0] != loads[1] and asks_both(expr, given)
 
 
 def is_simple(condition: Expr, given: CodegenInput, freed: Accesses = NONE) -> bool:

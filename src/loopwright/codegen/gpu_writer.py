@@ -133,8 +133,11 @@ class GpuWriter(Writer):
         guard sees to its scalars."""
         return not self.function.on_device or (self.in_index and self.given.in_range(expr))
 
-    def in_ranges(self, expr: Logical) -> Expr:
-        """As it is: threads of a warp go both ways at once where they do not agree."""
+    def asks_at_once(self, expr: Logical) -> bool:
+        return False
+
+    def in_pairs(self, expr: Logical) -> Expr:
+        """As it is: no jump is guessed."""
         return expr
 
     def _index(self, node: Load | Store, axis: int, expr: Expr, bounds: Bounds) -> str:

@@ -387,6 +387,14 @@ LW_PURE int64_t lw_toint_float32(float a) {
 LW_TOINT(double, float64)
 LW_TOINT(float, float32)
 #endif
+/* Two conditions as one number: of `a & b` gcc makes a jump for each. */
+#define LW_AT_ONCE(both)               \
+  ({                                   \
+    int lw_both = (both);              \
+    __asm__("" : "+r"(lw_both));       \
+    lw_both;                           \
+  })
+/* What a number that does not fit is asked further stands behind a statement: gcc would ask it of every number. */
 #define LW_TRUNCATED(type, suffix, expression, site)                                               \
   ({                                                                                               \
     const type lw_number = (expression);                                                           \

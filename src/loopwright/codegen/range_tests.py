@@ -11,6 +11,8 @@ from __future__ import annotations
 
 from functools import reduce
 
+from loopwright.codegen.decisions import CodegenInput
+from loopwright.codegen.eager_conditions import asks_at_once
 from loopwright.ir.nodes import Binary, Cast, Compare, CompareOp, Const, Dim, Expr, Logical, Var
 from loopwright.ir.types import INT64, UINT64
 from loopwright.ir.walk import children
@@ -20,8 +22,19 @@ OPPOSITE: dict[CompareOp, CompareOp] = {"lt": "ge", "le": "gt", "gt": "le", "ge"
 ZERO = Const(0, INT64)
 
 
+def with_pairs(expr: Logical, given: CodegenInput) -> Expr:
+    """The same condition with such pairs as one comparison, and those together of which one jump is better than two;
+    the same object where nothing changes."""
+    parts = _parts(with_ranges(expr), expr.op)
+    for place, first in enumerate(parts):
+        if place + 1 < len(parts) and asks_at_once(pair := Logical(expr.op, first, parts[place + 1]), given):
+            parts[place : place + 2] = [pair]
+    paired = reduce(lambda left, right: Logical(expr.op, left, right), parts)
+    return expr if len(parts) == len(_parts(expr, expr.op)) or paired == expr else paired
+
+
 def with_ranges(expr: Logical) -> Expr:
-    """The same condition with such pairs as one comparison; the same object where it has none."""
+    """The same condition with such ranges as one comparison; the same object where it has none."""
     parts = _parts(expr, expr.op)
     count = len(parts)
     for place, first in enumerate(parts):
