@@ -1,7 +1,6 @@
 """Which loops a compiler is asked to write out, and how many iterations of them: those of a few iterations around
 others of a constant number, so that elements of arrays stay in registers; innermost ones without lanes, in which
-counting and jumping are a large part of the work; searches that data end, each of whose jumps a processor foresees by
-itself then; and on a GPU innermost ones, so that their loads overlap.
+counting and jumping are a large part of the work; and on a GPU innermost ones, so that their loads overlap.
 """
 
 from __future__ import annotations
@@ -46,11 +45,6 @@ def unroll_loops(given: CodegenInput, lowering: LoopLowering) -> LoopLowering:
         loop.name: FEW if operations_in(loop.body) > SMALL else SEVERAL
         for loop in statements(given.kernel.body, For)
         if _is_alone(loop, lowering) and _is_any_number(loop, given)
-    }
-    counts |= {
-        loop.name: SEVERAL
-        for loop in statements(given.kernel.body, For)
-        if loop.name in lowering.skipped and contains(loop.body, Break) and operations_in(loop.body) <= SMALL
     }
     return replace(lowering, unrolled=counts)
 
