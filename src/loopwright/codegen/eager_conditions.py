@@ -12,6 +12,7 @@ from __future__ import annotations
 from loopwright.codegen.chosen_stores import compares_elements, is_inside
 from loopwright.codegen.decisions import NONE, Accesses, CodegenInput
 from loopwright.ir.nodes import Binary, Cast, Compare, Const, Dim, Expr, Load, Logical, Unary, Var
+from loopwright.ir.queries import names_in
 from loopwright.ir.walk import subexpressions
 
 MOST_PARTS = 48  # of the second comparison, or of those behind the first
@@ -41,17 +42,23 @@ def _is_of_elements(condition: Expr, given: CodegenInput) -> bool:
 
 
 def asks_at_once(expr: Logical, given: CodegenInput) -> bool:
-    """Whether one jump for two comparisons is better than one for each, without lanes: of two elements of the same
-    arrays with each other's, as `low[i] < high[j] and low[j] < high[i]` of parts that overlap. Each half is as good as
-    drawn, and both together seldom hold."""
+    """Whether one jump for two comparisons is better than one for each, without lanes: of parts of two things with each
+    other, both ways, as of `low[i] < high[j] and low[j] < high[i]`, where stretches overlap. Each half is as good as
+    drawn, and both together seldom hold. What one thing has beside itself, such as peaks, is mostly smooth."""
     match expr:
         case Logical(op="and", left=Compare() as left, right=Compare() as right) if not given.check_all:
-            loads = [[*subexpressions(side, Load)] for side in (left, right)]
+            first, second = _things(left), _things(right)
         case _:
             return False
-    first, second = ({load.array for load in one} for one in loads)
     in_order = all(one.op in ("lt", "le", "gt", "ge") for one in (left, right))
-    return in_order and bool(second) and second <= first and loads[0] != loads[1] and asks_both(expr, given)
+    arrays, others = ({array for array, _ in things} for things in (first, second))
+    by, others_by = ({names for _, names in things} for things in (first, second))
+    return in_order and arrays == others and by == others_by and len(by) == 2 and asks_both(expr, given)
+
+
+def _things(expr: Expr) -> set[tuple[str, frozenset[str]]]:
+    """The arrays that a comparison reads, and by what variables."""
+    return {(load.array, frozenset().union(*map(names_in, load.index))) for load in subexpressions(expr, Load)}
 
 
 def is_simple(condition: Expr, given: CodegenInput, freed: Accesses = NONE) -> bool:

@@ -63,7 +63,7 @@ class _Exchanges:
     outlasting: Set[str]
 
     def inside(self, body: Body, made: frozenset[str], in_loop: bool) -> Body:
-        """made: the scalars that each iteration of the innermost loop has made before. in_loop: whether one is around."""
+        """made: the scalars that each iteration of the innermost loop has made before. in_loop: whether there is."""
         new: list[Stmt] = []
         for stmt in body:
             if isinstance(stmt, If) and (found := self._in_order(stmt, made if in_loop else frozenset())) is not None:
