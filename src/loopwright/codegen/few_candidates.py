@@ -111,7 +111,8 @@ def keep_among_few(given: CodegenInput, lowering: LoopLowering) -> LoopLowering:
             continue
         if all(one is not None and _is_set(one.name, path[-1].before) for one in better):
             kinds = [one.asked.left.type.is_float for one in better if one is not None]
-            found[loop.name] = FEW_HERE["float" if any(kinds) else "int"]
+            few = FEW_HERE["float" if any(kinds) else "int"]
+            found |= {loop.name: few} if (_trip(loop, given) or 0) <= few else {}
     return replace(lowering, few=found)
 
 

@@ -120,11 +120,10 @@ def _counts(given: CodegenInput, lowering: LoopLowering) -> set[int]:
     inside = (stmt for loop in statements(given.kernel.body, For, While) for stmt in statements(loop.body, If))
     found = {id(stmt) for stmt in inside if count_behind(stmt) is not None}
     for loop in statements(given.kernel.body, For, While):
-        is_written_out = isinstance(loop, For) and given.constant_trip(loop) is not None
         for body in (loop.body, *(inner for stmt in statements(loop.body, If) for inner in bodies(stmt))):
             counts = [(stmt, count[0]) for stmt in body if isinstance(stmt, If) and (count := counted_in(stmt))]
             names = [name for _, name in counts]
-            found |= {id(stmt) for stmt, name in counts if is_written_out or names.count(name) > 1}
+            found |= {id(stmt) for stmt, name in counts if names.count(name) > 1}
     return found - in_lanes
 
 
