@@ -87,6 +87,70 @@ def test_a_number_that_is_read_elsewhere_is_not_forgotten() -> None:
     assert extremes_of_exchanges(kernel) is kernel
 
 
+ELEMENTS = """
+kernel f(x: float64[2] C, y: float64[2] C, w: int64[2] C, k: int64):
+    var a: int64
+    var b: int64
+    var t: float64
+    allocate z: float64[8] = 0.0
+    for i in 0 .. size(x, 0){asserted}:
+        for j in 0 .. size(w, 0):
+            a = w[j, 0]
+            b = w[j, 1]
+            if {condition}:
+                {then}
+"""
+EXCHANGED = ("t = x[i, a]", "x[i, a] = x[i, b]", "x[i, b] = t")
+OWN = ("t = z[a]", "z[a] = z[b]", "z[b] = t")
+TABLE = ("t = z[w[j, 0]]", "z[w[j, 0]] = z[w[j, 1]]", "z[w[j, 1]] = t")
+
+
+@pytest.mark.parametrize(
+    ("condition", "then", "asserted", "values"),
+    [
+        ("x[i, a] > x[i, b]", EXCHANGED, "", ["min(x.e, x.e.1)", "max(x.e.1, x.e)"]),
+        ("x[i, a] <= x[i, b]", EXCHANGED, "", ["x.e.1 if x.e <= x.e.1 else x.e", "x.e if x.e <= x.e.1 else x.e.1"]),
+        ("z[w[j, 0]] > z[w[j, 1]]", TABLE, "", ["min(z.e, z.e.1)", "max(z.e.1, z.e)"]),
+        ("x[i, a] > x[i, b]", EXCHANGED, " asserted", []),  # another iteration may have to do with them
+        ("z[a] > z[b]", OWN, " asserted", []),
+        ("x[i, j] > x[i, j + 1]", ("t = x[i, j]", "x[i, j] = x[i, j + 1]", "x[i, j + 1] = t"), "", []),  # carried
+        ("x[i, a] > x[i, b]", EXCHANGED[1:2], "", []),
+        ("x[i, a] > y[i, b]", EXCHANGED, "", []),
+        ("x[i, a] > x[i, b]", (*EXCHANGED, "y[i, a] = t"), "", []),
+        ("x[i, a] > x[i, b]", ("x[i, a] = x[i, b]", "x[i, b] = x[i, a]"), "", []),  # both are the second one
+        ("x[i, a] > x[i, b]", ("b = a", *EXCHANGED), "", []),
+    ],
+)
+def test_which_elements(condition: str, then: tuple[str, ...], asserted: str, values: list[str]) -> None:
+    lines = "\n                ".join(then)
+    kernel = parse_kernel(ELEMENTS.format(condition=condition, then=lines, asserted=asserted))
+    changed = extremes_of_exchanges(kernel)
+    verify(changed)
+    assert (changed is kernel) == (not values)
+    assert [line.split(" = ")[1] for line in print_kernel(changed).splitlines()[-2:] if values] == values
+
+
+def network(keys: Any, pairs: Any) -> None:
+    for i in range(keys.shape[0]):
+        for k in range(pairs.shape[0]):
+            a = pairs[k, 0]
+            b = pairs[k, 1]
+            if keys[i, a] > keys[i, b]:
+                keys[i, a], keys[i, b] = keys[i, b], keys[i, a]
+
+
+def test_a_network_by_a_table() -> None:
+    pairs = np.array([(0, 1), (2, 3), (0, 2), (1, -3), (1, 2), (3, 3)])
+    values = [0.0, -0.0, np.nan, 1.0]
+    mine = np.array(list(product(values, repeat=4)))
+    right = mine.copy()
+    network(right, pairs)
+    lw.kernel(network)(mine, pairs)
+    assert mine.tobytes() == right.tobytes()
+    with pytest.raises(IndexError):
+        lw.kernel(network)(mine, np.array([(0, 4)]))
+
+
 def middle(x: Any, out: Any) -> None:
     for i in range(1, len(x) - 1):
         a = x[i - 1]

@@ -11,26 +11,58 @@ equal, `min` and `max` keep what is on their left. Under `>=` equal ones change 
 comparison itself.
 
 So it is with what is left where only one of the two is needed after that, if both are made by the same iteration: of a
-number that outlasts it, an extreme changes seldom. Elements of arrays are carried from one iteration to the next, or
-held in lanes, with the conditions as they are.
+number that outlasts it, an extreme changes seldom.
+
+And so it is with two elements at places that data tell, as a table of a network does: they are stored in any case,
+where the comparison has read them. Other elements are carried from one iteration to the next, or held in lanes, with
+the conditions as they are. Not under `prange`, where another iteration may have to do with an element as long as
+neither stores it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Set
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
-from loopwright.ir.nodes import Assign, Binary, Body, Compare, Expr, For, If, Kernel, Select, Stmt, Var, While
-from loopwright.ir.queries import fresh, names_in, names_of
-from loopwright.ir.walk import all_bodies, bodies, expressions, own_expressions, unless_same, with_bodies
+from loopwright.ir.nodes import (
+    Allocate,
+    Assign,
+    Binary,
+    Body,
+    Compare,
+    Expr,
+    For,
+    If,
+    Kernel,
+    Load,
+    Select,
+    Stmt,
+    Store,
+    Var,
+    While,
+)
+from loopwright.ir.queries import arrays_stored, fresh, has, names_assigned, names_in, names_of
+from loopwright.ir.walk import (
+    all_bodies,
+    bodies,
+    expressions,
+    own_expressions,
+    statements,
+    subexpressions,
+    unless_same,
+    with_bodies,
+)
+
+Side = TypeVar("Side", Var, Load)
 
 
 def extremes_of_exchanges(kernel: Kernel) -> Kernel:
     """The same kernel with extremes in place of exchanges under a comparison."""
-    if not any(_sides(one) for one in expressions(kernel.body, Compare)):
+    if not any(_sides(one, Var) or _sides(one, Load) for one in expressions(kernel.body, Compare)):
         return kernel
-    walk = _Exchanges(names_of(kernel), _outlasting(kernel))
-    body = walk.inside(kernel.body, frozenset(), False)
+    walk = _Exchanges(names_of(kernel), _outlasting(kernel), kernel.overlap)
+    body = walk.inside(kernel.body, _Around())
     return kernel if body is kernel.body else replace(kernel, body=body)
 
 
@@ -46,62 +78,111 @@ def _outlasting(kernel: Kernel) -> set[str]:
     return found
 
 
-def _sides(condition: Expr) -> tuple[Var, Var] | None:
-    """The two scalars of which a comparison asks for the greater one."""
+def _sides(condition: Expr, kind: type[Side]) -> tuple[Side, Side] | None:
+    """The two scalars, or the two elements, of which a comparison asks for the greater one."""
     match condition:
-        case Compare(op="lt" | "le" | "gt" | "ge", left=Var() as left, right=Var() as right) if left != right:
-            return (left, right) if left.type.is_integer or left.type.is_float else None
-        case _:
-            return None
+        case Compare(op="lt" | "le" | "gt" | "ge", left=left, right=right) if left != right:
+            if isinstance(left, kind) and isinstance(right, kind) and (left.type.is_integer or left.type.is_float):
+                return left, right
+    return None
+
+
+@dataclass(frozen=True)
+class _Around:
+    """What is around a statement. in_loop: whether a loop is. made: the scalars that each iteration of the innermost
+    one has made before. told: those that its iterations make of elements. asserted: whether one of the loops is a
+    `prange`. own: the arrays that are made in that."""
+
+    in_loop: bool = False
+    made: frozenset[str] = frozenset()
+    told: frozenset[str] = frozenset()
+    asserted: bool = False
+    own: frozenset[str] = frozenset()
+
+    def inside(self, stmt: Stmt) -> _Around:
+        """What is around the bodies of a statement."""
+        if not isinstance(stmt, For | While):
+            return self
+        told = {one.name for one in statements(stmt.body, Assign) if has(one.value, Load)}
+        if isinstance(stmt, For) and stmt.asserted:
+            return _Around(True, told=frozenset(told), asserted=True)
+        return _Around(True, told=frozenset(told), asserted=self.asserted, own=self.own)
 
 
 @dataclass
 class _Exchanges:
-    """taken: names that a new scalar must not have. outlasting: scalars that are read elsewhere."""
+    """taken: names that a new scalar must not have. outlasting: scalars that are read elsewhere. overlap: arrays may
+    share elements."""
 
     taken: set[str]
     outlasting: Set[str]
+    overlap: bool
 
-    def inside(self, body: Body, made: frozenset[str], in_loop: bool) -> Body:
-        """made: the scalars that each iteration of the innermost loop has made before. in_loop: whether there is."""
+    def inside(self, body: Body, around: _Around) -> Body:
         new: list[Stmt] = []
         for stmt in body:
-            if isinstance(stmt, If) and (found := self._in_order(stmt, made if in_loop else frozenset())) is not None:
-                new += found
-                continue
+            if isinstance(stmt, If) and not stmt.otherwise:
+                found = self._scalars(stmt, around) or self._elements(stmt, around)
+                if found:
+                    new += found
+                    continue
             if isinstance(stmt, Assign):
-                made |= {stmt.name}
-            is_loop = isinstance(stmt, For | While)
-            before = frozenset[str]() if is_loop else made
-            inner = tuple(self.inside(part, before, in_loop or is_loop) for part in bodies(stmt))
-            new.append(with_bodies(stmt, inner))
+                around = replace(around, made=around.made | {stmt.name})
+            if isinstance(stmt, Allocate):
+                around = replace(around, own=around.own | {stmt.array})
+            within = around.inside(stmt)
+            new.append(with_bodies(stmt, tuple(self.inside(part, within) for part in bodies(stmt))))
         return unless_same(body, new)
 
-    def _in_order(self, stmt: If, made: frozenset[str]) -> list[Stmt] | None:
-        """The statements that do the same without a jump; None where it does something else as well."""
-        pair = _sides(stmt.condition)
-        effect = None if pair is None or stmt.otherwise else _effect(stmt.then, pair)
+    def _scalars(self, stmt: If, around: _Around) -> list[Stmt]:
+        """The statements that do the same without a jump; none where a branch does something else as well."""
+        pair = _sides(stmt.condition, Var)
+        effect = None if pair is None else _copied(stmt.then, pair)
         if pair is None or effect is None:
-            return None
+            return []
         left, right = pair
         known = {left.name, right.name} | self.outlasting
         changed = {name: value for name, value in effect.items() if name in known and name != value.name}
         if changed == {left.name: right, right.name: left}:
-            kept = fresh(left.name, self.taken)
-            self.taken.add(kept)
+            kept = self._fresh(left.name)
             return [
-                Assign(kept, _chosen(stmt.condition, left), at=stmt.at),
-                Assign(right.name, _chosen(stmt.condition, right), at=stmt.at),
+                Assign(kept, _chosen(stmt.condition, left, left, right), at=stmt.at),
+                Assign(right.name, _chosen(stmt.condition, right, left, right), at=stmt.at),
                 Assign(left.name, Var(kept, left.type), at=stmt.at),
             ]
-        if len(changed) == 1 and made >= {left.name, right.name}:
+        if len(changed) == 1 and around.in_loop and around.made >= {left.name, right.name}:
             for side, other in ((left, right), (right, left)):
                 if changed == {side.name: other}:
-                    return [Assign(side.name, _chosen(stmt.condition, side), at=stmt.at)]
-        return None
+                    return [Assign(side.name, _chosen(stmt.condition, side, left, right), at=stmt.at)]
+        return []
+
+    def _elements(self, stmt: If, around: _Around) -> list[Stmt]:
+        """The same of two elements."""
+        pair = _sides(stmt.condition, Load)
+        if pair is None or self.overlap or names_assigned(stmt.then) & self.outlasting:
+            return []
+        stored = arrays_stored(stmt.then)
+        if not all(_is_told(load, around.told, stored) for load in pair) or (
+            around.asserted and not stored <= around.own
+        ):
+            return []
+        stores = _exchanged(stmt.then, pair)
+        if stores is None:
+            return []
+        first, second = (Var(self._fresh(f"{load.array}.e"), load.type) for load in pair)
+        values = [_chosen(stmt.condition, one, first, second) for one in (first, second)]
+        return [
+            *(Assign(one.name, load, at=stmt.at) for one, load in zip((first, second), pair, strict=True)),
+            *(replace(store, value=value) for store, value in zip(stores, values, strict=True)),
+        ]
+
+    def _fresh(self, wanted: str) -> str:
+        name = fresh(wanted, self.taken)
+        self.taken.add(name)
+        return name
 
 
-def _effect(body: Body, pair: tuple[Var, Var]) -> dict[str, Var] | None:
+def _copied(body: Body, pair: tuple[Var, Var]) -> dict[str, Var] | None:
     """What scalars hold after a branch, each as one of two before it; None of a branch that does anything else than to
     copy these."""
     found: dict[str, Var] = {}
@@ -114,11 +195,42 @@ def _effect(body: Body, pair: tuple[Var, Var]) -> dict[str, Var] | None:
     return found
 
 
-def _chosen(condition: Expr, mine: Var) -> Expr:
-    """What one of two scalars is after an exchange under their comparison."""
+def _is_told(load: Load, names: Set[str], stored: Set[str]) -> bool:
+    """Whether data tell which element it is, and storing to some arrays does not change that."""
+    inner = [one for axis in load.index for one in subexpressions(axis, Load)]
+    by_name = any(names_in(axis) & names for axis in load.index)
+    return (bool(inner) or by_name) and stored.isdisjoint(one.array for one in inner)
+
+
+def _exchanged(body: Body, pair: tuple[Load, Load]) -> tuple[Store, Store] | None:
+    """The stores of a branch that exchanges two elements; None of any other."""
+    held: dict[str, Load] = {}
+    after: dict[Load, Load] = {}
+    stores: dict[Load, Store] = {}
+    places = {name for load in pair for axis in load.index for name in names_in(axis)}
+    for stmt in body:
+        if not isinstance(stmt, Assign | Store):
+            return None
+        value = held.get(stmt.value.name) if isinstance(stmt.value, Var) else stmt.value
+        if not isinstance(value, Load) or value not in pair:
+            return None
+        value = value if isinstance(stmt.value, Var) else after.get(value, value)
+        if isinstance(stmt, Assign):
+            if stmt.name in places:
+                return None
+            held[stmt.name] = value
+            continue
+        place = Load(stmt.array, stmt.index, stmt.value.type)
+        after[place], stores[place] = value, stmt
+    left, right = pair
+    return (stores[left], stores[right]) if after == {left: right, right: left} else None
+
+
+def _chosen(condition: Expr, mine: Var, left: Var, right: Var) -> Expr:
+    """What one of two scalars is after an exchange under a comparison of them."""
     assert isinstance(condition, Compare)
-    other = condition.right if mine == condition.left else condition.left
+    other = right if mine == left else left
     if condition.op in ("ge", "le") and not mine.type.is_integer:
-        return Select(condition, other, mine)
-    is_lesser = (condition.op in ("gt", "ge")) == (mine == condition.left)
+        return Select(replace(condition, left=left, right=right), other, mine)
+    is_lesser = (condition.op in ("gt", "ge")) == (mine == left)
     return Binary("min" if is_lesser else "max", mine, other)
