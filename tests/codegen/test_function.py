@@ -8,6 +8,7 @@ import re
 import pytest
 
 from codegen.scheduled import after, host_text
+from devices.handmade import HEADER
 from loopwright.codegen.openmp import generate
 from steps.kernels import COUNT, PREFIX, ROWS
 
@@ -74,3 +75,11 @@ def test_memory_of_local_arrays_is_given_back_on_every_way_out() -> None:
         "goto lw_leave;"
     )
     assert not re.search(r"return [^l]", text[text.index("LW_PART int lw_kernel") : text.index("lw_leave:")])
+
+
+def test_what_does_not_fit_is_asked_further_behind_a_statement() -> None:
+    """Of two conditions side by side gcc asks the second one of every number, if that takes no jump."""
+    macro = HEADER[HEADER.index("#define LW_TRUNCATED(") :]
+    macro = " ".join(macro[: macro.index("})")].replace("\\\n", " ").split())
+    rare = "if (LW_RARE(lw_whole_part == INT64_MIN)) { "
+    assert macro.index(rare + '__asm__ volatile(""); if (LW_RARE(lw_number != (type)-0x1p63)) {') > 0
