@@ -8,6 +8,7 @@ from functools import reduce
 from typing import Protocol, assert_never
 
 from loopwright.codegen.narrow_numbers import compared_in_32_bits, in_32_bits
+from loopwright.ir.identities import simpler
 from loopwright.ir.nodes import (
     Binary,
     Call,
@@ -24,7 +25,7 @@ from loopwright.ir.nodes import (
     Var,
 )
 from loopwright.ir.types import BOOL, FLOAT32, FLOAT64, INT32, INT64, UINT64, Scalar
-from loopwright.ir.walk import subexpressions
+from loopwright.ir.walk import rewrite_expr, subexpressions
 
 VALUE_TYPE: dict[str, str] = {
     "bool": "bool", "int8": "int8_t", "int16": "int16_t", "int32": "int32_t", "int64": "int64_t",
@@ -253,7 +254,7 @@ def _unary(expr: Unary, operand: str, env: Environment) -> str:
 def _binary(expr: Binary, env: Environment) -> str:
     if expr.op in ("floordiv", "mod") and (known := env.computed(expr)):
         return known
-    if expr.op == "and" and (bits := _few_bits(expr, env)):
+    if expr.op in ("and", "shl") and (bits := _few_bits(expr, env) or _moved_bits(expr, env)):
         return bits
     scalar, name = expr.type, VALUE_TYPE[expr.type.name]
     left, right = text_of(expr.left, env), text_of(expr.right, env)
@@ -290,7 +291,7 @@ def _few_bits(expr: Binary, env: Environment) -> str:
     """`(x >> k) & 1` without the copies of the sign that `& 1` would drop: x86 has no such shift of vectors of 64 bits
     before AVX-512. '' for anything else."""
     scalar, name = expr.type, VALUE_TYPE[expr.type.name]
-    for shift, mask in ((expr.left, expr.right), (expr.right, expr.left)):
+    for shift, mask in ((expr.left, expr.right), (expr.right, expr.left)) if expr.op == "and" else ():
         if not (isinstance(mask, Const) and isinstance(shift, Binary) and shift.op == "shr"):
             continue
         if scalar.kind != "int" or scalar.bits < 32 or int(mask.value) <= 0:
@@ -301,6 +302,24 @@ def _few_bits(expr: Binary, env: Environment) -> str:
         if mask.value == 1 and env.has_bits():
             return f"lw_bit_{scalar.name}({number}, {by})"
     return ""
+
+
+def _moved_bits(expr: Binary, env: Environment) -> str:
+    """`((x >> 5) & 1) << 10` with one shift. '' for anything else, and of copies of the sign."""
+    scalar, name = expr.type, VALUE_TYPE[expr.type.name]
+    match expr:
+        case Binary(op="shl", left=Binary(op="and", left=Binary(op="shr") as shift, right=Const(value=int() as mask))):
+            by, back = (rewrite_expr(one, simpler) for one in (expr.right, shift.right))
+        case _:
+            return ""
+    if scalar.kind != "int" or scalar.bits < 32 or not isinstance(by, Const) or not isinstance(back, Const):
+        return ""
+    left, right = int(by.value), int(back.value)
+    if not (0 <= left < scalar.bits and right >= 0 and 0 < mask < 1 << (scalar.bits - 1 - max(left, right))):
+        return ""
+    number, kept = text_of(shift.left, env), literal(mask << left, scalar)
+    way = "<<" if left > right else ">>"
+    return f"(({name})((u{name}){number} {way} {abs(left - right)}) & {kept})"
 
 
 def _division(expr: Binary, left: str, right: str, env: Environment) -> str:
