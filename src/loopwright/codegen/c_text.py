@@ -315,7 +315,9 @@ def _moved_bits(expr: Binary, env: Environment) -> str:
     if scalar.kind != "int" or scalar.bits < 32 or not isinstance(by, Const) or not isinstance(back, Const):
         return ""
     left, right = int(by.value), int(back.value)
-    if not (0 <= left < scalar.bits and right >= 0 and 0 < mask < 1 << (scalar.bits - 1 - max(left, right))):
+    if not 0 <= min(left, right) <= max(left, right) < scalar.bits:
+        return ""
+    if not 0 < mask < 1 << (scalar.bits - 1 - max(left, right)):
         return ""
     number, kept = text_of(shift.left, env), literal(mask << left, scalar)
     way = "<<" if left > right else ">>"
