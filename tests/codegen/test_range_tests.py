@@ -37,6 +37,7 @@ kernel f(a: int64[1] C, x: float64[1] C, y: float64[1] C, out: int64[1] C, m: in
         ("j >= 0 or j < size(out, 0)", None),
         ("j >= 0 and a[j] > 3 and j < size(out, 0)", None),  # where that fails, it has to
         ("j >= 0 and j <= size(out, 0)", None),
+        ("i >= 0 and i < size(out, 0)", None),  # the C compiler knows where loops begin
     ],
 )
 def test_which_pairs_ask_for_a_range(condition: str, text: str | None) -> None:

@@ -79,6 +79,12 @@ def test_what_outlasts_an_iteration_keeps_its_jump_but_for_an_exchange() -> None
     assert ordered("b > a", SWAP, carried) == ["b.1 = min(b, a)", "a = max(a, b)", "b = b.1"]
 
 
+def test_in_a_while_loop_the_next_iteration_waits() -> None:
+    text = HEAD.format(condition="a > b", then="a = b", made="\n        ".join(MADE))
+    kernel = parse_kernel(text.replace("for i in 1 .. size(x, 0):", "while m > n named i:").replace("[i", "[m"))
+    assert extremes_of_exchanges(kernel) is kernel
+
+
 def test_a_number_that_is_read_elsewhere_is_not_forgotten() -> None:
     text = HEAD.format(
         condition="a > b", then="t = a\n            a = b\n            b = t", made="\n        ".join(MADE)

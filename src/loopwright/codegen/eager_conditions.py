@@ -34,7 +34,7 @@ def _is_of_elements(condition: Expr, given: CodegenInput) -> bool:
         case Unary(op="not", operand=operand):
             return _is_of_elements(operand, given)
         case Compare():
-            return condition.left.type.is_float or compares_elements(condition, given)
+            return compares_elements(condition, given)
         case Load():
             return is_inside(condition, given)
         case _:
@@ -53,7 +53,12 @@ def asks_at_once(expr: Logical, given: CodegenInput) -> bool:
     in_order = all(one.op in ("lt", "le", "gt", "ge") for one in (left, right))
     arrays, others = ({array for array, _ in things} for things in (first, second))
     by, others_by = ({names for _, names in things} for things in (first, second))
-    return in_order and arrays == others and by == others_by and len(by) == 2 and asks_both(expr, given)
+    return in_order and arrays == others and by == others_by and len(by) == 2 and _is_there(left, right, given)
+
+
+def _is_there(first: Compare, second: Compare, given: CodegenInput) -> bool:
+    """Whether the second comparison can be made wherever the first one is: that says nothing of indices."""
+    return (first.left.type.is_float or compares_elements(first, given)) and is_simple(second, given)
 
 
 def _things(expr: Expr) -> set[tuple[str, frozenset[str]]]:

@@ -26,6 +26,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from dataclasses import replace
+from itertools import pairwise
 
 from loopwright.analysis.recurrence_latency import COMPARE, SELECT, recurrence_latency
 from loopwright.codegen.chosen_scalars import chosen_scalars
@@ -121,9 +122,10 @@ def _counts(given: CodegenInput, lowering: LoopLowering) -> set[int]:
     found = {id(stmt) for stmt in inside if count_behind(stmt) is not None}
     for loop in statements(given.kernel.body, For, While):
         for body in (loop.body, *(inner for stmt in statements(loop.body, If) for inner in bodies(stmt))):
-            counts = [(stmt, count[0]) for stmt in body if isinstance(stmt, If) and (count := counted_in(stmt))]
-            names = [name for _, name in counts]
-            found |= {id(stmt) for stmt, name in counts if names.count(name) > 1}
+            for first, second in pairwise(body):
+                counts = [counted_in(one) if isinstance(one, If) else None for one in (first, second)]
+                if counts[0] is not None and counts[1] is not None and counts[0][0] == counts[1][0]:
+                    found |= {id(first), id(second)}
     return found - in_lanes
 
 

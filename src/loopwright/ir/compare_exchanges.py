@@ -10,8 +10,8 @@ It agrees in all cases: where a number is no number, neither comparison holds an
 equal, `min` and `max` keep what is on their left. Under `>=` equal ones change places, so that floats are chosen by the
 comparison itself.
 
-So it is with what is left where only one of the two is needed after that, if both are made by the same iteration: of a
-number that outlasts it, an extreme changes seldom.
+So it is with what is left where only one of the two is needed after that, if both are made by the same iteration of a
+`for` loop: of a number that outlasts it, an extreme changes seldom, and of a `while` one iteration waits for another.
 
 And so it is with two elements at places that data tell, as a table of a network does: they are stored in any case,
 where the comparison has read them. Other elements are carried from one iteration to the next, or held in lanes, with
@@ -89,11 +89,11 @@ def _sides(condition: Expr, kind: type[Side]) -> tuple[Side, Side] | None:
 
 @dataclass(frozen=True)
 class _Around:
-    """What is around a statement. in_loop: whether a loop is. made: the scalars that each iteration of the innermost
-    one has made before. told: those that its iterations make of elements. asserted: whether one of the loops is a
-    `prange`. own: the arrays that are made in that."""
+    """What is around a statement. in_for: whether the innermost loop is a `for`. made: the scalars that each iteration
+    of the innermost one has made before. told: those that its iterations make of elements. asserted: whether one of the
+    loops is a `prange`. own: the arrays that are made in that."""
 
-    in_loop: bool = False
+    in_for: bool = False
     made: frozenset[str] = frozenset()
     told: frozenset[str] = frozenset()
     asserted: bool = False
@@ -106,7 +106,7 @@ class _Around:
         told = {one.name for one in statements(stmt.body, Assign) if has(one.value, Load)}
         if isinstance(stmt, For) and stmt.asserted:
             return _Around(True, told=frozenset(told), asserted=True)
-        return _Around(True, told=frozenset(told), asserted=self.asserted, own=self.own)
+        return _Around(isinstance(stmt, For), told=frozenset(told), asserted=self.asserted, own=self.own)
 
 
 @dataclass
@@ -150,7 +150,7 @@ class _Exchanges:
                 Assign(right.name, _chosen(stmt.condition, right, left, right), at=stmt.at),
                 Assign(left.name, Var(kept, left.type), at=stmt.at),
             ]
-        if len(changed) == 1 and around.in_loop and around.made >= {left.name, right.name}:
+        if len(changed) == 1 and around.in_for and around.made >= {left.name, right.name}:
             for side, other in ((left, right), (right, left)):
                 if changed == {side.name: other}:
                     return [Assign(side.name, _chosen(stmt.condition, side, left, right), at=stmt.at)]
