@@ -9,6 +9,8 @@ none.
 
 from __future__ import annotations
 
+from functools import reduce
+
 from loopwright.codegen.chosen_stores import compares_elements, is_inside
 from loopwright.codegen.decisions import NONE, Accesses, CodegenInput
 from loopwright.ir.nodes import Binary, Cast, Compare, Const, Dim, Expr, Load, Logical, Unary, Var
@@ -54,6 +56,23 @@ def asks_at_once(expr: Logical, given: CodegenInput) -> bool:
     arrays, others = ({array for array, _ in things} for things in (first, second))
     by, others_by = ({names for _, names in things} for things in (first, second))
     return in_order and arrays == others and by == others_by and len(by) == 2 and _is_there(left, right, given)
+
+
+def in_pairs(expr: Logical, given: CodegenInput) -> Expr:
+    """The same condition with those comparisons together of which one jump is better than two; the same object where
+    there are none."""
+    parts = _parts(expr, expr.op)
+    for place, first in enumerate(parts):
+        if place + 1 < len(parts) and asks_at_once(pair := Logical(expr.op, first, parts[place + 1]), given):
+            parts[place : place + 2] = [pair]
+    paired = reduce(lambda left, right: Logical(expr.op, left, right), parts)
+    return expr if len(parts) == len(_parts(expr, expr.op)) or paired == expr else paired
+
+
+def _parts(expr: Expr, op: str) -> list[Expr]:
+    if isinstance(expr, Logical) and expr.op == op:
+        return [*_parts(expr.left, op), *_parts(expr.right, op)]
+    return [expr]
 
 
 def _is_there(first: Compare, second: Compare, given: CodegenInput) -> bool:

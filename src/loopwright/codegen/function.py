@@ -15,11 +15,10 @@ from loopwright.analysis.number_ranges import number_ranges
 from loopwright.codegen.arrays import ArrayText, arrays_of
 from loopwright.codegen.c_text import VALUE_TYPE, bits_of, failing, text_of
 from loopwright.codegen.decisions import NONE, Access, Accesses, CodegenInput, LoopLowering
-from loopwright.codegen.eager_conditions import asks_at_once, asks_both
+from loopwright.codegen.eager_conditions import asks_at_once, asks_both, in_pairs
 from loopwright.codegen.gathers import gathers
 from loopwright.codegen.lane_gains import flags_are_wide
 from loopwright.codegen.names import Names
-from loopwright.codegen.range_tests import with_pairs
 from loopwright.codegen.shifts import stays_inside
 from loopwright.ir.code import (
     AtomicOperation,
@@ -401,8 +400,8 @@ class Writer:
         return not self.in_lanes and asks_at_once(expr, self.given)
 
     def in_pairs(self, expr: Logical) -> Expr:
-        """A condition with one comparison for what asks whether a number is inside a size, and pairs for one jump."""
-        return expr if self.in_lanes else with_pairs(expr, self.given)
+        """A condition with pairs for one jump."""
+        return expr if self.in_lanes else in_pairs(expr, self.given)
 
     def is_late(self, expr: Expr) -> bool:
         """Whether a remainder is to be there soon."""
