@@ -79,7 +79,7 @@ def test_memory_of_local_arrays_is_given_back_on_every_way_out() -> None:
 
 
 def test_the_least_float_is_known_by_its_bits() -> None:
-    """Of two conditions side by side gcc asks the second one of every number: of floats that takes five instructions."""
+    """Of two conditions side by side gcc asks the second one of every number: of floats in five instructions."""
     macro = HEADER[HEADER.index("#define LW_TRUNCATED(") :]
     macro = macro[: macro.index("})")]
     assert "LW_RARE(lw_bits((double)lw_number) != LW_LEAST)" in macro and "lw_number !=" not in macro
