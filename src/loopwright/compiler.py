@@ -32,6 +32,7 @@ from loopwright.garbage import no_collections
 from loopwright.ir.boxes import Box, Reach
 from loopwright.ir.captured import CapturedConstant
 from loopwright.ir.chained_updates import one_name_for_updates
+from loopwright.ir.compare_exchanges import extremes_of_exchanges
 from loopwright.ir.congruential import draws_from_the_first
 from loopwright.ir.constant_tables import loops_over_tables_written_out
 from loopwright.ir.counted_whiles import whiles_that_count
@@ -193,7 +194,9 @@ def _read(source: Source, wanted: Compilation, outside: Outside | None) -> Readi
     # A sum under two names is none.
     kernel = passes.after("chained updates", one_name_for_updates(kernel))
     # Nor is an extreme one behind another condition.
-    kernel = passes.after("guarded extremes", guards_of_extremes_apart(kernel, wanted.on_gpu))
+kernel = passes.after("guarded extremes", guards_of_extremes_apart(kernel, wanted.on_gpu))
+    # Data would decide a jump that two instructions save, and that keeps what is around it from lanes.
+    kernel = passes.after("compare-exchanges", extremes_of_exchanges(kernel))
     # Counters are gone: what else ties iterations, and need not.
     kernel = passes.after("wrap around", computed_again(kernel, places=wanted.on_gpu))
     # And what the next one waits for.

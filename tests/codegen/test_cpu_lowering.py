@@ -165,6 +165,19 @@ kernel above(p: float64[2] C, n: int64[2] C):
                 if p[i, j] > p[i, 0]:
                     n[i, j] = 1
 """
+OLDEST = """
+kernel oldest(a: float64[2] C, b: float64[2] C):
+    var k: int64
+    var v: float64
+    for i in 0 .. size(a, 0):
+        k = 0
+        v = 1000.0
+        for j in 0 .. size(a, 1):
+            if a[i, j] < v:
+                v = a[i, j]
+                k = j
+        b[i, 0] = v + float64(k)
+"""
 ROWS = """
 kernel rows(a: float64[2] C, s: float64[1] C):
     for i in 0 .. size(a, 0):
@@ -214,6 +227,7 @@ class Case:
             SPIKES: [small(N), np.zeros(N, "int64")],
             BYTES: [RANDOM.integers(0, 256, (9, 215)).astype("uint8"), np.zeros((9, 215), "uint8")],
             ROWS: [small(N, 21), np.zeros(N)],
+            OLDEST: [small(N, 21), np.zeros((N, 1))],
             DRAWN: [np.zeros(N, "int64")],
             LARGE: [np.arange(N)],
             WRAPPED: [np.arange(N), np.zeros(N, "int64"), 37],
@@ -249,6 +263,7 @@ CASES = {
     "accumulators": Case(TOTAL, "parallelize i", "lw_piece"),
     "tail masking": Case(ROWS, "vectorize j", "lw_masked_float64("),
     "skipped blocks": Case(FOUND, "", "lw_block"),
+    "few candidates": Case(OLDEST, "", "lw_chosen_lt_float64("),
     "overlapped tails": Case(BYTES, "vectorize j", "lw_register"),
     "early functions": Case(LENGTHS, "vectorize i", "LW_EARLY(lw_early"),
     "shared divisions": Case(WRAPPED, "", "const int64_t lw_quotient ="),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -56,8 +58,10 @@ def test_what_a_better_candidate_keeps(lines: tuple[str, ...], name: str | None)
     [
         (LEAST, "8", "lw_chosen_lt_int64(lw_one, lw_other, k_, at_)"),
         (FARTHEST, "8", "lw_chosen_ge_float64(lw_one, lw_other, k_, at_)"),
-        (LEAST, "17", None),  # later ones are seldom better
-        (LEAST, "size(a, 1)", None),
+        (LEAST, "17", "lw_chosen_lt_int64(lw_one, lw_other, k_, at_)"),
+        (LEAST, "65", None),  # later ones are seldom better
+        (LEAST, "size(a, 1)", "lw_chosen_lt_int64(lw_one, lw_other, k_, at_)"),  # where these are few
+        (FARTHEST, "size(a, 1)", "lw_chosen_ge_float64(lw_one, lw_other, k_, at_)"),
         ((*LEAST, "a[i, k] = best"), "8", None),  # the next candidates would wait
     ],
 )
@@ -81,7 +85,7 @@ LONG = "d = ((k * 7 + best) ^ at) * 3 + a[i, k] * a[i, k] + (k + at) * (k - best
 )
 def test_of_many_that_take_long_the_better_is_chosen(lines: tuple[str, ...], chosen: bool) -> None:
     text = host_text(text_of(lines, "size(a, 1)").replace("    var at", "    var d: int64\n    var at"))
-    assert ("lw_next" in text) == chosen
+    assert ("lw_next" in text and "<= 40) {" not in text and "<= 24) {" not in text) == chosen
 
 
 @lw.kernel(device="cpu", threads=1)
@@ -148,3 +152,41 @@ def test_results_are_those_of_python() -> None:
     nearest(x, c, keys, *mine)
     for one, other in zip(mine, right, strict=True):
         np.testing.assert_array_equal(one, other)
+
+
+def test_how_many_are_few_where_a_loop_begins() -> None:
+    whole, floats = (host_text(text_of(lines, "size(a, 1)")) for lines in (LEAST, FARTHEST))
+    assert "if (lw_trip(0L, a_n1_, 1L) <= 40) {" in whole and "if (lw_trip(0L, a_n1_, 1L) <= 24) {" in floats
+    assert whole.count("lw_chosen_lt_int64(lw_one") == 2 and "lw_any" in whole  # more of them skip blocks, with jumps
+    alone = host_text(
+        text_of(LEAST, "size(a, 1)").replace("for i in 0 .. size(a, 0):", "if size(a, 0) > 3:").replace("[i", "[0")
+    )
+    assert "lw_chosen_lt_int64(lw_one" not in alone  # it begins once
+
+
+def pages(referred: Any, frames: Any, used: Any) -> Any:
+    faults = 0
+    for t in range(len(referred)):
+        hit = -1
+        for f in range(len(frames)):
+            if frames[f] == referred[t]:
+                hit = f
+                break
+        if hit < 0:
+            faults += 1
+            hit = 0
+            for f in range(1, len(frames)):
+                if used[f] < used[hit]:
+                    hit = f
+            frames[hit] = referred[t]
+        used[hit] = t
+    return faults
+
+
+@pytest.mark.parametrize("count", [1, 2, 16, 41, 42, 200])
+@pytest.mark.parametrize("kind", [np.int64, np.float64])
+def test_the_oldest_of_few_pages_goes(count: int, kind: type) -> None:
+    referred = np.random.default_rng(count).integers(0, 3 * count, 2000)
+    mine, right = ((np.full(count, -1), np.full(count, -1).astype(kind)) for _ in range(2))
+    assert lw.kernel(pages)(referred, *mine) == pages(referred, *right)
+    assert all((one == other).all() for one, other in zip(mine, right, strict=True))

@@ -90,3 +90,29 @@ def test_other_widths(kind: str, op: str, tmp_path: Path) -> None:
     kernel, facts = after(text, "", strict=False)
     compiled(kernel, tmp_path, facts, check_all=False, strict=False, threads=1).run((a.copy(), mine, 100))
     np.testing.assert_array_equal(mine, expected)
+
+
+@pytest.mark.parametrize(
+    ("value", "written"),
+    [
+        ("((a[i] >> 5) & 3) << 9", "<< 4) & 1536L)"),
+        ("((a[i] >> 9) & 3) << (1 + 2 * 2)", ">> 4) & 96L)"),
+        ("((a[i] >> 5) & 3) << 5", ">> 0) & 96L)"),
+        ("((a[i] >> 61) & 3) << 2", ">> 59) & 12L)"),
+        ("((a[i] >> 62) & 3) << 2", None),  # of the sign there would be copies
+        ("((a[i] >> 5) & 3) << 62", None),
+        ("((a[i] >> 5) & -3) << 9", None),
+        ("((a[i] >> 70) & 3) << 9", None),
+        ("((a[i] >> 5) & 3) << k", None),
+    ],
+)
+def test_bits_that_are_moved_are_shifted_once(value: str, written: str | None, tmp_path: Path) -> None:
+    text = HEAD.format(kind="int64", bounds="0 .. 2", value=value)
+    found = host_text(text, "").split(" lw_kernel(", 1)[1]
+    assert written in found if written is not None else "& 3L)" in found or "& (-3L))" in found
+    a = np.array([0, 1, -1, 5, -77, 2**40, -(2**40), 2**63 - 1, -(2**63), 63, 64, 65])
+    mine, expected = np.zeros((2, len(a), 128), "int64")
+    interpret(parse_kernel(text), [a.copy(), expected, 100])
+    kernel, facts = after(text, "", strict=False)
+    compiled(kernel, tmp_path, facts, check_all=False, strict=False, threads=1).run((a.copy(), mine, 100))
+    np.testing.assert_array_equal(mine, expected)

@@ -44,6 +44,22 @@ def test_loops_that_threads_share() -> None:
     assert re.findall(r"#pragma GCC unroll (\d+) for", text) == ["4"]
 
 
+CONVERTED = """
+kernel f(x: float64[1] C, w: float64[1] C, h: float64[1] C):
+    var m: int64
+    for i in 0 .. size(x, 0):
+        m = checked(int64(x[i]), x[i] >= -9223372036854775808.0 and x[i] < 9223372036854775808.0, not_finite)
+        if m >= 0 and m < size(h, 0):
+            h[m] = h[m] + w[i]
+"""
+
+
+def test_loops_that_an_inspector_is_of_no_use_to() -> None:
+    """Iterations meet in elements that data tell: there are no lanes for which it would make the checks before."""
+    text = host_text(CONVERTED, "parallelize i")
+    assert "lw_fails" not in text and re.findall(r"#pragma GCC unroll (\d+) for", text) == ["4"]
+
+
 WALK = "while m >= 0 and m < n and a[m] == 2 named w:\n{0}    m = m + {1}\n{0}h[m] = 1\n"
 
 

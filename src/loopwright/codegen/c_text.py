@@ -8,6 +8,7 @@ from functools import reduce
 from typing import Protocol, assert_never
 
 from loopwright.codegen.narrow_numbers import compared_in_32_bits, in_32_bits
+from loopwright.ir.identities import simpler
 from loopwright.ir.nodes import (
     Binary,
     Call,
@@ -24,7 +25,7 @@ from loopwright.ir.nodes import (
     Var,
 )
 from loopwright.ir.types import BOOL, FLOAT32, FLOAT64, INT32, INT64, UINT64, Scalar
-from loopwright.ir.walk import subexpressions
+from loopwright.ir.walk import rewrite_expr, subexpressions
 
 VALUE_TYPE: dict[str, str] = {
     "bool": "bool", "int8": "int8_t", "int16": "int16_t", "int32": "int32_t", "int64": "int64_t",
@@ -65,6 +66,8 @@ class Environment(Protocol):
     def computed(self, expr: Expr) -> str: ...
     def is_compared(self, expr: Expr) -> bool: ...
     def asks_both(self, expr: Logical) -> bool: ...
+    def asks_at_once(self, expr: Logical) -> bool: ...
+    def in_pairs(self, expr: Logical) -> Expr: ...
     def is_late(self, expr: Expr) -> bool: ...
     def shifts_inside(self, expr: Binary, spare: int = 0) -> bool: ...
     def has_bits(self) -> bool: ...
@@ -92,6 +95,10 @@ def text_of(expr: Expr, env: Environment) -> str:
             return _compare(expr, env)
         case Logical() if env.asks_both(expr):
             return f"({text_of(expr.left, env)} {'&' if expr.op == 'and' else '|'} {text_of(expr.right, env)})"
+        case Logical() if env.asks_at_once(expr):
+            return f"LW_AT_ONCE({text_of(expr.left, env)} & {text_of(expr.right, env)})"
+        case Logical() if (pairs := env.in_pairs(expr)) is not expr:
+            return text_of(pairs, env)
         case Logical():
             return f"({text_of(expr.left, env)} {'&&' if expr.op == 'and' else '||'} {text_of(expr.right, env)})"
         case Select() if not env.in_lanes and _of_bits(expr):
@@ -247,7 +254,7 @@ def _unary(expr: Unary, operand: str, env: Environment) -> str:
 def _binary(expr: Binary, env: Environment) -> str:
     if expr.op in ("floordiv", "mod") and (known := env.computed(expr)):
         return known
-    if expr.op == "and" and (bits := _few_bits(expr, env)):
+    if expr.op in ("and", "shl") and (bits := _few_bits(expr, env) or _moved_bits(expr, env)):
         return bits
     scalar, name = expr.type, VALUE_TYPE[expr.type.name]
     left, right = text_of(expr.left, env), text_of(expr.right, env)
@@ -284,7 +291,7 @@ def _few_bits(expr: Binary, env: Environment) -> str:
     """`(x >> k) & 1` without the copies of the sign that `& 1` would drop: x86 has no such shift of vectors of 64 bits
     before AVX-512. '' for anything else."""
     scalar, name = expr.type, VALUE_TYPE[expr.type.name]
-    for shift, mask in ((expr.left, expr.right), (expr.right, expr.left)):
+    for shift, mask in ((expr.left, expr.right), (expr.right, expr.left)) if expr.op == "and" else ():
         if not (isinstance(mask, Const) and isinstance(shift, Binary) and shift.op == "shr"):
             continue
         if scalar.kind != "int" or scalar.bits < 32 or int(mask.value) <= 0:
@@ -295,6 +302,26 @@ def _few_bits(expr: Binary, env: Environment) -> str:
         if mask.value == 1 and env.has_bits():
             return f"lw_bit_{scalar.name}({number}, {by})"
     return ""
+
+
+def _moved_bits(expr: Binary, env: Environment) -> str:
+    """`((x >> 5) & 1) << 10` with one shift. '' for anything else, and of copies of the sign."""
+    scalar, name = expr.type, VALUE_TYPE[expr.type.name]
+    match expr:
+        case Binary(op="shl", left=Binary(op="and", left=Binary(op="shr") as shift, right=Const(value=int() as mask))):
+            by, back = (rewrite_expr(one, simpler) for one in (expr.right, shift.right))
+        case _:
+            return ""
+    if scalar.kind != "int" or scalar.bits < 32 or not isinstance(by, Const) or not isinstance(back, Const):
+        return ""
+    left, right = int(by.value), int(back.value)
+    if not 0 <= min(left, right) <= max(left, right) < scalar.bits:
+        return ""
+    if not 0 < mask < 1 << (scalar.bits - 1 - max(left, right)):
+        return ""
+    number, kept = text_of(shift.left, env), literal(mask << left, scalar)
+    way = "<<" if left > right else ">>"
+    return f"(({name})((u{name}){number} {way} {abs(left - right)}) & {kept})"
 
 
 def _division(expr: Binary, left: str, right: str, env: Environment) -> str:

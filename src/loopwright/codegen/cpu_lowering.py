@@ -12,6 +12,7 @@ from loopwright.codegen.compaction import compact_streams
 from loopwright.codegen.contraction import keep_products_apart
 from loopwright.codegen.decisions import CodegenInput, LoopLowering
 from loopwright.codegen.early_functions import compute_early
+from loopwright.codegen.few_candidates import keep_among_few
 from loopwright.codegen.fixed_elements import fix_elements
 from loopwright.codegen.held_elements import hold_elements
 from loopwright.codegen.if_conversion import select_updates
@@ -82,6 +83,7 @@ PASSES = (
     CpuPass("accumulators", interleave_reductions, "of loops in lanes, reductions that nothing else is done with"),
     CpuPass("tail masking", mask_tails, "of loops in lanes, those that add up rows and have no text of their own"),
     CpuPass("skipped blocks", skip_blocks, "of loops without lanes, those that nothing else is done with"),
+    CpuPass("few candidates", keep_among_few, "of loops that skip blocks, those that also stand without"),
     CpuPass("overlapped tails", overlap_tails, "of loops in lanes, those that nothing else is done with"),
     CpuPass(
         "early functions", compute_early, "of loops in lanes, those whose every lane is sure to be one of a register"

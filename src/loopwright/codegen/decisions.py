@@ -267,14 +267,14 @@ class LoopLowering:
     that are written as code for whole registers, and how many bytes of each array they go through. unrolled: how many
     iterations of a loop a compiler is asked to write out. narrow: how loops in lanes sum up strips in narrow types.
     interleaved: loops in lanes with several accumulators for each reduction. skipped: loops that pass over blocks of
-    iterations in which nothing happens. looked_up: loops that are kept out of lanes, as they only look things up.
-    apart: products (by their identity) that no multiply-add takes in. masked: loops in lanes that end in a masked
-    register where they are short. overlapped: loops in lanes whose last register begins earlier, and how many
-    iterations fill one. divisions: those that are done once before a statement (by its identity), for it and
-    those after it. early: functions that are computed before a statement (by its identity), whether it needs them or
-    not. late: remainders and extremes (by their identity) that the next iteration waits for. separated: stores (by
-    their identity) that no wide one takes in. outlined: statements, and sides of branches, with a function of their
-    own.
+    iterations in which nothing happens. few: of how many iterations at most they choose extremes without a jump.
+    looked_up: loops that are kept out of lanes, as they only look things up. apart: products (by their identity) that
+    no multiply-add takes in. masked: loops in lanes that end in a masked register where they are short. overlapped:
+    loops in lanes whose last register begins earlier, and how many iterations fill one. divisions: those that are done
+    once before a statement (by its identity), for it and those after it. early: functions that are computed before a
+    statement (by its identity), whether it needs them or not. late: remainders and extremes (by their identity) that
+    the next iteration waits for. separated: stores (by their identity) that no wide one takes in. outlined: statements,
+    and sides of branches, with a function of their own.
     held: what iterations in lanes keep in variables while they change it. fixed: elements that loops in lanes read
     before their first iteration.
     checks: the accesses that have checked the index of others already, and those others; itself for one that has.
@@ -297,6 +297,7 @@ class LoopLowering:
     narrow: Mapping[str, NarrowSums] = field(default_factory=dict)
     interleaved: frozenset[str] = frozenset()
     skipped: frozenset[str] = frozenset()
+    few: Mapping[str, int] = field(default_factory=dict)
     looked_up: frozenset[str] = frozenset()
     apart: frozenset[int] = frozenset()
     masked: frozenset[str] = frozenset()
@@ -334,6 +335,8 @@ class LoopLowering:
             yield "whole registers: the last iterations are done twice, so that none is left over"
         if loop in self.skipped:
             yield "blocks: 64 iterations are skipped at once if nothing happens in them"
+        if loop in self.few:
+            yield f"choices: of at most {self.few[loop]} iterations each chooses without a jump"
         if loop in self.alone:
             yield "alone: one thread runs the loop if there are few iterations"
         if loop in self.strips:

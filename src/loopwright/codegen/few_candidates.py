@@ -13,6 +13,9 @@ they are five, and a jump is guessed right nearly always: there it stays. So it 
 array that candidates are read from, such as the times at which servers are free: what follows would wait for the
 choice, where a jump goes ahead.
 
+How many there are may be known only when a loop begins: one that begins again and again, and would skip blocks of
+iterations otherwise (rare_updates.py), stands there without jumps as well, for few iterations.
+
 Of more candidates too, in a loop that begins again and again, where to find one takes longer than the choice: the
 comparison of the next one is not waited for then, and of the jumps none is guessed wrong.
 """
@@ -20,7 +23,7 @@ comparison of the next one is not waited for then, and of the jumps none is gues
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from loopwright.codegen.decisions import CodegenInput, LoopLowering
 from loopwright.codegen.safepoints import is_innermost, operations_in
@@ -30,6 +33,7 @@ from loopwright.ir.types import BOOL, INT64
 from loopwright.ir.walk import statements
 
 MOST_CANDIDATES = 16
+FEW_HERE = {"int": 40, "float": 24}  # candidates that a choice takes no longer for than jumps, where a loop begins
 LONGER = {"int": 16, "float": 32}  # operations of an iteration that a choice takes no longer than
 MOST_LONGER = 160  # operations next to which a jump that is guessed wrong counts little
 MOST_KEPT = 4  # scalars: the extreme, and what is kept with it
@@ -95,6 +99,21 @@ def among_few(given: CodegenInput, lowering: LoopLowering) -> set[int]:
             if begins_again or (not has_loops and _are_few(better.name, path, given, lowering)):
                 found.add(id(stmt))
     return found
+
+
+def keep_among_few(given: CodegenInput, lowering: LoopLowering) -> LoopLowering:
+    """Innermost loops that skip blocks and begin again and again, and how many iterations are few."""
+    found: dict[str, int] = {}
+    for path in _paths(given.kernel.body, ()):
+        loop = path[-1].loop
+        better = [better_extreme(stmt) for stmt in loop.body if isinstance(stmt, If)]
+        if len(path) == 1 or loop.name not in lowering.skipped or loop.name in lowering.regions.keys() - lowering.alone:
+            continue
+        if all(one is not None and _is_set(one.name, path[-1].before) for one in better):
+            kinds = [one.asked.left.type.is_float for one in better if one is not None]
+            few = FEW_HERE["float" if any(kinds) else "int"]
+            found |= {loop.name: few} if (_trip(loop, given) or 0) <= few else {}
+    return replace(lowering, few=found)
 
 
 @dataclass(frozen=True)

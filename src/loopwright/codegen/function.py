@@ -15,7 +15,7 @@ from loopwright.analysis.number_ranges import number_ranges
 from loopwright.codegen.arrays import ArrayText, arrays_of
 from loopwright.codegen.c_text import VALUE_TYPE, bits_of, failing, text_of
 from loopwright.codegen.decisions import NONE, Access, Accesses, CodegenInput, LoopLowering
-from loopwright.codegen.eager_conditions import asks_both
+from loopwright.codegen.eager_conditions import asks_at_once, asks_both, in_pairs
 from loopwright.codegen.gathers import gathers
 from loopwright.codegen.lane_gains import flags_are_wide
 from loopwright.codegen.names import Names
@@ -147,6 +147,7 @@ class Writer:
         self.reciprocals: dict[Expr, str] = {}  # names, by the divisor
         self.chooses = False  # whether numbers are chosen without a jump
         self.vector_functions = False  # whether what is written may run in lanes, and its last digits may differ
+        self.choosing = frozenset[int]()  # conditional updates (by their identity) that do without a jump here
         self.in_lanes = False  # whether what is written may run in lanes
         self.wide_flags = False  # whether flags there have the size of all else
         self.changing: frozenset[str] | None = None  # the names that a loop for lanes changes; None outside of one
@@ -393,6 +394,14 @@ class Writer:
         # What an inspector has freed is inside where the first condition holds, not everywhere.
         tested = {access for test in self.decided.versions.values() for access in test.inside}
         return asks_both(expr, self.given, self.inside & tested)
+
+    def asks_at_once(self, expr: Logical) -> bool:
+        """Whether one jump is made of two comparisons."""
+        return not self.in_lanes and asks_at_once(expr, self.given)
+
+    def in_pairs(self, expr: Logical) -> Expr:
+        """A condition with pairs for one jump."""
+        return expr if self.in_lanes else in_pairs(expr, self.given)
 
     def is_late(self, expr: Expr) -> bool:
         """Whether a remainder is to be there soon."""

@@ -53,6 +53,7 @@ from loopwright.ir.nodes import (
     If,
     Kernel,
     Load,
+    Logical,
     Run,
     Store,
     Var,
@@ -131,6 +132,13 @@ class GpuWriter(Writer):
         """CUDA's compiler may take signed arithmetic as never to wrap. Only what stands in a proven index cannot: the
         guard sees to its scalars."""
         return not self.function.on_device or (self.in_index and self.given.in_range(expr))
+
+    def asks_at_once(self, expr: Logical) -> bool:
+        return False
+
+    def in_pairs(self, expr: Logical) -> Expr:
+        """As it is: no jump is guessed."""
+        return expr
 
     def _index(self, node: Load | Store, axis: int, expr: Expr, bounds: Bounds) -> str:
         if isinstance(expr, Var) and (node.array, axis, expr.name) in self.within:

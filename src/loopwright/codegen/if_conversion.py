@@ -26,6 +26,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from dataclasses import replace
+from itertools import pairwise
 
 from loopwright.analysis.recurrence_latency import COMPARE, SELECT, recurrence_latency
 from loopwright.codegen.chosen_scalars import chosen_scalars
@@ -59,7 +60,7 @@ from loopwright.ir.nodes import (
 )
 from loopwright.ir.queries import arrays_loaded, contains, has, names_assigned, names_in
 from loopwright.ir.types import INT64
-from loopwright.ir.walk import children, expressions, rewrite_body, rewrite_expr, statements, subexpressions
+from loopwright.ir.walk import bodies, children, expressions, rewrite_body, rewrite_expr, statements, subexpressions
 
 SIMPLE = 6  # parts of what is added
 LEAST_AROUND = 16  # operations of an iteration in which a choice takes no longer than a jump that is guessed right
@@ -118,7 +119,22 @@ def _counts(given: CodegenInput, lowering: LoopLowering) -> set[int]:
     """What is counted behind conditions, in loops but not in lanes."""
     in_lanes = {id(stmt) for name in lowering.lanes for stmt in statements(given.loops[name].body, If)}
     inside = (stmt for loop in statements(given.kernel.body, For, While) for stmt in statements(loop.body, If))
-    return {id(stmt) for stmt in inside if count_behind(stmt) is not None} - in_lanes
+    found = {id(stmt) for stmt in inside if count_behind(stmt) is not None}
+    for loop in statements(given.kernel.body, For, While):
+        for body in (loop.body, *(inner for stmt in statements(loop.body, If) for inner in bodies(stmt))):
+            for first, second in pairwise(body):
+                counts = [counted_in(one) if isinstance(one, If) else None for one in (first, second)]
+                if counts[0] is not None and counts[1] is not None and counts[0][0] == counts[1][0]:
+                    found |= {id(first), id(second)}
+    return found - in_lanes
+
+
+def counted_in(stmt: If) -> tuple[str, str, Const] | None:
+    """Of `if a[i] == 1: n += k`: the whole number n, `add` or `sub`, and k; None for anything else. Of several in a row
+    the C compiler makes jumps, as many as there are ways through all of them, where it knows n before the first."""
+    count = count_of(stmt)
+    is_of_data = isinstance(stmt.condition, Compare) and has(stmt.condition, Load)
+    return count if count is not None and is_of_data and count[2].type == INT64 else None
 
 
 def _running_totals(loop: For) -> Iterator[str]:

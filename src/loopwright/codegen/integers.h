@@ -143,3 +143,6 @@ LW_PURE uint64_t lw_ipow(uint64_t base, uint64_t exponent) {
   }
   return result;
 }
+
+/* Two conditions as one number: of `a & b` gcc makes a jump for each. */
+#define LW_AT_ONCE(both) ({ int lw_both = (both); __asm__("" : "+r"(lw_both)); lw_both; })

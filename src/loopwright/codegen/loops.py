@@ -36,10 +36,10 @@ from loopwright.codegen.tail_masking import FEW, write_masked
 from loopwright.codegen.vector_code import write_vector_rows
 from loopwright.ir.code import Lanes
 from loopwright.ir.linear import minus, number, variable
-from loopwright.ir.nodes import Binary, Call, Const, For
+from loopwright.ir.nodes import Binary, Call, Const, For, If
 from loopwright.ir.queries import settled_by, unsettled_in
 from loopwright.ir.types import FLOAT64, Scalar
-from loopwright.ir.walk import expressions
+from loopwright.ir.walk import expressions, statements
 
 FEW_FUNCTIONS = 32  # iterations with functions of which half a register at once leaves fewer over
 FEWEST_FUNCTIONS = 8  # iterations with functions that are worth vector lanes
@@ -59,6 +59,25 @@ def write_sequential(
     """The loop as it stands. lanes: that may do its iterations. unroll: how many of them are asked to be written out.
     first: what writes lines at the beginning of an iteration. short: it is known to have few iterations here. several:
     accumulators for pieces of it."""
+    few = w.decided.few.get(loop.name)
+    if few is None or w.choosing or w.function.on_device or lanes is not None or first is not None:
+        _write_sequential(loop, w, lanes, first, short, unroll, several)
+        return
+    trip = f"lw_trip({w.text(loop.lower)}, {w.text(loop.upper)}, {w.text(loop.step)})"
+    with w.branch(f"{trip} <= {few}"):
+        w.choosing = frozenset(map(id, statements(loop.body, If)))
+        if loop.name not in w.decided.counted:
+            w.line(f"{countdown(w)} -= {trip} * {max(1, operations_in(loop.body))};")
+        _write_sequential(loop, w, None, None, True, unroll, several)
+        w.choosing = frozenset()
+    with w.otherwise():
+        _write_sequential(loop, w, None, None, short, unroll, several)
+
+
+def _write_sequential(
+    loop: For, w: Writer, lanes: Lanes | None, first: Begun | None, short: bool, unroll: int | None,
+    several: Accumulators | None,
+) -> None:  # fmt: skip
     variable = w.names.of(loop.name)
     lower, upper = w.text(loop.lower), w.text(loop.upper)
     w.function.scoped.add(variable)

@@ -387,15 +387,16 @@ LW_PURE int64_t lw_toint_float32(float a) {
 LW_TOINT(double, float64)
 LW_TOINT(float, float32)
 #endif
-#define LW_TRUNCATED(type, suffix, expression, site)                                               \
-  ({                                                                                               \
-    const type lw_number = (expression);                                                           \
-    int64_t lw_whole_part = lw_toint_##suffix(lw_number);                                      \
-    if (LW_RARE(lw_whole_part == INT64_MIN) && LW_RARE(lw_number != (type)-0x1p63)) {              \
-      lw_fail(failure, site, lw_bits((double)lw_number), 3);                                       \
-      goto lw_leave;                                                                               \
-    }                                                                                              \
-    lw_whole_part;                                                                                 \
+#define LW_LEAST INT64_C(-0x3C20000000000000) /* the bits of -0x1p63: gcc asks that of every number, in few instructions */
+#define LW_TRUNCATED(type, suffix, expression, site)                                              \
+  ({                                                                                              \
+    const type lw_number = (expression);                                                          \
+    int64_t lw_whole_part = lw_toint_##suffix(lw_number);                                         \
+    if (LW_RARE(lw_whole_part == INT64_MIN) && LW_RARE(lw_bits((double)lw_number) != LW_LEAST)) { \
+      lw_fail(failure, site, lw_bits((double)lw_number), 3);                                      \
+      goto lw_leave;                                                                              \
+    }                                                                                             \
+    lw_whole_part;                                                                                \
   })
 
 /* The number of iterations of range(lower, upper, step); step is not 0. */

@@ -160,7 +160,7 @@ def skipping(loop: For, begin: str, end: str, w: Writer) -> Iterator[tuple[str, 
     those that the block is to write. The last iteration always runs, so that every variable has the value that it
     leaves."""
     entry = w.decided.versions.get(loop.name)
-    is_known = loop.name in w.decided.skipped and not w.streams
+    is_known = loop.name in w.decided.skipped and not w.streams and not w.choosing
     if not is_known or (entry is not None and not entry.inside <= w.inside):
         yield begin, end
         return

@@ -21,6 +21,7 @@ from loopwright.codegen.if_conversion import (
     chosen_in,
     count_behind,
     count_of,
+    counted_in,
     flag_of,
     level_of,
     update_of,
@@ -153,7 +154,7 @@ def _write(stmt: Stmt, w: Writer) -> None:
             write_while(stmt, w, partial(write_body, stmt.body, w))
         case If() if (update := w.updated_where(stmt)) is not None:
             w.add(update)
-        case If() if id(stmt) in w.decided.selected:
+        case If() if id(stmt) in w.decided.selected | w.choosing:
             _selected(stmt, w)
         case If() if id(stmt) in w.streams:
             write_compaction(stmt, w)
@@ -207,6 +208,8 @@ def _selected(stmt: If, w: Writer) -> None:
         _set_flag(*flag, w.text(stmt.condition), w)
     elif (count := count_behind(stmt)) is not None:
         _count_behind(*count, w)
+    elif (count_here := counted_in(stmt)) is not None:
+        _count(count_here, stmt.condition, w)
     elif (update := update_of(stmt)) is not None:
         _update(stmt, *update, w)
     elif (level := level_of(stmt)) is not None:
@@ -231,6 +234,13 @@ def _count_behind(first: Expr, last: Compare, name: str, op: str, value: Expr, w
         w.line(f"const int64_t lw_all_bits = -(int64_t)({w.text(last)});")
         target = w.function.renamed.get(name) or w.use(w.names.of(name))
         w.line(f"{target} = {target} {'+' if op == 'add' else '-'} ({w.text(value)} & lw_all_bits);")
+
+
+def _count(count: tuple[str, str, Const], condition: Expr, w: Writer) -> None:
+    name, op, value = count
+    target = w.function.renamed.get(name) or w.use(w.names.of(name))
+    term = "" if value.value == 1 else f"{w.text(value)} * "
+    w.line(f"{target} = {target} {'+' if op == 'add' else '-'} {term}(int64_t)({w.text(condition)});")
 
 
 def _update(stmt: If, name: str, op: str, value: Expr, w: Writer) -> None:

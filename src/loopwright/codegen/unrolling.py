@@ -50,10 +50,8 @@ def unroll_loops(given: CodegenInput, lowering: LoopLowering) -> LoopLowering:
 
 
 def _is_alone(loop: For, lowering: LoopLowering) -> bool:
-    """Whether an innermost loop has no lanes, and nothing else is done with it."""
-    others = (
-        lowering.lanes, lowering.lockstep, lowering.skipped, lowering.inspections, lowering.looked_up, lowering.narrow
-    )  # fmt: skip
+    """Whether an innermost loop has no lanes, with which inspectors go, and nothing else is done with it."""
+    others = (lowering.lanes, lowering.lockstep, lowering.skipped, lowering.looked_up, lowering.narrow)
     is_compacted = not lowering.compacted.isdisjoint(map(id, statements(loop.body, Store)))
     return not is_compacted and all(loop.name not in other for other in others)
 
