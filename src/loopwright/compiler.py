@@ -194,7 +194,7 @@ def _read(source: Source, wanted: Compilation, outside: Outside | None) -> Readi
     # A sum under two names is none.
     kernel = passes.after("chained updates", one_name_for_updates(kernel))
     # Nor is an extreme one behind another condition.
-kernel = passes.after("guarded extremes", guards_of_extremes_apart(kernel, wanted.on_gpu))
+    kernel = passes.after("guarded extremes", guards_of_extremes_apart(kernel, wanted.on_gpu))
     # Data would decide a jump that two instructions save, and that keeps what is around it from lanes.
     kernel = passes.after("compare-exchanges", extremes_of_exchanges(kernel))
     # Counters are gone: what else ties iterations, and need not.
