@@ -83,7 +83,7 @@ def _has_work_for_one(row: For, shared: list[For]) -> bool:
     """Whether a row has long loops that threads do not share, as those that put things into another order."""
     ids = {id(one) for loop in shared for one in statements((loop,))}
     alone = [one for one in statements(row.body, For, While) if id(one) not in ids and not _is_around(one, ids)]
-    return any(contains((one,), Store) and (isinstance(one, While) or trip_of(one) is None) for one in alone)
+    return any(contains((one,), Store) and contains(one.body, For, While) for one in alone)
 
 
 def _holds_stages(partial: PartialSchedule, row: For) -> bool:

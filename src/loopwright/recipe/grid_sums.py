@@ -156,8 +156,7 @@ def sum_in_scalars(partial: PartialSchedule, entry: For, most: int = ELEMENTS) -
         if len(indices) > most:
             raise NotTaken
         for _ in indices:
-            step = Promote(reduction.target, entry.name)
-            partial.take(step if partial.allows(step) else replace(step, seldom=True), why)
+            partial.take(Promote(reduction.target, entry.name), why)
 
 
 def own_sums_in_scalars(partial: PartialSchedule, each: str) -> None:
@@ -169,6 +168,21 @@ def own_sums_in_scalars(partial: PartialSchedule, each: str) -> None:
                 sum_in_scalars(partial, loop, most=1)
 
 
+def rare_sums_in_scalars(partial: PartialSchedule, each: str) -> bool:
+    """The same of elements that a loop may never come to, as a condition stands before the sums; whether there are
+    such."""
+    before = partial.kernel
+    for loop in [stmt for stmt in partial.around(each)[-1].body if isinstance(stmt, For)]:
+        found = partial.present_facts().loops[loop.name]
+        targets = [one.target for one in found.reductions if one.kind == "element"]
+        if found.verdict == "reduction" and len(targets) == len(found.reductions) == 1:
+            step = Promote(targets[0], loop.name)
+            why = f"each thread has its own part of the sums of '{user_name(targets[0])}', where there are any"
+            if not partial.allows(step) and partial.allows(rare := replace(step, seldom=True)):
+                partial.take(rare, why)
+    return partial.kernel is not before
+
+
 def _rows_and_columns(partial: PartialSchedule, each: str, entry: str) -> tuple[int, int]:
     """How many accesses go by ones along the inner loop and far along the outer one, and how many the other way."""
     (loop,) = (one for one in partial.around(entry) if one.name == entry)
@@ -177,9 +191,6 @@ def _rows_and_columns(partial: PartialSchedule, each: str, entry: str) -> tuple[
     near = () if starts_far_apart(loop, each) else (0, 1, -1)
     rows = sum(inner in (1, -1) and outer not in near for outer, inner in strides)
     columns = sum(outer in (1, -1) and inner not in (0, 1, -1) for outer, inner in strides)
-    apart = [outer for outer, _ in strides if outer != 0]  # of the others all have the same
-    if not rows and not columns and apart and not any(outer in (1, -1) for outer in apart):
-        rows = sum(inner in (1, -1) for _, inner in strides)  # along nothing else do neighbours touch neighbours
     return rows, columns
 
 

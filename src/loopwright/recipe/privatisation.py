@@ -268,10 +268,11 @@ def _is_alone(partial: PartialSchedule, loop: str, array: str) -> bool:
     body = partial.around(loop)[-1].body
     inner = [stmt for stmt in statements(body, For, While) if array in arrays_loaded((stmt,)) | arrays_stored((stmt,))]
     innermost = [stmt for stmt in inner if not contains(stmt.body, For, While)]
-    known = partial.present_facts().loops  # other steps have made some of these
-    return any(
-        isinstance(stmt, While) or known[stmt.name].verdict not in ("parallel", "reduction") for stmt in innermost
-    )
+    verdicts = [None if isinstance(stmt, While) else partial.verdict(stmt) for stmt in innermost]
+    if contains(body, While) and not any(isinstance(stmt, While) for stmt in innermost):
+        known = partial.present_facts().loops  # other steps have made some of what stands in its stages
+        verdicts = [known[stmt.name].verdict for stmt in innermost if isinstance(stmt, For)]
+    return any(one not in ("parallel", "reduction") for one in verdicts)
 
 
 def _sizes(kernel: Kernel, made: Allocate) -> list[str]:

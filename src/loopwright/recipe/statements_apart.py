@@ -10,10 +10,13 @@ from collections.abc import Iterator
 from loopwright.ir.nodes import Assign, Body, Expr, For, If, Load, Store
 from loopwright.ir.queries import names_in
 from loopwright.ir.user_text import user_name
-from loopwright.ir.walk import subexpressions
+from loopwright.ir.walk import statements, subexpressions
 from loopwright.recipe.partial_schedule import Chain, PartialSchedule
 from loopwright.steps.distribute import Distribute
+from loopwright.steps.extent import trip_of
 
+SHORT = 8
+"""Iterations of loops that are not worth mentioning."""
 FREE = 2
 """Loops that need no order and keep a GPU busy together."""
 
@@ -28,7 +31,8 @@ def statements_apart(partial: PartialSchedule) -> None:
                 partial.take(Distribute(nest[0].name), why, anew=True)
                 partial.begin_again()
     for loop in [stmt for stmt in partial.kernel.body if isinstance(stmt, For)]:
-        if not partial.strict and _is_beside_others(loop):
+        inside = (partial.verdict(one) for one in statements((loop,), For))
+        if not partial.strict and all(one in ("parallel", "reduction") for one in inside) and _is_beside_others(loop):
             why = (
                 f"sums beside the loops inside '{user_name(loop.name)}' leave more of these free in loops of their own"
             )
@@ -91,7 +95,7 @@ def _pays(nest: Chain) -> bool:
 
 def _free(stmt: Store, around: Chain) -> set[str]:
     """The loops that tell apart the elements which a statement adds to."""
-    names = {loop.name for loop in around}
+    names = {loop.name for loop in around if (trip_of(loop) or SHORT) >= SHORT}
     return set[str]().union(*(_alone(part, names) for part in stmt.index))
 
 
