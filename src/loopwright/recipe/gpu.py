@@ -151,7 +151,6 @@ def _recipe(
             done |= loops_within(partial, {step.loop for step, _ in bound})
         if ways == "all":
             sums_apart(partial)
-            sums_inward(partial)  # which may be in loops of their own only now
             totals_apart(partial)
             whole = partial.kernel
             few_sums(partial)

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from loopwright.ir.nodes import For, If, Load, While
-from loopwright.ir.queries import contains, has, names_read
+from loopwright.ir.nodes import For, If, While
+from loopwright.ir.queries import contains, names_read
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import loops, statements
 from loopwright.recipe.grid_blocks import in_blocks, in_boxes
@@ -74,19 +74,10 @@ def with_conditions(partial: PartialSchedule) -> list[Chain]:
 
 
 def is_in_a_thread(partial: PartialSchedule, chain: Chain) -> bool:
-    """Whether a nest stands in a `while`, or under a condition on data, of an iteration of a loop that needs no order:
-    then it is that iteration's."""
+    """Whether a nest stands in a `while` of an iteration of a loop that needs no order: then it is that iteration's."""
     outer = around_of(partial.kernel, chain[0])
-    depends = [isinstance(stmt, While) or (isinstance(stmt, If) and has(stmt.condition, Load)) for stmt in outer]
-    last = max((at for at, one in enumerate(depends) if one), default=0)
-    return any(isinstance(stmt, For) and _is_free_by_now(partial, stmt) for stmt in outer[:last])
-
-
-def _is_free_by_now(partial: PartialSchedule, loop: For) -> bool:
-    """The same of a loop that another step may have made since anything was proven."""
-    if partial.proven(loop) is None and loop.name not in partial.turns:
-        return is_free(loop, partial.present_facts().loops[loop.name])
-    return is_free_now(partial, loop)
+    last = max((at for at, stmt in enumerate(outer) if isinstance(stmt, While)), default=0)
+    return any(isinstance(stmt, For) and is_free_now(partial, stmt) for stmt in outer[:last])
 
 
 def _holds_a_while(loop: For) -> bool:

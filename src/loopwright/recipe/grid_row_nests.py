@@ -6,7 +6,7 @@ from __future__ import annotations
 from loopwright.ir.nodes import Allocate, For
 from loopwright.recipe.grid_products import perfect_run
 from loopwright.recipe.grid_rows import planes_of_loops, rows_of_loops
-from loopwright.recipe.grid_sums import rare_sums_in_scalars
+from loopwright.recipe.grid_sums import own_sums_in_scalars, rare_sums_in_scalars
 from loopwright.recipe.grid_tiles import Bound
 from loopwright.recipe.partial_schedule import Chain, PartialSchedule
 from loopwright.steps.extent import trip_of
@@ -40,7 +40,11 @@ def planes(partial: PartialSchedule, chain: Chain, free: list[For]) -> list[Boun
         run.pop()  # a block does those
     if chain[-1] in run:
         return []
-    if rare_sums_in_scalars(partial, run[-1].name):
+    before = partial.kernel
+    if len(run) == 1:
+        own_sums_in_scalars(partial, run[-1].name)
+    rare_sums_in_scalars(partial, run[-1].name)
+    if partial.kernel is not before:
         partial.begin_again()
     return planes_of_loops(partial, list(partial.around(run[-1].name)[-len(run) :]))
 

@@ -168,10 +168,8 @@ def own_sums_in_scalars(partial: PartialSchedule, each: str) -> None:
                 sum_in_scalars(partial, loop, most=1)
 
 
-def rare_sums_in_scalars(partial: PartialSchedule, each: str) -> bool:
-    """The same of elements that a loop may never come to, as a condition stands before the sums; whether there are
-    such."""
-    before = partial.kernel
+def rare_sums_in_scalars(partial: PartialSchedule, each: str) -> None:
+    """The same of elements that a loop may never come to, as a condition stands before the sums."""
     for loop in [stmt for stmt in partial.around(each)[-1].body if isinstance(stmt, For)]:
         found = partial.present_facts().loops[loop.name]
         targets = [one.target for one in found.reductions if one.kind == "element"]
@@ -180,7 +178,6 @@ def rare_sums_in_scalars(partial: PartialSchedule, each: str) -> bool:
             why = f"each thread has its own part of the sums of '{user_name(targets[0])}', where there are any"
             if not partial.allows(step) and partial.allows(rare := replace(step, seldom=True)):
                 partial.take(rare, why)
-    return partial.kernel is not before
 
 
 def _rows_and_columns(partial: PartialSchedule, each: str, entry: str) -> tuple[int, int]:
