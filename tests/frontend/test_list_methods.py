@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import loopwright as lw
-from frontend.judge import alike, define, refusal, same
+from frontend.judge import alike, define, kernel_of, refusal, same
+from loopwright.ir.text import print_kernel
 
 BODIES = [
     "x = [n, 2]; return (1 if x else 2) + (4 if not x else 8)",
@@ -153,3 +154,22 @@ def test_lists_in_a_list_are_found(x, y):
             lw.kernel(places)(rows, x, y)
     else:
         assert lw.kernel(places)(rows, x, y) == expected
+
+
+def moved_about(keys):
+    x, pairs = [0.0], [(0, 0.5)]
+    for k in keys:
+        x.insert(k % (len(x) + 1), k + 0.5)
+        pairs.insert(k % len(pairs) - 1, (k, 0.25))
+        if k % 3 == 0:
+            x.pop(k % len(x) - len(x) // 2)
+            del pairs[k % len(pairs)]
+    return x, pairs
+
+
+def test_what_moves_up_and_down_in_a_list_is_a_plain_move_of_memory():
+    keys = np.random.RandomState(3).randint(0, 1000, 70)
+    same(moved_about, keys)
+    text = print_kernel(kernel_of(moved_about, keys)).splitlines()
+    moves = [text[k + 1].strip() for k, line in enumerate(text) if "step -1:" in line]
+    assert len(moves) == 3 and all(line.endswith(" - 1]") for line in moves)  # one of x, two of pairs

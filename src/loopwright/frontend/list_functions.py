@@ -65,20 +65,6 @@ def place_to_insert(n: Any, index: Any) -> Any:
     return min(index, n) if index >= 0 else max(index + n, 0)
 
 
-def move_up(a: Any, place: Any) -> None:
-    """The last element to a place, those from there on one further."""
-    last = a[len(a) - 1]
-    for k in range(len(a) - 1, place, -1):
-        a[k] = a[k - 1]
-    a[place] = last
-
-
-def move_down(a: Any, place: Any) -> None:
-    """Write over the element at a place with those behind it."""
-    for k in range(place, len(a) - 1):
-        a[k] = a[k + 1]
-
-
 def first_place(parts: Any, wanted: Any) -> Any:
     """Where the first element stands that equals `wanted`, or -1."""
     for k in range(len(parts[0])):

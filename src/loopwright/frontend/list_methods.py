@@ -35,8 +35,9 @@ from loopwright.frontend.rows import is_held, is_slice_of_list, refuse_copies, r
 from loopwright.frontend.scopes import own_nodes
 from loopwright.frontend.values import ArrayLike, Fixed, Items, ListValue, Literal, Number, SliceIndex, Value, View
 from loopwright.frontend.variables import freeze
-from loopwright.frontend.views import ONE, ZERO, as_size, clipped, element_at, in_range, is_array, steady
-from loopwright.ir.nodes import Binary, Compare, Expr
+from loopwright.frontend.views import ONE, ZERO, as_size, clipped, element_at, in_range, is_array, place_of, size_of, steady
+from loopwright.ir.nodes import Binary, Compare, Const, Expr, For, Store, Var
+from loopwright.ir.types import INT64
 
 Apply = Callable[[Context, Value, Arguments], Value]
 """Calls a value with arguments."""
@@ -111,9 +112,25 @@ def _pop(cx: Context, value: ListValue, call: Arguments) -> Value:
 
 
 def _remove_at(cx: Context, value: ListValue, place: Expr, node: ast.AST) -> None:
-    for number, part in enumerate(_writable(cx, value, node)):
-        run_written(cx, list_functions.move_down, [part, Number(place, weak=True)], node, number)
+    last = cx.once(Binary("sub", value.length, ONE), cx.at(node))
+    for part in _writable(cx, value, node):
+        _move(cx, part, (place, last), 1, node)
     _set_length(cx, value, Binary("sub", value.length, ONE), node)
+
+
+def _move(cx: Context, part: View, bounds: tuple[Expr, Expr], step: int, node: ast.AST) -> None:
+    """Write each element between two places, the second one not included, over with the one `step` further: the first
+    place is the higher one where that is -1. They are known to be inside: the loop tests nothing, and is a move of
+    memory."""
+    name = cx.new_name("k")
+    cx.stable.add(name)
+    cx.natural.add(name)
+    here, next_one = Var(name, INT64), Binary("add" if step > 0 else "sub", Var(name, INT64), ONE)
+    with cx.inner_body() as inner:
+        moved = element_at(cx, part, [next_one], node)
+        assert isinstance(moved, Number)
+        cx.emit(Store(part.array.name, place_of(part, [here]), moved.expr, at=cx.at(node)))
+    cx.emit(For(name, *bounds, Const(step, INT64), tuple(inner), at=cx.at(node)))
 
 
 def delete_item(cx: Context, value: ListValue, index: Value, node: ast.expr) -> None:
@@ -130,10 +147,16 @@ def _insert(cx: Context, value: ListValue, call: Arguments) -> Value:
     index = Number(as_index(cx, call.values[0], call.place(0)), weak=True)
     before = Number(length_now(cx, value, node), weak=True)
     place = freeze(cx, run_written(cx, list_functions.place_to_insert, [before, index], node), cx.at(node))
+    assert isinstance(place, Literal | Number)
+    first = size_of(place)
     value = append(cx, value, call.values[1], node)
     if value.parts:
-        for number, part in enumerate(_writable(cx, value, node)):
-            run_written(cx, list_functions.move_up, [part, place], node, number)
+        for part in _writable(cx, value, node):
+            kept = element_at(cx, part, [before.expr], node)
+            assert isinstance(kept, Number)
+            held = cx.temporary(kept.expr, cx.at(node))
+            _move(cx, part, (before.expr, first), -1, node)
+            cx.emit(Store(part.array.name, place_of(part, [first]), held, at=cx.at(node)))
     return Fixed(None)
 
 
