@@ -35,7 +35,18 @@ from loopwright.frontend.rows import is_held, is_slice_of_list, refuse_copies, r
 from loopwright.frontend.scopes import own_nodes
 from loopwright.frontend.values import ArrayLike, Fixed, Items, ListValue, Literal, Number, SliceIndex, Value, View
 from loopwright.frontend.variables import freeze
-from loopwright.frontend.views import ONE, ZERO, as_size, clipped, element_at, in_range, is_array, place_of, size_of, steady
+from loopwright.frontend.views import (
+    ONE,
+    ZERO,
+    as_size,
+    clipped,
+    element_at,
+    in_range,
+    is_array,
+    place_of,
+    size_of,
+    steady,
+)
 from loopwright.ir.nodes import Binary, Compare, Const, Expr, For, Store, Var
 from loopwright.ir.types import INT64
 

@@ -261,9 +261,7 @@ def _bound(cx: Context, key: Key, name: str, value: Value, node: ast.AST, value_
             return value
         case SliceIndex(lower=lower, upper=upper, step=step):
             parts = enumerate((lower, upper, step))
-            return SliceIndex(
-                *(v and _bound(cx, (*key, k), f"{name}.{k}", v, node, value_node) for k, v in parts)
-            )
+            return SliceIndex(*(v and _bound(cx, (*key, k), f"{name}.{k}", v, node, value_node) for k, v in parts))
         case RangeValue(bounds=bounds):
             start, stop, step = (
                 _bound(cx, (*key, k), f"{name}.{k}", bound, node, value_node) for k, bound in enumerate(bounds)
