@@ -352,7 +352,7 @@ def test_typed_containers_are_lists_and_dicts() -> None:
     assert made == [3] and nb.typed.Dict.empty(nb.int64, nb.types.DictType(nb.int64, nb.float64)) == {}
 
 
-def in_layers(first: Any, rounds: int) -> Any:
+def in_layers(first: np.ndarray, rounds: int) -> list[int]:
     layer = nb.typed.List(first)
     for _ in range(rounds):
         now = layer

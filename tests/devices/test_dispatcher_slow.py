@@ -161,7 +161,8 @@ def arrays_of(value):
 @pytest.mark.parametrize(("number", "value"), [
     (0, [1, 2, -3]), (0, [1.5]), (0, [True, False]), (1, [np.float32(1.5)] * 2), (1, [np.int8(3), np.int8(-4)]),
     (3, [np.arange(3.0), np.zeros(0), np.ones(1)]), (4, [np.ones((2, 3), np.int16), np.zeros((1, 1), np.int16)]),
-    (3, [np.array([1 + 2j])]), (3, [np.ones(4)[::2], np.arange(3.0)[::-1]]), (4, [np.arange(6.0).reshape(3, 2).T]), (0, {1: 2.0, 3: 4.0}), (2, {1: np.int32(5)}), (1, {np.int64(1): True}),
+    (3, [np.array([1 + 2j])]), (3, [np.ones(4)[::2], np.arange(3.0)[::-1]]), (4, [np.arange(6.0).reshape(3, 2).T]),
+    (0, {1: 2.0, 3: 4.0}), (2, {1: np.int32(5)}), (1, {np.int64(1): True}),
 ])  # fmt: skip
 def test_lists_and_dicts_are_put_into_arrays(launcher, number, value):
     made = dispatcher(launcher, "ab", (False, False))
