@@ -1,8 +1,8 @@
-"""Whether a kernel makes whole numbers of sums of products: `int(a * x + b * y + c)`, the pixel that a place of a turned
-picture lies in. A multiply-add rounds once where Python rounds twice: the sum is the same but for its last bit, and the
-whole number another one wherever Python's sum is one. That pixel, and all that is computed of it, is another one then, so
-such code is compiled without multiply-adds. What is stored as a number of 8 or 16 bits is a colour or a level, no place:
-one more or less of these is a matter of rounding.
+"""Whether a kernel makes whole numbers of sums of products: `int(a * x + b * y + c)`, the pixel that a place of a
+turned picture lies in. A multiply-add rounds once where Python rounds twice: the sum is the same but for its last bit,
+and the whole number another one wherever Python's sum is one. That pixel, and all that is computed of it, is another
+one then, so such code is compiled without multiply-adds. What is stored as a number of 8 or 16 bits is a colour or a
+level, no place: one more or less of these is a matter of rounding.
 """
 
 from __future__ import annotations
@@ -27,9 +27,8 @@ def rounds_products(kernel: Kernel) -> bool:
     seen: set[str] = set()
     while todo:
         for part in subexpressions(todo.pop()):
-            if isinstance(part, Binary) and part.op in ("add", "sub") and part.type.is_float:
-                if any(_is_product(one, made) for one in (part.left, part.right)):
-                    return True
+            if _adds_product(part, made):
+                return True
             name = part.name if isinstance(part, Var) else part.array if isinstance(part, Load) else ""
             if name in made and name not in seen:
                 seen.add(name)
@@ -46,6 +45,12 @@ def _made_of(kernel: Kernel) -> dict[str, list[Expr]]:
         if stmt.value.type.is_float and (isinstance(stmt, Assign) or name in own):
             found[name].append(stmt.value)
     return dict(found)
+
+
+def _adds_product(expr: Expr, made: dict[str, list[Expr]]) -> bool:
+    if not isinstance(expr, Binary) or expr.op not in ("add", "sub") or not expr.type.is_float:
+        return False
+    return any(_is_product(one, made) for one in (expr.left, expr.right))
 
 
 def _is_product(expr: Expr, made: dict[str, list[Expr]]) -> bool:
