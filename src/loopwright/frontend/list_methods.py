@@ -13,7 +13,7 @@ from loopwright.frontend.context import Context
 from loopwright.frontend.convert import as_index, as_number
 from loopwright.frontend.elementwise import check, nest
 from loopwright.frontend.inline import run_written
-from loopwright.frontend.iteration import refuse_growing, sequence_of, write_generators
+from loopwright.frontend.iteration import of_value, refuse_growing, sequence_of, write_generators
 from loopwright.frontend.list_uses import changes_inner, owner_of
 from loopwright.frontend.lists import (
     append,
@@ -29,11 +29,23 @@ from loopwright.frontend.lists import (
     refuse_change_in_dict,
     set_length,
 )
-from loopwright.frontend.named_tuples import objects_differ, of_class
+from loopwright.frontend.named_tuples import flattened, objects_differ, of_class
 from loopwright.frontend.numpy_functions import number_method
 from loopwright.frontend.rows import is_held, is_slice_of_list, refuse_copies, refuse_handed_on, refuse_shared
 from loopwright.frontend.scopes import own_nodes
-from loopwright.frontend.values import ArrayLike, Fixed, Items, ListValue, Literal, Number, SliceIndex, Value, View
+from loopwright.frontend.values import (
+    ArrayLike,
+    Fixed,
+    Items,
+    ListValue,
+    Literal,
+    Number,
+    RangeValue,
+    SliceIndex,
+    TableValue,
+    Value,
+    View,
+)
 from loopwright.frontend.variables import freeze
 from loopwright.frontend.views import (
     ONE,
@@ -47,6 +59,7 @@ from loopwright.frontend.views import (
     size_of,
     steady,
 )
+from loopwright.ir.made_values import form_of
 from loopwright.ir.nodes import Binary, Compare, Const, Expr, For, Store, Var
 from loopwright.ir.types import INT64
 
@@ -67,7 +80,12 @@ def method_of_list(cx: Context, value: ListValue, call: Arguments, apply: Apply)
             call.expect(cx, 1)
             if isinstance(node.func, ast.Attribute):
                 rows.refuse_shared_items(cx, owner_of(node.func.value), call.values[0], call.place(0), node)
-            extend(cx, value, call.values[0], node)
+            other = call.values[0]
+            if isinstance(other, RangeValue | TableValue):
+                items = of_value(cx, other, node.args[0])
+                nest(cx, (items.size,), lambda index: extend(cx, value, Items((items.item(cx, index[0]),)), node), node)
+            else:
+                extend(cx, value, other, node)
         case "sort":
             call.expect(cx, 0, keywords=("key", "reverse"))
             sort(cx, value, call, apply)
@@ -194,6 +212,9 @@ def find(cx: Context, function: Callable[..., object], value: ListValue, item: V
     parts = Items(elements_of(cx, value, node, of_texts=True))
     if value.holds_texts:
         item = number_of_text(cx, item, node)
+    item = flattened(item)
+    if form_of(value.kind) != form_of(item.kind if isinstance(item, Items) else None):
+        raise cx.error(node, "the elements of this list are of another kind")
     wanted = item if isinstance(item, Items) else Items((item,))
     if value.columns:
         if value.holds_rows:
