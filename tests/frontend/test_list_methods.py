@@ -178,9 +178,13 @@ def test_what_moves_up_and_down_in_a_list_is_a_plain_move_of_memory():
 
 
 NESTED = [
-    "x = [(k, (k + 1, k * 0.5)) for k in range(n)]; x.append((7, (8, 9.0))); x.insert(1, (3, (3, 3.5))); x[0] = (9, (9, 9.0)); "
-    "y = x.pop(0); x.sort(); return x, y[1], x[-1][1][0], (3, (3, 3.5)) in x, x.index((7, (8, 9.0))), x[1:3], x == x.copy()",
-    "t = 0.0; x = [(k, ((k, 2), 0.5)) for k in range(n)]; x.reverse()\nfor k, ((i, j), w) in x: t = t * 2 + k * i - j * w\n"
+    "x = [(k, (k + 1, k * 0.5)) for k in range(n)]; x.append((7, (8, 9.0))); x.insert(1, (3, (3, 3.5))); "
+    "x[0] = (9, (9, 9.0)); y = x.pop(0); x.sort(); "
+    "return x, y[1], x[-1][1][0], (3, (3, 3.5)) in x, x.index((7, (8, 9.0))), x[1:3], x == x.copy()",
+    "x = [(k % 3, (n - k, k)) for k in range(n)]; x.append((9, (9, 9))); return min(x), max(x), x.count((9, (9, 9)))",
+    "x = [(1, 2.5)]; x.append((1, n)); x.clear(); return max(x)",
+    "t = 0.0; x = [(k, ((k, 2), 0.5)) for k in range(n)]; x.reverse()\n"
+    "for k, ((i, j), w) in x: t = t * 2 + k * i - j * w\n"
     "return t, [b for _, (b, _) in x], x[:2]",
     "x = [(k % 3, (k, -k)) for k in range(n)]; x.sort(key=lambda p: p[1][1]); del x[0]; x.extend(x[:1]); "
     "y = [x, [(1, (2, 3))]]; return y[1], y[0][1], x",
@@ -205,6 +209,18 @@ def paths(cost, n):
             if x + dx < n and y + dy < n:
                 heapq.heappush(heap, (d + cost[x + dx, y + dy], (x + dx, y + dy)))
     return found
+
+
+def best_of(n):
+    best, least = (0, 0.0), (9, 9.0)
+    for k in range(n):
+        best, least = max(best, (k % 3, k * 1.0)), min((k % 3, k + 0.5), least, (2, 2.0))
+    return best, least
+
+
+def test_the_larger_of_two_tuples():
+    same(best_of, 7)
+    same(best_of, 0)
 
 
 def test_a_heap_of_tuples_with_places_in_them_compiled():

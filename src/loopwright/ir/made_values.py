@@ -194,5 +194,7 @@ def form_of(kind: type | None) -> Form | None:
     return kind.known if kind is not None and issubclass(kind, _Nested) else None
 
 
-_KINDS: dict[str, type] = {"Nested": _Nested, "Records": _Records, "Keyed": _Keyed, "Text": _Text, "Each": _Each, "Object": _Object,
-                           "Choice": _TextOfNumber, "Choices": _TextsOfNumbers, "Joined": _JoinedTexts}  # fmt: skip
+_KINDS: dict[str, type] = {
+    "Nested": _Nested, "Records": _Records, "Keyed": _Keyed, "Text": _Text, "Each": _Each, "Object": _Object,
+    "Choice": _TextOfNumber, "Choices": _TextsOfNumbers, "Joined": _JoinedTexts,
+}  # fmt: skip
