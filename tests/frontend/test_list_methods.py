@@ -211,18 +211,6 @@ def paths(cost, n):
     return found
 
 
-def best_of(n):
-    best, least = (0, 0.0), (9, 9.0)
-    for k in range(n):
-        best, least = max(best, (k % 3, k * 1.0)), min((k % 3, k + 0.5), least, (2, 2.0))
-    return best, least
-
-
-def test_the_larger_of_two_tuples():
-    same(best_of, 7)
-    same(best_of, 0)
-
-
 def test_a_heap_of_tuples_with_places_in_them_compiled():
     cost = np.random.RandomState(4).randint(1, 9, (7, 7)) / 4
     assert lw.kernel(paths)(cost, 7) == paths(cost, 7)
