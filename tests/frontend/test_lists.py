@@ -280,8 +280,8 @@ def test_parts_of_lists_that_get_another_length(body):
 def test_what_to_put_into_a_list_instead():
     none = "def f(n):\n    x = [None]\n    x.append(n)\n    return len(x)\n"
     assert "begin with []" in refusal(define(none), 3)
-    nested = "def f(n):\n    x = []\n    x.append(((n, 1), 2))\n    return len(x)\n"
-    assert "put the numbers into one tuple" in refusal(define(nested), 3)
+    nested = "def f(n):\n    x = []\n    x.append(((n, np.ones(n)), 2))\n    return len(x)\n"
+    assert "put numbers into the inner tuple" in refusal(define(nested), 3)
 
 
 KEEPS = """

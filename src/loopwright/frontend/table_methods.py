@@ -295,7 +295,7 @@ def _put_items(cx: Context, table: TableValue, other: TableValue, node: ast.AST)
     def write(index: list[Expr]) -> None:
         pair = item(cx, index[0])
         assert isinstance(pair, Items)
-        set_item(cx, table, *pair.items, node)
+        set_item(cx, table, pair.items[0], pair.items[1], node)
 
     nest(cx, (as_size(size.expr),), write, node)
 
