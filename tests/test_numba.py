@@ -352,6 +352,21 @@ def test_typed_containers_are_lists_and_dicts() -> None:
     assert made == [3] and nb.typed.Dict.empty(nb.int64, nb.types.DictType(nb.int64, nb.float64)) == {}
 
 
+def in_layers(first: np.ndarray, rounds: int) -> list[int]:
+    layer = nb.typed.List(first)
+    for _ in range(rounds):
+        now = layer
+        layer = nb.typed.List.empty_list(nb.types.int64)
+        for k in now:
+            if k % 3 != 0:
+                layer.append(k // 2)
+    return layer
+
+
+def test_an_empty_typed_list_is_a_list_of_its_own() -> None:
+    assert nb.njit(in_layers)(np.arange(20), 2) == in_layers(np.arange(20), 2)
+
+
 @nb.njit
 def in_parts(a: np.ndarray, threads: int = -1) -> tuple[float, int]:
     if threads < 0:

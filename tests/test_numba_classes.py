@@ -18,6 +18,7 @@ from loopwright.frontend.object_class import attributes_assigned
 from loopwright.frontend.parse import parse
 from loopwright.numba import boolean, float32, float64, int32, int64, njit
 from loopwright.numba.experimental import jitclass
+from loopwright.runtime.code_table import CodeTable
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -470,3 +471,40 @@ def test_a_field_that_later_calls_assign() -> None:
     first, second = Notes(), Notes()
     assert [call(first) for _ in range(3)] == [7, 7, 7]
     assert [call(first, 5), call(first, 6), call(second, 8), call(first), second.note] == [9, 10, 12, 10, 8]
+
+
+@jitclass([("k", int64), ("total", float64), ("order", int64[:])])
+class Batches:
+    def __init__(self, n: int) -> None:
+        self.k, self.total, self.order = 0, 0.0, np.arange(n)
+
+    def next(self) -> Any:
+        found = slice(self.k * 4, min((self.k + 1) * 4, len(self.order)))
+        self.k += 1
+        self.order[0] += 10
+        return found
+
+
+def in_batches(batches: Any, x: Any, times: int) -> Any:
+    sums = np.zeros(times)
+    for t in range(times):
+        for k in batches.order[batches.next()]:
+            sums[t] += x[k % len(x)]
+    batches.total += sums.sum()
+    return sums
+
+
+def test_a_slice_keeps_its_bounds_when_the_fields_that_it_is_made_of_change() -> None:
+    x = np.arange(12.0)
+    sums = njit(in_batches)(Batches(12), x, 3)
+    assert sums.tolist() == [16.0, 22.0, 38.0]  # order[0] is 10 when it is read first
+
+
+def test_calls_with_new_objects_compile_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    call, x = njit(in_batches), np.arange(12.0)
+    first = Batches(12)
+    call(first, x, 2)
+    monkeypatch.setattr(CodeTable, "_made", lambda *_: pytest.fail("compiled again"))
+    second = Batches(12)
+    call(second, x, 2)
+    assert (second.k, second.total) == (first.k, first.total) == (2, first.total)

@@ -161,7 +161,8 @@ def arrays_of(value):
 @pytest.mark.parametrize(("number", "value"), [
     (0, [1, 2, -3]), (0, [1.5]), (0, [True, False]), (1, [np.float32(1.5)] * 2), (1, [np.int8(3), np.int8(-4)]),
     (3, [np.arange(3.0), np.zeros(0), np.ones(1)]), (4, [np.ones((2, 3), np.int16), np.zeros((1, 1), np.int16)]),
-    (3, [np.array([1 + 2j])]), (0, {1: 2.0, 3: 4.0}), (2, {1: np.int32(5)}), (1, {np.int64(1): True}),
+    (3, [np.array([1 + 2j])]), (3, [np.ones(4)[::2], np.arange(3.0)[::-1]]), (4, [np.arange(6.0).reshape(3, 2).T]),
+    (0, {1: 2.0, 3: 4.0}), (2, {1: np.int32(5)}), (1, {np.int64(1): True}),
 ])  # fmt: skip
 def test_lists_and_dicts_are_put_into_arrays(launcher, number, value):
     made = dispatcher(launcher, "ab", (False, False))
@@ -173,7 +174,7 @@ def test_lists_and_dicts_are_put_into_arrays(launcher, number, value):
 
 @pytest.mark.parametrize(("number", "value"), [
     (0, []), (0, [1, 2.0]), (0, [1 << 63]), (0, [np.int64(1)]), (1, [1]), (0, [None]), (0, ["a"]), (0, [1, True]),
-    (1, [np.int32(1), np.int64(1)]), (1, [1j]), (3, []), (3, [1.0]), (3, [np.ones((1, 1))]), (3, [np.ones(4)[::2]]),
+    (1, [np.int32(1), np.int64(1)]), (1, [1j]), (3, []), (3, [1.0]), (3, [np.ones((1, 1))]),
     (3, [np.ones(1), np.ones(1, np.float32)]), (3, [np.ones(1, ">f8")]), (3, [np.array(["a"])]), (0, {}),
     (2, [np.array(1.0)]), (0, {"a": 1}), (0, {1: 2, 2: 3.0}), (0, {1: np.float64(2)}), (3, [np.zeros(2, "i4,f8")]),
 ])  # fmt: skip
@@ -181,6 +182,16 @@ def test_other_lists_and_dicts_are_left_to_python(launcher, number, value):
     made = dispatcher(launcher, "a", (False,))
     made.expand(((type(value), number),), held)
     assert made(value) == "slow"
+
+
+def test_arrays_in_a_list_that_are_to_be_apart_from_others(launcher):
+    made = dispatcher(launcher, "ab", (False, True))
+    made.expand(((list, 64 + 3), None), held)
+    a, other = np.arange(6.0), np.ones(3)
+    value = [other, a[::2]]
+    assert alike(made(value, np.zeros(2)), (*arrays_of(value), np.zeros(2)))
+    assert made(value, a) == made(value, a[1:2]) == made(value, other[::-1]) == "slow"
+    assert alike(made(value, a[5:]), (*arrays_of(value), a[5:]))  # behind the last one
 
 
 WAITS = """

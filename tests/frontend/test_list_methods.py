@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import heapq
 import threading
 
 import numpy as np
 import pytest
 
 import loopwright as lw
-from frontend.judge import alike, define, refusal, same
+from frontend.judge import alike, define, kernel_of, refusal, same
+from loopwright.ir.text import print_kernel
 
 BODIES = [
     "x = [n, 2]; return (1 if x else 2) + (4 if not x else 8)",
@@ -36,6 +38,7 @@ BODIES = [
     "return [k for k in range(n) if k % 2], [(k, 0.5) for k in range(2)][1]",
     "x = [True]; x.append(n > 9); return any(x), all(x)",
     "x = [(k, -k * k % 3) for k in range(n)]; x.sort(key=lambda p: p[1]); return x",
+    "x = [1]; x.extend(range(n)); x.extend(range(n, 0, -2)); x.extend({7, 8}); x.extend(range(n, 1)); return x, len(x)",
     "x = sorted(a, key=abs, reverse=True); return x", "x = [3, n]; x.sort(key=lambda v: -v % n); return x",
 ]  # fmt: skip
 
@@ -153,3 +156,69 @@ def test_lists_in_a_list_are_found(x, y):
             lw.kernel(places)(rows, x, y)
     else:
         assert lw.kernel(places)(rows, x, y) == expected
+
+
+def moved_about(keys):
+    x, pairs = [0.0], [(0, 0.5)]
+    for k in keys:
+        x.insert(k % (len(x) + 1), k + 0.5)
+        pairs.insert(k % len(pairs) - 1, (k, 0.25))
+        if k % 3 == 0:
+            x.pop(k % len(x) - len(x) // 2)
+            del pairs[k % len(pairs)]
+    return x, pairs
+
+
+def test_what_moves_up_and_down_in_a_list_is_a_plain_move_of_memory():
+    keys = np.random.RandomState(3).randint(0, 1000, 70)
+    same(moved_about, keys)
+    text = print_kernel(kernel_of(moved_about, keys)).splitlines()
+    moves = [text[k + 1].strip() for k, line in enumerate(text) if "step -1:" in line]
+    assert len(moves) == 3 and all(line.endswith(" - 1]") for line in moves)  # one of x, two of pairs
+
+
+NESTED = [
+    "x = [(k, (k + 1, k * 0.5)) for k in range(n)]; x.append((7, (8, 9.0))); x.insert(1, (3, (3, 3.5))); "
+    "x[0] = (9, (9, 9.0)); y = x.pop(0); x.sort(); "
+    "return x, y[1], x[-1][1][0], (3, (3, 3.5)) in x, x.index((7, (8, 9.0))), x[1:3], x == x.copy()",
+    "x = [(k % 3, (n - k, k)) for k in range(n)]; x.append((9, (9, 9))); return min(x), max(x), x.count((9, (9, 9)))",
+    "x = [(1, 2.5)]; x.append((1, n)); x.clear(); return max(x)",
+    "t = 0.0; x = [(k, ((k, 2), 0.5)) for k in range(n)]; x.reverse()\n"
+    "for k, ((i, j), w) in x: t = t * 2 + k * i - j * w\n"
+    "return t, [b for _, (b, _) in x], x[:2]",
+    "x = [(k % 3, (k, -k)) for k in range(n)]; x.sort(key=lambda p: p[1][1]); del x[0]; x.extend(x[:1]); "
+    "y = [x, [(1, (2, 3))]]; return y[1], y[0][1], x",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("body", NESTED)
+def test_tuples_with_tuples_in_them(body):
+    lines = "\n".join(f"    {line.lstrip()}" for line in body.replace(";", "\n").split("\n"))
+    same(define(f"def f(a, n):\n{lines}\n"), np.array([4.0]), 5)
+
+
+def paths(cost, n):
+    heap, seen, found = [(0.0, (0, 0))], set(), []
+    while heap:
+        d, (x, y) = heapq.heappop(heap)
+        if (x, y) in seen:
+            continue
+        seen.add((x, y))
+        found.append((d, x, y))
+        for dx, dy in ((0, 1), (1, 0)):
+            if x + dx < n and y + dy < n:
+                heapq.heappush(heap, (d + cost[x + dx, y + dy], (x + dx, y + dy)))
+    return found
+
+
+def test_a_heap_of_tuples_with_places_in_them_compiled():
+    cost = np.random.RandomState(4).randint(1, 9, (7, 7)) / 4
+    assert lw.kernel(paths)(cost, 7) == paths(cost, 7)
+
+
+def test_tuples_of_other_forms_are_refused():
+    for item in ("((1, 2), 3)", "(1, 2, 3)", "(1, 2)"):
+        text = refusal(define(f"def f(n):\n    x = [(1, (2, n))]\n    x.append({item})\n    return x\n"), 5)
+        assert "of one" in text
+    array = define("def f(n):\n    x = []\n    x.append((1, (2, n)))\n    return np.array(x)\n")
+    assert "tuples with tuples in them" in refusal(array, 5)

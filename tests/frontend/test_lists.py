@@ -280,8 +280,8 @@ def test_parts_of_lists_that_get_another_length(body):
 def test_what_to_put_into_a_list_instead():
     none = "def f(n):\n    x = [None]\n    x.append(n)\n    return len(x)\n"
     assert "begin with []" in refusal(define(none), 3)
-    nested = "def f(n):\n    x = []\n    x.append(((n, 1), 2))\n    return len(x)\n"
-    assert "put the numbers into one tuple" in refusal(define(nested), 3)
+    nested = "def f(n):\n    x = []\n    x.append(((n, np.ones(n)), 2))\n    return len(x)\n"
+    assert "put numbers into the inner tuple" in refusal(define(nested), 3)
 
 
 KEEPS = """
@@ -333,3 +333,25 @@ def test_a_function_inside_changes_a_list_of_the_one_around_it():
         return count[0], count[1], count[2], other((7, 8))
     """
     same(define(text), np.arange(7.0))
+
+
+def downwards(a, n):
+    x = [a[k] for k in range(n)]
+    for i in range(1, len(x)):
+        for j in range(i, 0, -1):
+            if x[j - 1] > x[j]:
+                x[j - 1], x[j] = x[j], x[j - 1]
+    total = 0.0
+    for k in range(len(x) - 1, -1, -1):
+        total = total / 2 + x[k]
+    for k in range(len(x) - 1, -3, -2):
+        total += x[k]
+    return x, total
+
+
+def test_indices_of_loops_that_go_down_are_no_negative_ones():
+    given = np.array([3.0, 1.0, 2.0, 5.0, 4.0]), 5
+    same(downwards, *given)
+    text = text_of(downwards, *given)
+    assert text.count("if k < 0") + text.count("if j - 1 < 0") + text.count("if j < 0") == 0
+    assert text.count("if k.2 < 0") == 1  # the last loop goes on to -2

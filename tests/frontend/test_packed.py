@@ -566,6 +566,14 @@ def test_repeated_calls_with_lists_need_no_python(options, monkeypatch):
     assert kernel(*other, 2) == weighed(*other, 2)
 
 
+def test_repeated_calls_with_lists_of_arrays_beside_what_is_written_need_no_python(monkeypatch):
+    kernel, x = lw.kernel(written_beside), np.zeros(3)
+    kernel(x, [np.ones(2), np.ones(1)])
+    monkeypatch.setattr(type(kernel), "_by_structure", None)
+    kernel(x, [np.ones(4)[::2], np.full(1, 5.0)])
+    assert x.tolist() == [2.0, 6.0, 2.0]
+
+
 def test_lists_beside_what_is_written():
     """Each call is looked at: an array in the list may be the one that is written, and a list may be changed."""
     kernel, x = lw.kernel(written_beside), np.zeros(3)

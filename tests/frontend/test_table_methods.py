@@ -27,6 +27,8 @@ BODIES = [
     "d = {k * k % 101: k for k in range(n * 20)}; return d, list(d), sum(d.values()), max(d), min(d.values())",
     "d = {(i, j): i * 0.5 + j for i in range(n) for j in range(i)}; d[7, 7] = 1.0; return d, list(d), d[2, 1], (1, 0) in d",
     "d = {1: (2, 3.5)}; d[n] = (4, 5.5); x, y = d[n]; return x, y, list(d.values()), d.get(8, (0, 1.5))",
+    "d = {k * 7 % 5: k for k in range(n)}; e = d.copy(); e[100] = 1; d[200] = 2; d.update(e); d.update(d); del e[0]; return d, e, list(d)",
+    "d = {(1, 2): (3, 4.0)}; e = d.copy(); d[n, n] = (1, 1.0); e.update(d); e[1, 2] = (9, 9.0); return d, e, list(e.items())",
     "d = {1: 2, 5: 6}; x = d.pop(1); y = d.pop(9, -1); d.setdefault(5, 0); d.setdefault(7, 70); return x, y, d",
     "d = dict(); d[1] = True; d[0] = n > 9; return any(d.values()), all(d.values()), not d", "d = {1: 1}; d.clear(); d[4] = 5; return d",
     "d = {1: 2}\n    for k in d:\n        d[k + n] = 3\n    return len(d)", "s = {1, 2}\n    for k in s:\n        s.add(k + n)\n    return len(s)",
@@ -78,6 +80,8 @@ REFUSED = {
     "s = {(1, 0.5)}\n    return len(s)": "a key that is a tuple with a float in it",
     "s = {'a'}\n    return len(s)": "a key that is a str is outside the language",
     "s = {1, 2}\n    return s[0]": "a set has no elements to index",
+    "d = {1: [n]}\n    e = d.copy()\n    return len(e)": "a dict of lists or arrays cannot be copied",
+    "d = {1: n}\n    d.update([n])\n    return len(d)": "a dict cannot be updated by",
     "s = {1}\n    s.frob()": "'.frob()' of a set is outside the language",
 }  # fmt: skip
 

@@ -24,6 +24,7 @@ from loopwright.codegen.off_gpu import write_off_gpu
 from loopwright.codegen.one_thread import write_fill, write_one_thread
 from loopwright.codegen.openmp import HEADER, entry_function, guard_function
 from loopwright.codegen.print_c import print_unit
+from loopwright.codegen.rounded_products import rounds_products
 from loopwright.codegen.safepoints import operations_in, spend
 from loopwright.codegen.statements import write
 from loopwright.codegen.unrolling import unroll_on_device
@@ -91,7 +92,8 @@ def generate_gpu(
     waits = w.waits and (any_may_fail(w) or not _returns_early(kernel.body))
     kept = tuple(_positions(kernel, one.arguments) for one in w.orders)
     text = "\n".join(w.device) + "\n"
-    device = DeviceText(text, tuple(w.kernels), strict, w.checks, waits, w.fetches, tuple(w.functions), kept)
+    rounds_twice = strict or rounds_products(kernel)
+    device = DeviceText(text, tuple(w.kernels), rounds_twice, w.checks, waits, w.fetches, tuple(w.functions), kept)
     return Program(
         print_unit(TranslationUnit(HEADER, functions)),
         "lw_entry",

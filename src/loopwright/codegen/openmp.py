@@ -15,6 +15,7 @@ from loopwright.codegen.lockstep import write_lockstep
 from loopwright.codegen.loops import write_sequential, write_vector
 from loopwright.codegen.parallel import write_parallel
 from loopwright.codegen.print_c import print_unit
+from loopwright.codegen.rounded_products import rounds_products
 from loopwright.codegen.statements import write_body
 from loopwright.codegen.versions import write_versions
 from loopwright.ir.code import FunctionCode, TranslationUnit
@@ -55,7 +56,8 @@ def generate(kernel: Kernel, facts: Facts, check_all: bool, strict: bool, determ
     guard = "" if check_all or not facts.guard.c_text else "lw_guard"
     entry = entry_function(w, {"threads": "call->threads", "watch": "call->watch"})
     functions = (*w.finished, *([guard_function(facts)] if guard else []), entry)
-    flags: tuple[str, ...] = ("-ffp-contract=off",) if strict or kernel.draws else ("-ffp-contract=fast",)
+    rounds_twice = strict or kernel.draws or rounds_products(kernel)
+    flags: tuple[str, ...] = ("-ffp-contract=off",) if rounds_twice else ("-ffp-contract=fast",)
     if w.decided.early:
         flags += NOT_SUNK
     if any(_branches_twice(w.loops[name].body) for name in w.decided.lanes):

@@ -4,7 +4,8 @@
 /* The arguments that were found, and the references that have to be given back. */
 typedef struct { PyObject *items[MOST_PARAMETERS], *held[MOST_PARAMETERS]; int count, held_count; } Leaves;
 
-enum { PYTHON_NUMBERS = 0, NUMPY_NUMBERS = 1, ARRAYS = 2 }; /* ARRAYS + their axes */
+enum { PYTHON_NUMBERS = 0, NUMPY_NUMBERS = 1, ARRAYS = 2, APART = 64 }; /* ARRAYS + their axes; with APART, those that lie
+                                                                           in no other argument (launcher_structures.c) */
 
 /* The type of a number, where it is Python's or NumPy's as wanted. */
 static int code_of_number(PyObject *value, int kind) {
@@ -40,12 +41,12 @@ static PyObject *array_of_numbers(PyObject *const *items, npy_intp count, int ki
   return array;
 }
 
-/* Whether these are arrays of one type of elements, with as many axes, whose elements lie one behind another. */
+/* Whether these are arrays of one type of elements, with as many axes. */
 static int are_alike(PyObject *const *items, npy_intp count, int axes) {
   int code = NONE;
   for (npy_intp k = 0; k < count; k++) {
     PyArrayObject *one = (PyArrayObject *)items[k];
-    if (!PyArray_CheckExact(one) || PyArray_NDIM(one) != axes || !PyArray_IS_C_CONTIGUOUS(one)) return 0;
+    if (!PyArray_CheckExact(one) || PyArray_NDIM(one) != axes) return 0;
     if (!PyArray_ISNOTSWAPPED(one) || (k && code_of(PyArray_TYPE(one)) != code)) return 0;
     code = code_of(PyArray_TYPE(one));
   }
@@ -57,9 +58,14 @@ static PyObject *joined(PyObject *const *items, npy_intp count, npy_intp total) 
   PyObject *all = PyArray_EMPTY(1, &total, TYPE_NUMBERS[code_of(PyArray_TYPE((PyArrayObject *)items[0]))], 0);
   char *place = all ? PyArray_BYTES((PyArrayObject *)all) : NULL;
   for (npy_intp k = 0; all && k < count; k++) {
-    PyArrayObject *one = (PyArrayObject *)items[k];
-    memcpy(place, PyArray_DATA(one), (size_t)PyArray_NBYTES(one));
-    place += PyArray_NBYTES(one);
+    PyArrayObject *one = PyArray_GETCONTIGUOUS((PyArrayObject *)items[k]); /* in C's order, a copy where it is not */
+    if (!one) {
+      Py_CLEAR(all);
+    } else {
+      memcpy(place, PyArray_DATA(one), (size_t)PyArray_NBYTES(one));
+      place += PyArray_NBYTES(one);
+      Py_DECREF(one);
+    }
   }
   return all;
 }
@@ -94,6 +100,7 @@ static int find_arrays(Leaves *leaves, PyObject *const *items, npy_intp count, i
 
 /* As find_leaves, of a list of this class, or of a dict, of which `number` says the kinds of keys and of values. */
 static int find_packed(Leaves *leaves, PyObject *value, PyObject *kind, int number) {
+  number &= ~APART;
   if ((PyObject *)Py_TYPE(value) != kind || MOST_PARAMETERS - leaves->count < number + 3) return 0;
   if (MOST_PARAMETERS - leaves->held_count < number + 3) return 0;
   if (PyList_Check(value)) {

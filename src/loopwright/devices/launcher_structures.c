@@ -50,6 +50,33 @@ static int find_leaves(Leaves *leaves, PyObject *value, PyObject *structure) {
   return 1;
 }
 
+/* The bytes from the first element of an array to its last. */
+static View extent_of(PyObject *value) {
+  PyArrayObject *array = (PyArrayObject *)value;
+  View view = {.data = PyArray_BYTES(array), .sizes = PyArray_DIMS(array), .strides = PyArray_STRIDES(array),
+               .item = PyArray_ITEMSIZE(array), .rank = PyArray_NDIM(array)};
+  find_extent(&view);
+  return view;
+}
+
+/* Whether an array in one of the lists that are to be apart may lie in the memory of another argument. */
+static int may_share(PyObject *structures, PyObject *const *all, Py_ssize_t parameters) {
+  for (Py_ssize_t i = 0; i < parameters; i++) {
+    PyObject *structure = PyTuple_GET_ITEM(structures, i);
+    if (structure == Py_None || PyTuple_GET_SIZE(structure) != 2) continue;
+    if (!PyList_Check(all[i]) || !(PyLong_AsLong(PyTuple_GET_ITEM(structure, 1)) & APART)) continue;
+    for (Py_ssize_t j = 0; j < parameters; j++) {
+      if (PyTuple_GET_ITEM(structures, j) != Py_None || !PyArray_Check(all[j])) continue;
+      View other = extent_of(all[j]);
+      for (Py_ssize_t k = 0; k < PyList_GET_SIZE(all[i]); k++) {
+        View one = extent_of(PyList_GET_ITEM(all[i], k));
+        if (one.low < other.high && other.low < one.high) return 1;
+      }
+    }
+  }
+  return 0;
+}
+
 /* The result of the call by the target whose structures these arguments have; NULL with an exception, or without one
    where there is none. */
 static PyObject *call_expanded(const Expansion *expansions, int count, PyObject *const *all, Py_ssize_t parameters) {
@@ -59,6 +86,7 @@ static PyObject *call_expanded(const Expansion *expansions, int count, PyObject 
     int found = PyTuple_GET_SIZE(structures) == parameters;
     for (Py_ssize_t i = 0; found == 1 && i < parameters; i++)
       found = find_leaves(&leaves, all[i], PyTuple_GET_ITEM(structures, i));
+    if (found == 1) found = !may_share(structures, all, parameters);
     if (found == 1) result = PyObject_Vectorcall(target, leaves.items, (size_t)leaves.count, NULL);
     for (int i = 0; i < leaves.held_count; i++) Py_DECREF(leaves.held[i]);
     Py_DECREF(structures);

@@ -187,6 +187,7 @@ class Context:
     snapshots: list[tuple[str, str, int]] = field(default_factory=list)
     """Arrays, copies where NumPy may have a view, and how many statements make the copy."""
     natural: set[str] = field(default_factory=set)  # int64 scalars that are never negative
+    least: dict[str, int] = field(default_factory=dict)  # of some of these, what they are never below
     arguments: dict[str, Value] = field(default_factory=dict)  # those that no parameter of the user's stands for
     parameters: dict[str, ScalarParam | ArrayParam] = field(default_factory=dict)
     allocations: dict[str, tuple[Allocate, int]] = field(default_factory=dict)  # and the depth it stands at

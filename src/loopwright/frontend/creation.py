@@ -52,6 +52,7 @@ from loopwright.frontend.views import (
     size_of,
     subtract,
 )
+from loopwright.ir.made_values import form_of
 from loopwright.ir.nodes import ArrayParam, Binary, Call, Cast, Checked, Compare, Const, Expr, Select, Store, Unary
 from loopwright.ir.types import FLOAT64, INT64, UINT64, Scalar
 from loopwright.ir.walk import statements
@@ -116,7 +117,10 @@ def common_element(cx: Context, values: Sequence[Value], node: ast.AST) -> Scala
 
 
 def rows_of_list(cx: Context, value: ListValue, node: ast.AST) -> Array:
-    """A list of tuples as an array, with a row for each."""
+    """A list of tuples as an array, with a row for each. Raises KernelError for tuples with tuples in them."""
+    if form_of(value.kind) is not None:
+        raise cx.error(node, "an array of a list of tuples with tuples in them is outside the language",
+                       remedy="put the numbers into one tuple: (a, b, c), not ((a, b), c)")  # fmt: skip
     parts = elements_of(cx, value, node)
     element = common_element(cx, parts, node)
     result = new_array(cx, (parts[0].shape[0], Literal(len(parts))), element, node)

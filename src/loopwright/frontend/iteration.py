@@ -100,7 +100,7 @@ def sequence_of(cx: Context, node: ast.expr) -> Sequence:
         made = None if not isinstance(callee, Fixed) else _maker(callee.value)
         if made is not None:
             return made(cx, node)
-    return _of_value(cx, cx.evaluate(node), node)
+    return of_value(cx, cx.evaluate(node), node)
 
 
 def is_prange(function: object) -> bool:
@@ -112,7 +112,8 @@ def _maker(function: object) -> Callable[[Context, ast.Call], Sequence] | None:
     return _range if is_prange(function) else _MAKERS.get(function)
 
 
-def _of_value(cx: Context, value: Value, node: ast.expr) -> Sequence:
+def of_value(cx: Context, value: Value, node: ast.expr) -> Sequence:
+    """A value as what a loop goes over. Raises KernelError for one that no loop can go over."""
     if not isinstance(value, Elementwise):
         value = freeze(cx, value, cx.at(node))  # what a loop goes over is told once, when it begins
     if is_array(value):
@@ -127,7 +128,7 @@ def _of_value(cx: Context, value: Value, node: ast.expr) -> Sequence:
     if isinstance(value, RangeValue):
         return _of_range(cx, value, node)
     if isinstance(value, Zipped):
-        return _in_step(cx, [_of_value(cx, part, node) for part in value.parts])
+        return _in_step(cx, [of_value(cx, part, node) for part in value.parts])
     if isinstance(value, IteratorValue):
         return _rest_of(cx, value, node)
     if isinstance(value, ListValue):
@@ -170,7 +171,7 @@ def _item(cx: Context, value: Items, k: Expr, node: ast.expr) -> Value:
 
 
 def _range(cx: Context, node: ast.Call) -> Sequence:
-    return _of_value(cx, range_value(cx, node, operands(cx, node.args)), node)
+    return of_value(cx, range_value(cx, node, operands(cx, node.args)), node)
 
 
 def range_value(cx: Context, node: ast.Call, values: PythonSequence[Value]) -> RangeValue:
@@ -239,7 +240,7 @@ def _sequences(cx: Context, argument: ast.expr) -> list[Sequence]:
     if not isinstance(value, Items):
         raise cx.error(argument, f"'*' before an argument needs a tuple, and this is {describe(value)}",
                        remedy="write the arguments out")  # fmt: skip
-    return [_of_value(cx, item, argument) for item in value.items]
+    return [of_value(cx, item, argument) for item in value.items]
 
 
 def _zip(cx: Context, node: ast.Call) -> Sequence:

@@ -65,18 +65,36 @@ def place_to_insert(n: Any, index: Any) -> Any:
     return min(index, n) if index >= 0 else max(index + n, 0)
 
 
-def move_up(a: Any, place: Any) -> None:
-    """The last element to a place, those from there on one further."""
-    last = a[len(a) - 1]
-    for k in range(len(a) - 1, place, -1):
-        a[k] = a[k - 1]
-    a[place] = last
+def smallest(x: Any) -> Any:
+    """`min(x)` of tuples: the first one that no other is below."""
+    if len(x) == 0:
+        raise ValueError("min() arg is an empty sequence")
+    best = x[0]
+    for k in range(1, len(x)):
+        if x[k] < best:
+            best = x[k]
+    return best
 
 
-def move_down(a: Any, place: Any) -> None:
-    """Write over the element at a place with those behind it."""
-    for k in range(place, len(a) - 1):
-        a[k] = a[k + 1]
+def largest(x: Any) -> Any:
+    """`max(x)` of tuples."""
+    if len(x) == 0:
+        raise ValueError("max() arg is an empty sequence")
+    best = x[0]
+    for k in range(1, len(x)):
+        if x[k] > best:
+            best = x[k]
+    return best
+
+
+def smaller(x: Any, y: Any) -> Any:
+    """`min(x, y)` of tuples."""
+    return y if y < x else x
+
+
+def larger(x: Any, y: Any) -> Any:
+    """`max(x, y)` of tuples."""
+    return y if y > x else x
 
 
 def first_place(parts: Any, wanted: Any) -> Any:

@@ -13,7 +13,7 @@ from loopwright.frontend.context import Context
 from loopwright.frontend.convert import as_index, as_number
 from loopwright.frontend.elementwise import check, nest
 from loopwright.frontend.inline import run_written
-from loopwright.frontend.iteration import refuse_growing, sequence_of, write_generators
+from loopwright.frontend.iteration import of_value, refuse_growing, sequence_of, write_generators
 from loopwright.frontend.list_uses import changes_inner, owner_of
 from loopwright.frontend.lists import (
     append,
@@ -29,14 +29,39 @@ from loopwright.frontend.lists import (
     refuse_change_in_dict,
     set_length,
 )
-from loopwright.frontend.named_tuples import objects_differ, of_class
+from loopwright.frontend.named_tuples import flattened, objects_differ, of_class
 from loopwright.frontend.numpy_functions import number_method
 from loopwright.frontend.rows import is_held, is_slice_of_list, refuse_copies, refuse_handed_on, refuse_shared
 from loopwright.frontend.scopes import own_nodes
-from loopwright.frontend.values import ArrayLike, Fixed, Items, ListValue, Literal, Number, SliceIndex, Value, View
+from loopwright.frontend.values import (
+    ArrayLike,
+    Fixed,
+    Items,
+    ListValue,
+    Literal,
+    Number,
+    RangeValue,
+    SliceIndex,
+    TableValue,
+    Value,
+    View,
+)
 from loopwright.frontend.variables import freeze
-from loopwright.frontend.views import ONE, ZERO, as_size, clipped, element_at, in_range, is_array, steady
-from loopwright.ir.nodes import Binary, Compare, Expr
+from loopwright.frontend.views import (
+    ONE,
+    ZERO,
+    as_size,
+    clipped,
+    element_at,
+    in_range,
+    is_array,
+    place_of,
+    size_of,
+    steady,
+)
+from loopwright.ir.made_values import form_of
+from loopwright.ir.nodes import Binary, Compare, Const, Expr, For, Store, Var
+from loopwright.ir.types import INT64
 
 Apply = Callable[[Context, Value, Arguments], Value]
 """Calls a value with arguments."""
@@ -55,7 +80,12 @@ def method_of_list(cx: Context, value: ListValue, call: Arguments, apply: Apply)
             call.expect(cx, 1)
             if isinstance(node.func, ast.Attribute):
                 rows.refuse_shared_items(cx, owner_of(node.func.value), call.values[0], call.place(0), node)
-            extend(cx, value, call.values[0], node)
+            other = call.values[0]
+            if isinstance(other, RangeValue | TableValue):
+                items = of_value(cx, other, node.args[0])
+                nest(cx, (items.size,), lambda index: extend(cx, value, Items((items.item(cx, index[0]),)), node), node)
+            else:
+                extend(cx, value, other, node)
         case "sort":
             call.expect(cx, 0, keywords=("key", "reverse"))
             sort(cx, value, call, apply)
@@ -111,9 +141,25 @@ def _pop(cx: Context, value: ListValue, call: Arguments) -> Value:
 
 
 def _remove_at(cx: Context, value: ListValue, place: Expr, node: ast.AST) -> None:
-    for number, part in enumerate(_writable(cx, value, node)):
-        run_written(cx, list_functions.move_down, [part, Number(place, weak=True)], node, number)
+    last = cx.once(Binary("sub", value.length, ONE), cx.at(node))
+    for part in _writable(cx, value, node):
+        _move(cx, part, (place, last), 1, node)
     _set_length(cx, value, Binary("sub", value.length, ONE), node)
+
+
+def _move(cx: Context, part: View, bounds: tuple[Expr, Expr], step: int, node: ast.AST) -> None:
+    """Write each element between two places, the second one not included, over with the one `step` further: the first
+    place is the higher one where that is -1. They are known to be inside: the loop tests nothing, and is a move of
+    memory."""
+    name = cx.new_name("k")
+    cx.stable.add(name)
+    cx.natural.add(name)
+    here, next_one = Var(name, INT64), Binary("add" if step > 0 else "sub", Var(name, INT64), ONE)
+    with cx.inner_body() as inner:
+        moved = element_at(cx, part, [next_one], node)
+        assert isinstance(moved, Number)
+        cx.emit(Store(part.array.name, place_of(part, [here]), moved.expr, at=cx.at(node)))
+    cx.emit(For(name, *bounds, Const(step, INT64), tuple(inner), at=cx.at(node)))
 
 
 def delete_item(cx: Context, value: ListValue, index: Value, node: ast.expr) -> None:
@@ -130,10 +176,16 @@ def _insert(cx: Context, value: ListValue, call: Arguments) -> Value:
     index = Number(as_index(cx, call.values[0], call.place(0)), weak=True)
     before = Number(length_now(cx, value, node), weak=True)
     place = freeze(cx, run_written(cx, list_functions.place_to_insert, [before, index], node), cx.at(node))
+    assert isinstance(place, Literal | Number)
+    first = size_of(place)
     value = append(cx, value, call.values[1], node)
     if value.parts:
-        for number, part in enumerate(_writable(cx, value, node)):
-            run_written(cx, list_functions.move_up, [part, place], node, number)
+        for part in _writable(cx, value, node):
+            kept = element_at(cx, part, [before.expr], node)
+            assert isinstance(kept, Number)
+            held = cx.temporary(kept.expr, cx.at(node))
+            _move(cx, part, (before.expr, first), -1, node)
+            cx.emit(Store(part.array.name, place_of(part, [first]), held, at=cx.at(node)))
     return Fixed(None)
 
 
@@ -160,6 +212,9 @@ def find(cx: Context, function: Callable[..., object], value: ListValue, item: V
     parts = Items(elements_of(cx, value, node, of_texts=True))
     if value.holds_texts:
         item = number_of_text(cx, item, node)
+    item = flattened(item)
+    if form_of(value.kind) != form_of(item.kind if isinstance(item, Items) else None):
+        raise cx.error(node, "the elements of this list are of another kind")
     wanted = item if isinstance(item, Items) else Items((item,))
     if value.columns:
         if value.holds_rows:

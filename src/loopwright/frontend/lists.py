@@ -19,7 +19,7 @@ from loopwright.frontend.elementwise import check, materialised, nest
 from loopwright.frontend.given_elements import refuse_other_kind
 from loopwright.frontend.list_lengths import keeps_length
 from loopwright.frontend.list_uses import changes_deeper, changes_inner
-from loopwright.frontend.named_tuples import note_class, of_class
+from loopwright.frontend.named_tuples import flattened, note_class, of_class
 from loopwright.frontend.promote import NumberType
 from loopwright.frontend.scopes import own_nodes
 from loopwright.frontend.values import (
@@ -176,6 +176,7 @@ def _table_of_column(cx: Context, value: ListValue, place: int, node: ast.AST) -
 
 def grown(cx: Context, value: ListValue, item: Value, node: ast.AST) -> ListValue:
     """Note the type of an element; the list as far as its arrays are known."""
+    item = flattened(item)
     if meets_texts(cx, item) and value.home is None and value.key[0] != GIVEN:
         note_texts(cx, value.key, item)
         item = number_of_text(cx, item, node)
@@ -248,7 +249,7 @@ def _instead_of(item: Value, items: Sequence[Value]) -> str:
     if isinstance(item, Fixed) and item.value is None:
         return "begin with [], or with a value of the type that the others have: the elements of a list have one type"
     if any(isinstance(one, Items) and not one.is_list for one in items):
-        return "put the numbers into one tuple: (a, b, c), not ((a, b), c)"
+        return "put numbers into the inner tuple: ((a, b), c)"
     return "use an array with one more axis"
 
 
@@ -388,6 +389,7 @@ def put(cx: Context, value: ListValue, place: Expr, item: Value, node: ast.AST) 
         item = Number(number_of(cx, value, item, node), weak=True)
     if value.holds_texts and not isinstance(item, Literal | Number):
         item = number_of_text(cx, item, node)
+    item = flattened(item)
     items = item.items if isinstance(item, Items) else (item,)
     if value.columns:
         items = tuple(_in_column(cx, column, one, node) for column, one in zip(value.columns, items, strict=True))

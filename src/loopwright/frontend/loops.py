@@ -16,7 +16,7 @@ from loopwright.frontend.refusals import FUNCTIONS, refuse_expression
 from loopwright.frontend.renaming import Renaming, renaming_of, write_renamed, write_renamed_while
 from loopwright.frontend.values import Array, Fixed, Items, Literal, Number, Value, describe
 from loopwright.frontend.variables import assign_web, store_variable
-from loopwright.frontend.views import Size, add, never_negative, size_of
+from loopwright.frontend.views import ONE, Size, add, known_least, never_negative, size_of
 from loopwright.ir.nodes import (
     Assign,
     Block,
@@ -80,8 +80,7 @@ def _for_loop(cx: Context, node: ast.For) -> None:
         return
     name = cx.new_name(cx.frame.prefix + node.target.id)
     cx.stable.add(name)
-    if isinstance(step, Const) and int(step.value) > 0 and never_negative(cx, lower):
-        cx.natural.add(name)
+    note_least(cx, name, (lower, upper, step))
     variable = Number(Var(name, INT64), weak=True)
     cx.frame.loop_values[id(node.target)] = variable  # for what is read inside and reached by nothing else
 
@@ -95,6 +94,17 @@ def _for_loop(cx: Context, node: ast.For) -> None:
     if node.orelse:
         del cx.frame.loop_values[id(node.target)]
     cx.emit(For(name, lower, upper, step, tuple(body), asserted=is_parallel, at=cx.at(node)))
+
+
+def note_least(cx: Context, name: str, bounds: tuple[Expr, Expr, Expr]) -> None:
+    """What the variable of a loop is not below, where that is known: its first value, or the last one downwards."""
+    lower, upper, step = bounds
+    if not isinstance(step, Const) or int(step.value) == 0:
+        return
+    least = known_least(cx, lower) if int(step.value) > 0 else known_least(cx, add(upper, ONE))
+    if least is not None and least >= 0:
+        cx.natural.add(name)
+        cx.least[name] = least
 
 
 def _renamed_loop(cx: Context, node: ast.For, renaming: Renaming, bounds: tuple[Expr, Expr, Expr]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import dataclasses
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import TypeGuard
 
@@ -12,8 +13,8 @@ from loopwright.frontend.arguments import Arguments
 from loopwright.frontend.context import Context
 from loopwright.frontend.infer import Key
 from loopwright.frontend.object_class import class_of
-from loopwright.frontend.values import Items, Value, from_object
-from loopwright.ir.made_values import name_of_object
+from loopwright.frontend.values import Items, Literal, Number, Value, from_object
+from loopwright.ir.made_values import Form, form_of, name_of_object, nested_class
 
 
 def is_named_tuple(kind: object) -> TypeGuard[type]:
@@ -129,8 +130,41 @@ def note_class(cx: Context, key: Key, kind: type | None, node: ast.AST, what: st
 
 
 def of_class(items: tuple[Value, ...], kind: type | None, is_list: bool = False) -> Items:
-    """A tuple of this class; None: a plain one."""
-    return Items(items, () if kind is None else fields_of(kind), is_list=is_list, kind=kind)
+    """A tuple of this class; None: a plain one. Of a class that `flattened` gives: the tuple as it was."""
+    form = form_of(kind)
+    if form is not None and items:
+        return _unflattened(form, iter(items))
+    return Items(items, () if kind is None or form is not None else fields_of(kind), is_list=is_list, kind=kind)
+
+
+def flattened(item: Value) -> Value:
+    """Of a tuple with tuples of numbers in it, all these numbers, as a tuple of a class that tells where they were; of
+    everything else, itself."""
+    form = _form(item)
+    if form is None or not any(form):
+        return item
+    assert isinstance(item, Items)
+    return Items(tuple(_leaves(item)), kind=nested_class(form))
+
+
+def _form(item: Value) -> Form | None:
+    if not isinstance(item, Items) or item.is_list is not False or item.kind is not None or not item.items:
+        return None
+    forms = [None if isinstance(one, Literal | Number) else _form(one) for one in item.items]
+    is_known = all(isinstance(one, Literal | Number) or form for one, form in zip(item.items, forms, strict=True))
+    return tuple(forms) if is_known else None
+
+
+def _leaves(item: Value) -> Iterator[Value]:
+    if isinstance(item, Items):
+        for one in item.items:
+            yield from _leaves(one)
+    else:
+        yield item
+
+
+def _unflattened(form: Form, numbers: Iterator[Value]) -> Items:
+    return Items(tuple(next(numbers) if one is None else _unflattened(one, numbers) for one in form))
 
 
 def known_name(cx: Context, kind: type, node: ast.AST, is_made: bool = False) -> str:

@@ -6,12 +6,13 @@ import ast
 from collections.abc import Callable
 from dataclasses import replace
 
-from loopwright.frontend import promote
+from loopwright.frontend import list_functions, promote
 from loopwright.frontend.arguments import Arguments
 from loopwright.frontend.context import Context
 from loopwright.frontend.convert import as_number, in_type, truth
 from loopwright.frontend.elementwise import binary
-from loopwright.frontend.lists import as_elements, kept_item
+from loopwright.frontend.inline import run_written
+from loopwright.frontend.lists import as_elements, kept_item, known
 from loopwright.frontend.operators import common_type, extreme
 from loopwright.frontend.reductions import ALL, ANY, MAXIMUM, MINIMUM, SUM, reduced, require_elements
 from loopwright.frontend.values import ArrayLike, Items, ListValue, Literal, Number, Value, View, describe
@@ -89,6 +90,14 @@ def _extreme(cx: Context, call: Arguments, is_min: bool) -> Value:
     call.expect(cx, 1, max(1, len(call.values)), ("default",))
     if "default" in call.named:
         return _or_default(cx, call, is_min)
+    if (
+        len(call.values) == 1
+        and isinstance(call.values[0], ListValue)
+        and known(cx, call.values[0], call.node).is_tuple
+    ):
+        return run_written(cx, list_functions.smallest if is_min else list_functions.largest, call.values, call.node)
+    if len(call.values) > 1 and all(isinstance(one, Items) and one.kind is None for one in call.values):
+        return _extreme_of_tuples(cx, call, list_functions.smaller if is_min else list_functions.larger)
     if len(call.values) == 1 and isinstance(call.values[0], ListValue):
         call = replace(call, values=(as_elements(cx, call.values[0], call.node, weak=True),))
     if len(call.values) == 1 and is_array(call.values[0]) and len(call.values[0].shape) == 1:
@@ -104,6 +113,13 @@ def _extreme(cx: Context, call: Arguments, is_min: bool) -> Value:
         raise cx.error(call.node, f"{call.name}() takes numbers, an array of one axis, a list or a tuple here",
                        f"this is {describe(call.values[0])}", f"write: np.{call.name}(a)")  # fmt: skip
     return extreme(cx, "min" if is_min else "max", call.numbers(cx), call.node)
+
+
+def _extreme_of_tuples(cx: Context, call: Arguments, function: Callable[..., object]) -> Value:
+    best, *others = call.values
+    for number, other in enumerate(others):
+        best = run_written(cx, function, [best, other], call.node, number)
+    return best
 
 
 def _first_extreme(cx: Context, array: ArrayLike, is_min: bool, node: ast.AST) -> Value:

@@ -63,6 +63,7 @@ class Held:
 
 
 _PLAIN = frozenset({np.ndarray, bool, int, float, str, type(None)})
+_APART = 64  # in launcher_lists.c: a bit behind the number of axes
 _MOST_ITEMS = 32  # of a list of several kinds of things: each is an argument of its own
 Structure = Held | Given | Packed | None  # None: an argument as any other
 
@@ -198,9 +199,20 @@ def for_launcher(
     if _lists_to_put_back(source, given) or given_back.to_give_back(source, given):
         raise ValueError("the launcher gives nothing back")
     pairs = list(zip(given, structures, strict=True))
-    if _written_arguments(source, pairs) and any(map(_holds_list_of_arrays, structures)):
-        raise ValueError("whether an array in a list is also one that is written is asked for each call")
-    return tuple(_for_launcher(value, structure) for value, structure in pairs)
+    if not _written_arguments(source, pairs):
+        return tuple(_for_launcher(value, structure) for value, structure in pairs)
+    if any(_holds_list_of_arrays(one) and not isinstance(one, Packed) for one in structures):
+        raise ValueError("whether an array in a list in a tuple is also one that is written is asked for each call")
+    return tuple(_apart(_for_launcher(value, structure), structure) for value, structure in pairs)
+
+
+def _apart(found: tuple[object, ...] | None, structure: Structure) -> tuple[object, ...] | None:
+    """The same, where arrays in a list must not be those that are written: the launcher leaves such calls to
+    `refuse_shared`."""
+    if found is None or not isinstance(structure, Packed) or structure.holds != "arrays":
+        return found
+    kind, number = found
+    return kind, _APART + number  # type: ignore[operator]
 
 
 def _for_launcher(value: object, structure: Structure) -> tuple[object, ...] | None:

@@ -267,6 +267,39 @@ def _setdefault(cx: Context, table: TableValue, call: Arguments) -> Value:
     return get_item(cx, table, key, call.node)
 
 
+def _copy_dict(cx: Context, table: TableValue, call: Arguments) -> Value:
+    call.expect(cx, 0)
+    result = new_table(cx, True, call.node)
+    _put_items(cx, result, table, call.node)
+    return cx.hash_tables.get(result.key, result)
+
+
+def _update_dict(cx: Context, table: TableValue, call: Arguments) -> Value:
+    call.expect(cx, 1)
+    other = call.values[0]
+    if not isinstance(other, TableValue) or not other.is_dict:
+        raise cx.error(call.node, f"a dict cannot be updated by {describe(other)}", remedy="write a loop")
+    if other.key != table.key:
+        _put_items(cx, table, other, call.node)
+    return Fixed(None)
+
+
+def _put_items(cx: Context, table: TableValue, other: TableValue, node: ast.AST) -> None:
+    """Put all items of a dict into another one. Raises KernelError for lists and arrays, which the two would share."""
+    other = known(cx, other, node)
+    if other.rows is not None:
+        raise cx.error(node, "a dict of lists or arrays cannot be copied", "the two would have them in common",
+                       "write a loop that copies them")  # fmt: skip
+    size, item, _ = elements(cx, replace(other, shows="items"), node)
+
+    def write(index: list[Expr]) -> None:
+        pair = item(cx, index[0])
+        assert isinstance(pair, Items)
+        set_item(cx, table, pair.items[0], pair.items[1], node)
+
+    nest(cx, (as_size(size.expr),), write, node)
+
+
 def _combined(op: BinaryOp) -> Method:
     """`left.union(right)` and the like: the operator of any sequence."""
 
@@ -296,6 +329,7 @@ _OF_SETS: dict[str, Method] = {
 }  # fmt: skip
 _OF_DICTS: dict[str, Method] = {
     "get": _get, "pop": _pop_from_dict, "setdefault": _setdefault, "clear": _clear,
+    "copy": _copy_dict, "update": _update_dict,
     "keys": _shown("keys"), "values": _shown("values"), "items": _shown("items"),
 }  # fmt: skip
 

@@ -257,8 +257,11 @@ def _bound(cx: Context, key: Key, name: str, value: Value, node: ast.AST, value_
             return freeze(cx, value, cx.at(value_node))
         case TableValue():
             return cx.kept_table_with(cx, name, value, node, value_node)
-        case SliceIndex() | Elementwise() | ListValue() | Zipped() | IteratorValue():
+        case Elementwise() | ListValue() | Zipped() | IteratorValue():
             return value
+        case SliceIndex(lower=lower, upper=upper, step=step):
+            parts = enumerate((lower, upper, step))
+            return SliceIndex(*(v and _bound(cx, (*key, k), f"{name}.{k}", v, node, value_node) for k, v in parts))
         case RangeValue(bounds=bounds):
             start, stop, step = (
                 _bound(cx, (*key, k), f"{name}.{k}", bound, node, value_node) for k, bound in enumerate(bounds)

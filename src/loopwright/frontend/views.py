@@ -142,8 +142,24 @@ def never_negative(cx: Context, expr: Expr) -> bool:
             return never_negative(cx, left) or never_negative(cx, right)
         case Binary(op="mod", right=Const(value=value)):
             return int(value) > 0
+        case Binary(op="sub", right=Const()):
+            return (least := known_least(cx, expr)) is not None and least >= 0
         case _:
             return False
+
+
+def known_least(cx: Context, expr: Expr) -> int | None:
+    """What an int64 is known not to be below."""
+    match expr:
+        case Const(value=value):
+            return int(value)
+        case Var(name=name) if name in cx.least:
+            return cx.least[name]
+        case Binary(op="add" | "sub" as op, left=left, right=Const(value=value)):
+            least = known_least(cx, left)
+            return None if least is None else least + (int(value) if op == "add" else -int(value))
+        case _:
+            return 0 if never_negative(cx, expr) else None
 
 
 def at_most_one(cx: Context, size: Expr) -> bool:

@@ -15,6 +15,7 @@ from types import BuiltinFunctionType, FunctionType
 import numpy as np
 
 from loopwright.errors import KernelError
+from loopwright.frontend.markers import MAKES
 from loopwright.frontend.object_class import class_of
 from loopwright.frontend.parse import parameters_of, parse, positional_of
 from loopwright.frontend.scopes import all_nodes, free_names, locals_of
@@ -207,6 +208,8 @@ class DefReader:
                 return self.roots(inner)  # the copy has the same arrays in it
             case ast.Call(func=ast.Name(id="list" | "sorted"), args=[inner, *_]) if self.is_list(inner):
                 return self.roots(inner)
+            case ast.Call(args=args) if isinstance(getattr(self.called(expression), MAKES, None), type):
+                return set().union(*(self.roots(one) for one in args if self.is_list(one)), set())
             case ast.BinOp(left=left, right=right):
                 return set().union(*(self.roots(one) for one in (left, right) if self.is_list(one)), set())
             case ast.Call(func=callee):

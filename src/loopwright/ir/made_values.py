@@ -8,6 +8,7 @@ fields of records, the keys of a dict, a text. What is called gives the thing.
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
@@ -44,6 +45,17 @@ def name_of_object(name: str) -> str:
     """The name of the class that makes an object of the class of this name of its fields, and does not run its
     `__init__`."""
     return _name("Object", name)
+
+
+Form = tuple[Any, ...]
+"""Of a tuple with tuples in it: for each place, None for a number, or the form of the tuple there."""
+
+
+def nested_class(form: Form) -> type:
+    """The class that makes a tuple of this form of all its numbers."""
+    found = class_named(_name("Nested", form))
+    assert found is not None
+    return found
 
 
 def name_of_each(name: str, depth: int) -> str:
@@ -164,5 +176,25 @@ class _Each:
         return [made[id(one)] for one in items]
 
 
-_KINDS: dict[str, type] = {"Records": _Records, "Keyed": _Keyed, "Text": _Text, "Each": _Each, "Object": _Object,
-                           "Choice": _TextOfNumber, "Choices": _TextsOfNumbers, "Joined": _JoinedTexts}  # fmt: skip
+class _Nested:
+    """A tuple with tuples in it."""
+
+    known: Form
+
+    def __new__(cls, *numbers: Any) -> tuple[Any, ...]:  # type: ignore[misc]
+        return _nested(cls.known, iter(numbers))
+
+
+def _nested(form: Form, numbers: Iterator[Any]) -> tuple[Any, ...]:
+    return tuple(next(numbers) if one is None else _nested(one, numbers) for one in form)
+
+
+def form_of(kind: type | None) -> Form | None:
+    """The form of the tuples that a class makes; None for every other class."""
+    return kind.known if kind is not None and issubclass(kind, _Nested) else None
+
+
+_KINDS: dict[str, type] = {
+    "Nested": _Nested, "Records": _Records, "Keyed": _Keyed, "Text": _Text, "Each": _Each, "Object": _Object,
+    "Choice": _TextOfNumber, "Choices": _TextsOfNumbers, "Joined": _JoinedTexts,
+}  # fmt: skip

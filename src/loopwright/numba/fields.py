@@ -53,6 +53,8 @@ def field(name: str, kind: Any) -> property:
         new, held = _converted(value, name, kind), self.__dict__.get(key)
         if is_number and isinstance(held, np.ndarray):
             held[0] = new
+        elif is_number and (known := class_of(type(self))) is not None and name in known.changing:
+            self.__dict__[key] = np.array([new], known.types[name][0])  # as calls take it: see `kept`
         else:
             self.__dict__[key] = new
 
