@@ -131,15 +131,17 @@ def two_rows(x, out):
 OWN = [medians, distances, histogram_of_each, centred, two_rows]
 
 
-@pytest.mark.parametrize("limit", ["few", "many"])
+@pytest.mark.parametrize("limit", ["few", "many", "many short ones"])
 @pytest.mark.parametrize("function", OWN)
 def test_arrays_that_no_thread_has_room_for_are_in_memory(
     function: Callable[..., object], limit: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A copy for each iteration, or for some of them, which the next ones use again."""
-    if limit == "many":
+    if limit != "few":
         monkeypatch.setattr(privatisation, "MOST_ELEMENTS", 1)
         monkeypatch.setattr(privatisation, "AT_ONCE", 8)
+        monkeypatch.setattr(privatisation, "SHORT", 10 if limit == "many short ones" else 1)
+        monkeypatch.setattr(privatisation, "SHORT_AT_ONCE", 16)
     kernel: Any = lw.kernel(function)
     for n, m in ((21, 13), (0, 4), (1, 1), (8, 3), (40, 1)):
         x = np.random.default_rng(n).random((n, m))

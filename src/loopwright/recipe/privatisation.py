@@ -36,7 +36,9 @@ Wanted = tuple[str, tuple[str, ...]]
 """An array, and loops around one another, outermost first."""
 
 AT_ONCE = 256
-"""Iterations that have copies at once where there would be more than that."""
+"""Iterations that have copies at once where all of them together would take too much memory."""
+SHORT, SHORT_AT_ONCE = 1 << 15, 4096
+"""Below how many elements copies are short, and how many of them there are at once then: so many keep a GPU busy."""
 
 
 def with_arrays_of_their_own(partial: PartialSchedule) -> None:
@@ -233,27 +235,45 @@ def _in_rounds(partial: PartialSchedule, run: list[For], arrays: list[Allocate])
         for name in names:
             partial.take(Lift(name, run[0].name), why, anew=True)
         run = run[:1]
-    (turn,) = made(partial, Split(run[-1].name, AT_ONCE), why, anew=True)
-    partial.turns |= {turn, *(one.name for one in run[:-1])}
-    _in_places(partial, [run[-1].name], names, why)
+    if largest:
+        with partial.together():
+            copies, own = _version_for_less(partial, run, names, TIMES.join(largest), SHORT, why)
+            _in_turns(partial, copies, own, SHORT_AT_ONCE, why)
+    _in_turns(partial, [one.name for one in run], names, AT_ONCE, why)
+
+
+def _in_turns(partial: PartialSchedule, run: list[str], arrays: list[str], at_once: int, why: str) -> None:
+    """Copies for so many iterations of the innermost loop at a time, which use the same memory one after the other.
+    Raises NotTaken."""
+    (turn,) = made(partial, Split(run[-1], at_once), why, anew=True)
+    partial.turns |= {turn, *run[:-1]}
+    _in_places(partial, [run[-1]], arrays, why)
 
 
 def _where_few(partial: PartialSchedule, run: list[For], arrays: list[str], size: str, why: str) -> Iterator[str]:
     """A version for calls in which all copies take little memory. Raises NotTaken."""
+    copies, own = _version_for_less(partial, run, arrays, size, MOST_ELEMENTS, why)
+    _in_places(partial, copies, own, why)
+    yield copies[-1]
+
+
+def _version_for_less(
+    partial: PartialSchedule, run: list[For], arrays: list[str], size: str, least: int, why: str
+) -> tuple[list[str], list[str]]:
+    """A version for calls in which a product of sizes is smaller than that: the loops of the run there, and the arrays.
+    Raises NotTaken."""
     before = set(loops(partial.kernel))
     inside = [one.name for one in statements((run[0],), For, While)]
     there = arrays_made(partial.kernel.body)
-    partial.take(Specialize((size,), LARGE, MOST_ELEMENTS, run[0].name), why, anew=True)
+    partial.take(Specialize((size,), LARGE, least, run[0].name), why, anew=True)
     added = (name for name in loops(partial.kernel) if name not in before)  # in the order of those they are copies of
     names = dict(zip(inside, added, strict=False))
     copies = [names[one.name] for one in run]
-    few = copies[-1]
-    body = loops(partial.kernel)[few].body
+    body = loops(partial.kernel)[copies[-1]].body
     own = [stmt.array for stmt in body if isinstance(stmt, Allocate) and stmt.array not in there]
     if len(own) != len(arrays):
         raise NotTaken
-    _in_places(partial, copies, own, why)
-    yield few
+    return copies, own
 
 
 def _in_places(partial: PartialSchedule, run: list[str], arrays: list[str], why: str) -> None:
