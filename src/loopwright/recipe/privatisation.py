@@ -13,7 +13,7 @@ from itertools import takewhile
 from operator import or_
 
 from loopwright.ir.linear import most, number
-from loopwright.ir.nodes import Allocate, Binary, Const, Dim, Expr, For, Kernel, Load, Store, Var, While
+from loopwright.ir.nodes import Allocate, Binary, Const, Dim, Expr, For, If, Kernel, Load, Store, Var, While
 from loopwright.ir.queries import arrays_loaded, arrays_made, arrays_stored, contains
 from loopwright.ir.user_text import user_name
 from loopwright.ir.walk import children, expressions, loops, statements, subexpressions
@@ -24,6 +24,7 @@ from loopwright.recipe.shape import MOST_ELEMENTS
 from loopwright.recipe.wavefronts import is_free
 from loopwright.steps.copies import copies_of, length_of
 from loopwright.steps.expand import Expand
+from loopwright.steps.extent import around as around_of
 from loopwright.steps.extent import loops_around
 from loopwright.steps.fission import Fission
 from loopwright.steps.lift import Lift
@@ -228,6 +229,7 @@ def _in_rounds(partial: PartialSchedule, run: list[For], arrays: list[Allocate])
     why = f"each '{user_name(loop.name)}' makes {words}, which no thread has room for: each gets a place in memory"
     largest = max((_sizes(partial.kernel, one) for one in arrays), key=len)
     names = [one.array for one in arrays]
+    has_versions = any(isinstance(one, If) for one in around_of(partial.kernel, run[0]))
     if largest:
         number = loop.name if len(run) == 1 else number_of(partial, run) or ""
         yield from _where_few(partial, run, names, TIMES.join((number, *largest)), why)
@@ -235,7 +237,7 @@ def _in_rounds(partial: PartialSchedule, run: list[For], arrays: list[Allocate])
         for name in names:
             partial.take(Lift(name, run[0].name), why, anew=True)
         run = run[:1]
-    if largest:
+    if largest and not has_versions:  # each one more takes time, which other moves may need
         with partial.together():
             copies, own = _version_for_less(partial, run, names, TIMES.join(largest), SHORT, why)
             _in_turns(partial, copies, own, SHORT_AT_ONCE, why)
