@@ -50,7 +50,7 @@ kernel waiting(a: int64[1] C, b: float64[2] C, n: int64):
     var c: int64
     for q in 0 .. n:
         c = a[q]
-        while c > 0 named w:
+        while a[c] > 0 named w:
             for t in 0 .. 32:
                 b[q, t] = b[q, t] + 1.0
             c = c - 1
@@ -106,7 +106,7 @@ kernel by_one(a: float64[2] C, b: float64[1] C, n: int64):
             s = b[q]
             b[q] = s + 1.0
         for t in 0 .. 32:
-            a[q, t] = 1.0
+            a[q, t] = s
 """
 OWN = """
 kernel own(a: float64[2] C, n: int64):
