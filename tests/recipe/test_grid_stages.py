@@ -7,7 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from codegen.on_gpu import agree
+import loopwright as lw
+from codegen.on_gpu import agree, device_text
 from loopwright.recipe import grid_stages
 
 DRAW = np.random.default_rng(41)
@@ -152,3 +153,22 @@ def test_an_element_ends_the_stages(length: int) -> None:
 def test_columns_have_a_thread_each() -> None:
     found = agree(down_columns, DRAW.normal(size=(16, 40)), strict=False)
     assert "thread.x 512" not in steps_of(found)
+
+
+def counted_by(x, y, places, rounds):
+    for r in range(x.shape[0]):
+        while rounds[r] < 3:
+            for i in range(x.shape[1]):
+                x[r, i] += 1.0
+            rounds[r] += y[places[r]]
+
+
+def test_an_error_of_the_one_thread_that_ends_the_stages_ends_all() -> None:
+    arguments = np.zeros((5, 300)), np.ones(4, int), np.array([0, 1, 9, 2, 3]), np.zeros(5, int)
+    kernel = lw.kernel(counted_by)
+    with lw.options(device="emulated"):
+        with pytest.raises(lw.BoundsError, match="index 9"):
+            kernel(*arguments)
+        assert "bind i thread.x 512" in str(kernel.explain(*arguments).schedule)
+        text = device_text(kernel.specialisations()[0])
+    assert "if (__syncthreads_count(1) != 512) lw_stop();" in text  # where nobody asks either

@@ -241,6 +241,9 @@ class Whole:
         with w.loop(f"int64_t lw_k = 0; {w.text(loop.condition)}; ++lw_k", loop.name):
             self._ask(every("lw_k", 1))
             self.body(loop.body)
+            fails = may_fail((loop,), w)
+            if w.function.ends_early or fails:  # what a thread that has ended no longer does may be the others' end
+                self._stop_with_others(not fails)
             self._meet((replace(loop, body=()),))
         self.repeated -= 1
 
