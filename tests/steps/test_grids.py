@@ -55,6 +55,17 @@ kernel waiting(a: int64[1] C, b: float64[2] C, n: int64):
                 b[q, t] = b[q, t] + 1.0
             c = c - 1
 """
+EARLY = """
+kernel early(b: float64[2] C, n: int64):
+    for q in 0 .. n:
+        while b[q, 0] < 9.0 named w:
+            for t in 0 .. 32:
+                b[q, t] = b[q, t] + 1.0
+            if b[q, 1] > 3.0:
+                continue w
+            for u in 0 .. 32:
+                b[q, u] = b[q, u] + 2.0
+"""
 COLUMNS = """
 kernel columns(a: float64[2] C, b: float64[1] C, n: int64):
     var s: float64
@@ -166,6 +177,8 @@ AT_ONCE = {
     "meetings": (DECIDING, "bind q block.x; bind t thread.x", "the number of barriers of a block depends on data"),
     "meetings in a while loop": (WAITING, "bind q block.x; bind t thread.x",
                                  "the number of barriers of a block depends on data"),
+    "a while loop that goes on early": (EARLY, "bind q block.x; bind t thread.x",
+                                        "the number of barriers of a block depends on data"),
     "columns that come back": (COLUMNS, "bind j thread.x 8; bind i thread.y 8",
                                "other statements stand between the threads of 'j' and those inside it"),
     "meetings of columns": (LOOPS, "bind j thread.x; bind i thread.y 4",

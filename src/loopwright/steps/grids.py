@@ -26,6 +26,7 @@ from loopwright.ir.nodes import (
     Block,
     Body,
     Checked,
+    Continue,
     Expr,
     For,
     If,
@@ -259,7 +260,10 @@ class _Whole:
             raise _Refused("the number of barriers of a block depends on data")
 
     def _is_alike(self, loop: For | While) -> bool:
-        """Whether all threads of a block find the same bounds, or condition, which no test of an index ends before."""
+        """Whether all threads of a block find the same bounds, or condition, which no test of an index ends before. What
+        goes on early would come to its condition without having met the others."""
+        if isinstance(loop, While) and contains(loop.body, Continue):
+            return False
         bounds = own_expressions(loop)
         loads = [part for expr in bounds for part in subexpressions(expr, Load)]
         known = (one.kind == "proven" for part in loads for one in self.of.facts.bounds_of(part))
