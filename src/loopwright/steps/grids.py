@@ -260,8 +260,8 @@ class _Whole:
             raise _Refused("the number of barriers of a block depends on data")
 
     def _is_alike(self, loop: For | While) -> bool:
-        """Whether all threads of a block find the same bounds, or condition, which no test of an index ends before. What
-        goes on early would come to its condition without having met the others."""
+        """Whether all threads of a block find the same bounds, or condition, which no test of an index ends before.
+        What goes on early would come to its condition without having met the others."""
         if isinstance(loop, While) and contains(loop.body, Continue):
             return False
         bounds = own_expressions(loop)
